@@ -1,0 +1,33 @@
+"""Turns a folder into a tool that a language model can call.
+
+The public names are imported when they are first used, so that ``import sovl_tools`` costs
+next to nothing.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Diagnostic": "sovl_tools.model.diagnostic",
+    "PhraseMatch": "sovl_tools.search.phrases",
+    "SovlToolsError": "sovl_tools.model.errors",
+    "ToolDefinition": "sovl_tools.model.definition",
+    "ToolError": "sovl_tools.model.errors",
+    "ToolNotFoundError": "sovl_tools.model.errors",
+    "ToolRegistry": "sovl_tools.registry",
+    "ToolResult": "sovl_tools.model.result",
+    "Tooler": "sovl_tools.running.tooler",
+}
+
+
+def __getattr__(name: str) -> object:
+    module = _PUBLIC.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

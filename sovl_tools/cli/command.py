@@ -1,0 +1,114 @@
+"""What all commands share: results on a clean standard output, one clear line for an error."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any, TextIO, TypeVar
+
+import click
+
+from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.model.errors import ConfigurationError, SovlToolsError
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_RESULTS: ContextVar[TextIO] = ContextVar("results")
+
+FINDINGS, MISUSE = 1, 2
+
+
+class Command(click.Command):
+    """A command whose standard output belongs to its results alone.
+
+    What a tool, a library or a child process prints goes to the error output instead.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command with its output kept clean and its errors made one line."""
+        obj = ctx.ensure_object(dict)
+        _configure_log(verbose=obj.get("verbose", False))
+        with _clean_output():
+            try:
+                return super().invoke(ctx)
+            except ConfigurationError as error:
+                raise Misuse(str(error)) from error
+            except SovlToolsError as error:
+                raise click.ClickException(str(error)) from error
+
+
+class Misuse(click.ClickException):
+    """The command was used in a way that it can't be; exit code 2."""
+
+    exit_code = MISUSE
+
+
+@contextlib.contextmanager
+def _clean_output() -> Iterator[None]:
+    """Keep a duplicate of descriptor 1 for results and point descriptor 1 at the error output."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    previous, encoding = sys.stdout, sys.stdout.encoding or "utf-8"
+    with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:  # noqa: PTH123 - a descriptor
+        token = _RESULTS.set(results)
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        try:
+            yield
+        finally:
+            results.flush()
+            os.dup2(kept, 1)
+            sys.stdout = previous
+            _RESULTS.reset(token)
+
+
+def results() -> TextIO:
+    """Return the stream that the command's results go to."""
+    return _RESULTS.get()
+
+
+def write(text: str) -> None:
+    """Write a result with a final newline."""
+    print(text, file=results(), flush=True)
+
+
+def colored() -> bool:
+    """Tell whether results may be coloured: on a terminal, unless ``NO_COLOR`` is set."""
+    return results().isatty() and not os.environ.get("NO_COLOR")
+
+
+def _configure_log(*, verbose: bool) -> None:
+    logger = logging.getLogger("sovl_tools")
+    handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    logger.handlers[:] = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.DEBUG if verbose else logging.WARNING)
+
+
+def tools_option(function: _F) -> _F:
+    """Add ``--tools DIR``, which may be given more than once."""
+    return click.option(
+        "--tools",
+        "tools",
+        multiple=True,
+        metavar="DIR",
+        type=click.Path(),
+        help="A tools directory; may be repeated, the first wins. Default: see sovl-tools --help.",
+    )(function)
+
+
+def settings(tools: Sequence[str]) -> Configuration:
+    """Return the settings that hold; every path that was named on purpose must be there.
+
+    Raises:
+        Misuse: a path of ``--tools`` or ``SOVL_TOOLS_PATH`` is not there.
+    """
+    found = configuration(tools)
+    for path in found.paths:
+        if not os.path.exists(path):
+            raise Misuse(f"there is no {path!r} (named by {found.source})")
+    return found

@@ -1,0 +1,46 @@
+"""``sovl-tools explain``."""
+
+from __future__ import annotations
+
+import click
+
+from sovl_tools.cli.command import Command, Misuse, write
+from sovl_tools.model.diagnostic import Rule
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.rules import FAMILIES, RULES
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools explain ST402
+  sovl-tools explain            lists all codes"""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("code", required=False)
+def explain(*, code: str | None) -> None:
+    """Explain a diagnostic code: what it finds, why that hurts, and what to do."""
+    if code is None:
+        write(_listed())
+        return
+    rule = RULES.get(code.upper())
+    if rule is None:
+        hint = did_you_mean(code.upper(), RULES) or "sovl-tools explain lists the codes"
+        raise Misuse(f"there is no code {code!r}; {hint}")
+    write(explained(rule))
+
+
+def explained(rule: Rule) -> str:
+    """Return a rule's code, severity and explanation."""
+    return f"{rule.code} ({rule.severity}): {rule.explanation}"
+
+
+def _listed() -> str:
+    lines: list[str] = []
+    for prefix, family in FAMILIES.items():
+        lines += ["", f"{prefix}xx {family}"] if lines else [f"{prefix}xx {family}"]
+        lines += [
+            f"  {rule.code}  {rule.severity:7}  {rule.title}"
+            for rule in RULES.values()
+            if rule.code.startswith(prefix)
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,87 @@
+"""``sovl-tools list``."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+
+import click
+
+from sovl_tools.cli.command import Command, tools_option, write
+from sovl_tools.cli.documents import serialized
+from sovl_tools.cli.loaded import all_tools
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.reporting.plain import plain
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools list --tag math
+  sovl-tools list --name 'search_*' --format json"""
+
+_COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
+_GAP = "  "
+
+
+@click.command("list", cls=Command, epilog=EXAMPLES)
+@tools_option
+@click.option("--tag", "tags", multiple=True, metavar="T", help="Only with this tag; repeatable.")
+@click.option("--category", metavar="C", help="Only of this category.")
+@click.option("--name", "pattern", metavar="PATTERN", help="Only these names: a shell pattern.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json", "yaml"]),
+    default="table",
+    show_default=True,
+)
+def list_tools(
+    *,
+    tools: tuple[str, ...],
+    tags: tuple[str, ...],
+    category: str | None,
+    pattern: str | None,
+    format_: str,
+) -> None:
+    """List the tools that load, by name."""
+    registry = all_tools(tools)
+    criteria = {"category": category} if category is not None else {}
+    found = registry.filter(name_pattern=pattern, tags=tags, **criteria)
+    if format_ == "table":
+        write(table([_row(tool) for tool in found], width=shutil.get_terminal_size().columns))
+    else:
+        write(serialized([_entry(tool) for tool in found], format_))
+
+
+def _row(tool: ToolDefinition) -> tuple[str, ...]:
+    first_line = tool.description.strip().partition("\n")[0]
+    cells = (tool.name, tool.category or "", ", ".join(tool.tags), first_line)
+    return tuple(plain(cell) for cell in cells)
+
+
+def _entry(tool: ToolDefinition) -> dict[str, JSON]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "category": tool.category,
+        "tags": list(tool.tags),
+        "version": tool.version,
+        "path": tool.source,
+    }
+
+
+def table(rows: Sequence[tuple[str, ...]], *, width: int) -> str:
+    """Return rows under their headings; the last column is cut to the width of the terminal."""
+    if not rows:
+        return "no tools"
+    lines = [_COLUMNS, *rows]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(_COLUMNS) - 1)]
+    room = max(20, width - sum(widths) - len(_GAP) * len(widths))
+    return "\n".join(_line(line, widths, room) for line in lines)
+
+
+def _line(cells: tuple[str, ...], widths: Sequence[int], room: int) -> str:
+    *first, last = cells
+    last = last if len(last) <= room else f"{last[: room - 1]}…"
+    padded = [cell.ljust(size) for cell, size in zip(first, widths, strict=True)]
+    return _GAP.join([*padded, last]).rstrip()

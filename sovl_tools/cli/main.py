@@ -1,0 +1,86 @@
+"""The group of commands. Each is imported when it is used, so that ``--help`` stays quick."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from sovl_tools import __version__
+
+COMMANDS = {
+    "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
+    "list": ("sovl_tools.cli.list:list_tools", "List the tools."),
+    "show": ("sovl_tools.cli.show:show", "Show one tool."),
+    "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
+    "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
+    "explain": ("sovl_tools.cli.explain:explain", "Explain a diagnostic code."),
+    "schema": ("sovl_tools.cli.schema:schema", "Print a published JSON Schema."),
+}
+"""Where each command is, and what the list of commands says of it."""
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools validate
+  sovl-tools call example_tool number1=5 number2=3
+  sovl-tools match "could you add numbers for me"
+
+Completion: eval "$(_SOVL_TOOLS_COMPLETE=bash_source sovl-tools)" in bash, likewise
+with zsh_source and fish_source."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands stand in a table until one of them is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Suggest the nearest command where there is none of that name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(_unknown(args[0]))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from the table, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def _unknown(name: str) -> str:
+    suggestion = import_module("sovl_tools.model.suggestion").did_you_mean(name, COMMANDS)
+    return f"there is no command {name!r}" + (f"; {suggestion}" if suggestion else "")
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but results and errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the log, with tracebacks of tools.")
+@click.version_option(__version__, "-V", "--version", prog_name="sovl-tools")
+@click.pass_context
+def group(ctx: click.Context, *, quiet: bool, verbose: bool) -> None:
+    """Turn folders into tools that a language model can call.
+
+    A folder tools/NAME with NAME.json (the manifest) and NAME.py (a function called NAME) is a
+    tool. Where the tools are is said by --tools, by SOVL_TOOLS_PATH, by [tool.sovl-tools] in
+    pyproject.toml, or else it is ./tools.
+    """
+    ctx.obj = {"quiet": quiet, "verbose": verbose}
+
+
+def main() -> None:
+    """Run the command line."""
+    group(prog_name="sovl-tools")

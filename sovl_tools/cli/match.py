@@ -1,0 +1,47 @@
+"""``sovl-tools match``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from sovl_tools.cli.command import Command, tools_option, write
+from sovl_tools.cli.loaded import all_tools
+from sovl_tools.reporting.plain import plain
+from sovl_tools.search.phrases import PhraseMatch
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools match "could you add numbers for me"
+  sovl-tools match "what time is it in Oslo" --format json"""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("text")
+@tools_option
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+)
+def match(*, text: str, tools: tuple[str, ...], limit: int | None, format_: str) -> None:
+    """Find the tools whose activation phrases stand in TEXT, the longest phrase first.
+
+    Words are compared whole, without case and punctuation. START and END count characters.
+    """
+    found = all_tools(tools).match(text)[:limit]
+    if format_ == "json":
+        write(json.dumps([each._asdict() for each in found], indent=2, ensure_ascii=False))
+    else:
+        write(
+            "\n".join(_line(each) for each in found) or "no phrase of any tool stands in the text"
+        )
+
+
+def _line(found: PhraseMatch) -> str:
+    place = f"{found.start}-{found.end}"
+    return f"{found.tool}  {plain(found.phrase)!r} at {place}, score {found.score:g}"

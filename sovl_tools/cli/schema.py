@@ -1,0 +1,19 @@
+"""``sovl-tools schema``."""
+
+from __future__ import annotations
+
+import click
+
+from sovl_tools.cli.command import Command, write
+from sovl_tools.validation.published import NAMES, schema_text
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools schema tool > tool.schema.json      then name it under "$schema" in a manifest"""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("name", type=click.Choice(NAMES), default="tool")
+def schema(*, name: str) -> None:
+    """Print a published JSON Schema: of manifests (tool) or of pyproject.toml's table (config)."""
+    write(schema_text(name).rstrip("\n"))

@@ -1,0 +1,113 @@
+"""``sovl-tools show``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from sovl_tools.cli.command import FINDINGS, Command, tools_option, write
+from sovl_tools.cli.documents import serialized
+from sovl_tools.cli.loaded import complete_names, one_tool
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.reporting.plain import plain
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools show example_tool
+  sovl-tools show example_tool --format yaml"""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("name", shell_complete=complete_names)
+@tools_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json", "yaml"]),
+    default="text",
+    show_default=True,
+)
+@click.pass_context
+def show(ctx: click.Context, *, name: str, tools: tuple[str, ...], format_: str) -> None:
+    """Show what a model is told of a tool, and what else is known of it."""
+    try:
+        tool = one_tool(tools, name)[name]
+    except ToolNotFoundError as error:
+        click.echo(plain(str(error)), err=True)
+        ctx.exit(FINDINGS)
+    write(_text(tool) if format_ == "text" else serialized(_document(tool), format_))
+
+
+def _document(tool: ToolDefinition) -> dict[str, JSON]:
+    """Return everything that is known of the tool and not empty."""
+    known = {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "category": tool.category,
+        "version": tool.version,
+        "tags": list(tool.tags),
+        "activation_phrases": list(tool.activation_phrases),
+        "examples": list(tool.examples),
+        "instructions": tool.instructions,
+        "output_schema": tool.output_schema,
+        "annotations": dict(tool.annotations),
+        "execution": dict(tool.execution),
+        "requires": dict(tool.requires),
+        "step_actions": list(tool.step_handlers),
+        "metadata": dict(tool.metadata),
+        "path": tool.source,
+    }
+    return {key: value for key, value in known.items() if value not in (None, [], {})}
+
+
+def _text(tool: ToolDefinition) -> str:
+    lines = [
+        f"{tool.name}  {plain(tool.source)}",
+        "",
+        *map(plain, tool.description.split("\n")),
+        "",
+    ]
+    lines += _parameters(tool)
+    for key, value in _document(tool).items():
+        if key not in {"name", "description", "parameters", "path", "instructions"}:
+            lines.append(f"{key.replace('_', ' ')}: {_short(value)}")
+    if tool.instructions:
+        lines += ["instructions:", *(f"  {plain(line)}" for line in tool.instructions.split("\n"))]
+    return "\n".join(lines)
+
+
+def _short(value: JSON) -> str:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return plain(", ".join(value))
+    return plain(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _parameters(tool: ToolDefinition) -> list[str]:
+    lines = ["parameters:" if tool.parameters["properties"] else "no parameters"]
+    for name, schema in tool.parameters["properties"].items():
+        required = name in tool.parameters.get("required", ())
+        lines.append(f"  {plain(name)}  {_kind(schema)}{', required' if required else ''}")
+        description = schema.get("description") if isinstance(schema, dict) else None
+        lines += [f"      {plain(line)}" for line in (description or "").split("\n") if line]
+    return lines
+
+
+def _kind(schema: JSON) -> str:
+    if not isinstance(schema, dict):
+        return "anything"
+    parts = [plain(_types(schema))]
+    if "enum" in schema:
+        parts.append(f"one of {_short([json.dumps(each) for each in schema['enum']])}")
+    if "default" in schema:
+        parts.append(f"default {_short(json.dumps(schema['default'], ensure_ascii=False))}")
+    return ", ".join(parts)
+
+
+def _types(schema: dict[str, JSON]) -> str:
+    kinds = schema.get("type", "anything")
+    return kinds if isinstance(kinds, str) else " or ".join(kinds)

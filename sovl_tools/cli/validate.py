@@ -1,0 +1,111 @@
+"""``sovl-tools validate``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from time import perf_counter
+
+import click
+
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, colored, settings, tools_option, write
+from sovl_tools.cli.progress import Progress
+from sovl_tools.loading.collecting import collect, report_of
+from sovl_tools.loading.combining import combine
+from sovl_tools.loading.isolation import load_in_child
+from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.reporting import FORMATS, render
+from sovl_tools.reporting.outcome import Outcome, selected, strict
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools validate                          the configured tools directories
+  sovl-tools validate tools/echo               one tool
+  sovl-tools validate --no-import              without running a line of any tool
+  sovl-tools validate --format github          in a workflow
+  sovl-tools validate --ignore ST306,ST305     without these warnings"""
+
+
+def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Split and check codes, which may be prefixes: ``ST4`` is all of ST4xx."""
+    from sovl_tools.rules import RULES  # noqa: PLC0415 - only when codes are given
+
+    codes = [code.strip().upper() for value in values for code in value.split(",") if code.strip()]
+    for code in codes:
+        if not any(known.startswith(code) for known in RULES):
+            hint = did_you_mean(code, RULES) or "sovl-tools explain lists the codes"
+            raise click.BadParameter(f"there is no code {code!r}; {hint}")
+    return tuple(codes)
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@tools_option
+@click.option("--no-import", is_flag=True, help="Parse the modules instead of importing them.")
+@click.option(
+    "--format", "format_", type=click.Choice(list(FORMATS)), default="text", show_default=True
+)
+@click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes.")
+@click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
+@click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
+@click.option(
+    "--import-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="How long importing one tool may take. Default: 10, or import_timeout in pyproject.toml.",
+)
+@click.pass_context
+def validate(
+    ctx: click.Context,
+    *,
+    paths: tuple[str, ...],
+    tools: tuple[str, ...],
+    no_import: bool,
+    format_: str,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    warnings_as_errors: bool,
+    import_timeout: float | None,
+) -> None:
+    """Check tool folders against the convention and against their own code.
+
+    PATH is a tools directory, one tool folder or a file in one. Modules are imported in a child
+    process, one tool after another, so that none can hang or end this one. Exits with 1 if there
+    are errors; codes are explained by `sovl-tools explain CODE`.
+    """
+    started = perf_counter()
+    for path in paths:
+        if not os.path.lexists(path):
+            raise Misuse(f"there is no {path!r}")
+    found = settings(tools or paths)
+    collected = collect(paths or found.paths)
+    limits = Settings(imports=not no_import, limit=import_timeout or found.import_timeout)
+    quiet = ctx.ensure_object(dict).get("quiet", False)
+    with Progress(len(collected.folders), quiet=quiet) as progress:
+        candidates = _load(collected.folders, limits, progress)
+    report = report_of(combine(candidates), collected.diagnostics)
+    report = selected(report, select=select, ignore=ignore)
+    report = strict(report) if warnings_as_errors else report
+    outcome = Outcome(report, perf_counter() - started, color=colored())
+    write(render(outcome, format_))
+    ctx.exit(FINDINGS if report.errors else 0)
+
+
+def _load(folders: Sequence[ToolFolder], limits: Settings, progress: Progress) -> list[Candidate]:
+    if limits.imports:
+        return load_in_child(folders, limits, observe=progress.advance, echo=_echo)
+    candidates = []
+    for folder in folders:
+        candidates.append(load_folder(folder, limits))
+        progress.advance(candidates[-1])
+    return candidates
+
+
+def _echo(printed: bytes) -> None:
+    """Show what a tool prints while it is imported, on the error output."""
+    sys.stderr.write(printed.decode(errors="backslashreplace"))
+    sys.stderr.flush()

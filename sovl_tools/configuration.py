@@ -1,0 +1,97 @@
+"""Where the tools are: flag, environment, ``pyproject.toml``, ``./tools``."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sovl_tools.model.document import JSON, dotted
+from sovl_tools.model.errors import ConfigurationError
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.validation.published import published
+from sovl_tools.validation.wording import describe
+
+PATH_VARIABLE = "SOVL_TOOLS_PATH"
+DEFAULT_PATH = "tools"
+DEFAULT_IMPORT_TIMEOUT = 10.0
+_KEYS = ("paths", "import_timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The settings that hold.
+
+    Attributes:
+        paths: tools directories, the first wins.
+        source: what named the paths: ``"--tools"``, the variable, a file, or ``"the default"``.
+        import_timeout: how long importing one module may take, in seconds.
+    """
+
+    paths: tuple[str, ...]
+    source: str
+    import_timeout: float = DEFAULT_IMPORT_TIMEOUT
+
+
+def configuration(
+    flags: Sequence[str] = (), *, environment: Mapping[str, str] | None = None
+) -> Configuration:
+    """Return the settings for the current directory.
+
+    ``flags`` win over ``SOVL_TOOLS_PATH`` (paths joined by the system's path separator), that
+    over ``[tool.sovl-tools]`` in the nearest ``pyproject.toml``, and that over ``./tools``.
+    Paths are relative to the file that names them.
+
+    Raises:
+        ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
+    """
+    environment = os.environ if environment is None else environment
+    file = _nearest_project()
+    table = _table(file) if file else {}
+    timeout = float(table.get("import_timeout", DEFAULT_IMPORT_TIMEOUT))
+    named = [path for path in environment.get(PATH_VARIABLE, "").split(os.pathsep) if path]
+    if flags:
+        return Configuration(tuple(flags), "--tools", timeout)
+    if named:
+        return Configuration(tuple(named), PATH_VARIABLE, timeout)
+    if file and "paths" in table:
+        paths = tuple(_shown(file.parent / path) for path in table["paths"])
+        return Configuration(paths, str(file), timeout)
+    return Configuration((DEFAULT_PATH,), "the default", timeout)
+
+
+def _nearest_project() -> Path | None:
+    here = Path.cwd()
+    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _table(file: Path) -> dict[str, JSON]:
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(str(file), str(error)) from error
+    tool = document.get("tool")
+    table: JSON = tool.get("sovl-tools", {}) if isinstance(tool, dict) else {}
+    _check(file, table)
+    return dict(table)
+
+
+def _check(file: Path, table: JSON) -> None:
+    source = f"{file}: [tool.sovl-tools]"
+    for problem in published("config").problems(table):
+        if problem.keyword == "additionalProperties":
+            name = problem.expected[0]
+            hint = did_you_mean(name, _KEYS) or f"the keys are {', '.join(_KEYS)}"
+            raise ConfigurationError(source, f"{name!r} is not a key; {hint}")
+        raise ConfigurationError(source, f"{dotted(problem.path)} {describe(problem)}".strip())
+
+
+def _shown(path: Path) -> str:
+    """Return a path relative to the current directory if it lies below it."""
+    absolute = os.path.abspath(path)
+    here = os.getcwd()
+    below = absolute.startswith(here.rstrip(os.sep) + os.sep)
+    return os.path.relpath(absolute, here) if below else absolute

@@ -1,0 +1,164 @@
+"""What an annotation says about JSON, from the object or from the source."""
+
+from __future__ import annotations
+
+import ast
+import collections.abc
+import types
+import typing
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from sovl_tools.model.document import kind
+from sovl_tools.model.interface import Annotation
+
+_STRING = frozenset({"string"})
+_INTEGER = frozenset({"integer"})
+_NUMBER = frozenset({"number", "integer"})
+_BOOLEAN = frozenset({"boolean"})
+_ARRAY = frozenset({"array"})
+_OBJECT = frozenset({"object"})
+_NULL = frozenset({"null"})
+
+_BY_NAME: dict[str, frozenset[str]] = {
+    "str": _STRING,
+    "int": _INTEGER,
+    "float": _NUMBER,
+    "bool": _BOOLEAN,
+    "list": _ARRAY,
+    "dict": _OBJECT,
+    "None": _NULL,
+    "List": _ARRAY,
+    "Dict": _OBJECT,
+    "Sequence": _ARRAY,
+    "Mapping": _OBJECT,
+}
+_BY_OBJECT: dict[object, Annotation] = {
+    each: Annotation(each.__name__, _BY_NAME[each.__name__])
+    for each in (str, int, float, bool, list, dict)
+}
+_BY_OBJECT[None] = Annotation("None", _NULL)
+_BY_OBJECT[type(None)] = Annotation("None", _NULL)
+_ORIGINS: dict[object, frozenset[str]] = {
+    list: _ARRAY,
+    dict: _OBJECT,
+    collections.abc.Sequence: _ARRAY,
+    collections.abc.Mapping: _OBJECT,
+}
+
+
+def from_object(annotation: object) -> Annotation:
+    """Return what an annotation of a live function says; strings are parsed."""
+    try:
+        known = _BY_OBJECT.get(annotation)
+    except TypeError:
+        known = None
+    if known is not None:
+        return known
+    if isinstance(annotation, str):
+        return from_source(annotation)
+    return _described(annotation)
+
+
+@lru_cache(maxsize=1024)
+def from_source(text: str) -> Annotation:
+    """Return what the text of an annotation says."""
+    try:
+        return from_node(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Annotation(text)
+
+
+def _described(annotation: object) -> Annotation:
+    text = getattr(annotation, "__name__", "") if isinstance(annotation, type) else ""
+    text = text if text and not typing.get_args(annotation) else repr(annotation)
+    types_ = _types(annotation)
+    return Annotation(_short(text), types_, _is_optional(annotation))
+
+
+def _short(text: str) -> str:
+    return text.replace("typing.", "").replace("collections.abc.", "").replace("NoneType", "None")
+
+
+def _is_union(annotation: object) -> bool:
+    return typing.get_origin(annotation) in {typing.Union, types.UnionType}
+
+
+def _is_optional(annotation: object) -> bool:
+    return _is_union(annotation) and type(None) in typing.get_args(annotation)
+
+
+def _types(annotation: object) -> frozenset[str] | None:
+    origin = typing.get_origin(annotation)
+    if _is_union(annotation):
+        return _united(from_object(each).types for each in typing.get_args(annotation))
+    if origin is typing.Literal:
+        return frozenset(kind(value) for value in typing.get_args(annotation))
+    if origin is typing.Annotated:
+        return from_object(typing.get_args(annotation)[0]).types
+    return _ORIGINS.get(origin or annotation)
+
+
+def _united(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    known = list(parts)
+    return None if None in known else frozenset().union(*(part or () for part in known))
+
+
+def from_node(node: ast.expr) -> Annotation:
+    """Return what an annotation in the source says."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return from_source(node.value)
+    text = _short(ast.unparse(node))
+    members = _members(node)
+    if members is None:
+        return Annotation(text, _node_types(node))
+    parts = [from_node(member) for member in members]
+    optional = any(part.types == _NULL or part.optional for part in parts)
+    return Annotation(text, _united(part.types for part in parts), optional)
+
+
+def _members(node: ast.expr) -> list[ast.expr] | None:
+    """Return the members of a union, however it is written; None for anything else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [node.left, node.right]
+    if isinstance(node, ast.Subscript) and _name(node.value) == "Optional":
+        return [node.slice, ast.Constant(None)]
+    if isinstance(node, ast.Subscript) and _name(node.value) == "Union":
+        return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return None
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _node_types(node: ast.expr) -> frozenset[str] | None:
+    if isinstance(node, ast.Constant):
+        return _NULL if node.value is None else None
+    if isinstance(node, ast.Subscript):
+        special = _SUBSCRIPTS.get(_name(node.value))
+        return special(node.slice) if special else _BY_NAME.get(_name(node.value))
+    return _BY_NAME.get(_name(node))
+
+
+def _literal(node: ast.expr) -> frozenset[str] | None:
+    values: list[Any] = []
+    for each in node.elts if isinstance(node, ast.Tuple) else [node]:
+        try:
+            values.append(ast.literal_eval(each))
+        except ValueError:
+            return None
+    return frozenset(kind(value) for value in values)
+
+
+def _annotated(node: ast.expr) -> frozenset[str] | None:
+    return from_node(node.elts[0]).types if isinstance(node, ast.Tuple) else None
+
+
+_SUBSCRIPTS: dict[str, Callable[[ast.expr], frozenset[str] | None]] = {
+    "Literal": _literal,
+    "Annotated": _annotated,
+}

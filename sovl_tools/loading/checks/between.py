@@ -1,0 +1,59 @@
+"""ST8xx: what two tools claim at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sovl_tools.loading.checks.offer import HANDLERS, PHRASES
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, rule
+
+
+class Clash(NamedTuple):
+    """Two candidates that claim the same thing; ``index`` is a phrase's place in its list."""
+
+    later: Candidate
+    first: Candidate
+    claim: str
+    index: int = 0
+
+
+@rule("ST801")
+def duplicate_tool(case: Clash) -> Iterator[Finding]:
+    """Two folders hold a tool of the same name.
+
+    A name leads to one tool. The one that was found first stays: paths in the order in which
+    they were given, names in alphabetical order within one. Rename one of the two, or leave one
+    path out.
+    """
+    message = f"there is already a tool {case.claim!r} in {case.first.path}"
+    yield Finding(ManifestPlace(("name",)), message, "rename one of the two")
+
+
+@rule("ST802")
+def same_action(case: Clash) -> Iterator[Finding]:
+    """Two tools bring a step handler for the same action.
+
+    A procedure's step could mean either. The tool that was loaded first keeps the action, the
+    other is not loaded. Rename one of the two actions.
+    """
+    message = f"the action {case.claim!r} belongs to {case.first.name!r} already"
+    yield Finding(ModulePlace(HANDLERS), message, "rename the action")
+
+
+@rule("ST803", "warning")
+def same_phrase(case: Clash) -> Iterator[Finding]:
+    """Two tools have the same activation phrase.
+
+    A text with the phrase suggests both, so that the phrase decides nothing. Case, punctuation
+    and spacing do not count. Make the phrases more precise.
+    """
+    message = f"the phrase {case.claim!r:.80} is one of {case.first.name!r} too"
+    yield Finding(_phrase_place(case), message, "make one of the two more precise")
+
+
+def _phrase_place(case: Clash) -> Place:
+    if case.later.has_own_phrases:
+        return ModulePlace(PHRASES)
+    return ManifestPlace(("activation_phrases", case.index))

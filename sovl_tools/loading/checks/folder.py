@@ -1,0 +1,109 @@
+"""ST1xx: the folder itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from keyword import iskeyword
+
+from sovl_tools.model.diagnostic import Finding, Position, rule
+from sovl_tools.model.folder import ToolFolder
+
+MAX_NAME_LENGTH = 64
+_NOT_A_TOOL = "or begin the folder's name with '_' if it is no tool"
+
+
+@rule("ST101")
+def missing_directory(case: tuple[str, str]) -> Iterator[Finding]:
+    """A tools directory that is to be loaded is not there or can't be listed.
+
+    The path comes from ``--tools``, from ``SOVL_TOOLS_PATH``, from ``[tool.sovl-tools]`` in
+    ``pyproject.toml`` or from the code that made the registry. Its other paths load all the
+    same. Correct the path or make the directory.
+    """
+    path, reason = case
+    yield Finding(Position(), f"{path} can't be listed: {reason}")
+
+
+@rule("ST102")
+def no_manifest(folder: ToolFolder) -> Iterator[Finding]:
+    """A folder has no manifest of its own name.
+
+    Every folder in a tools directory is a tool, unless its name begins with ``.`` or ``_``,
+    and a tool is described by ``<name>/<name>.json``. Without it a model can't be told what
+    the tool does. Write the manifest, rename it to match the folder, or begin the folder's
+    name with ``_``.
+    """
+    if folder.manifest_name not in folder.files:
+        yield Finding(Position(), *_lacking(folder, folder.manifest_name))
+
+
+@rule("ST103")
+def no_module(folder: ToolFolder) -> Iterator[Finding]:
+    """A folder has a manifest but no module of its own name.
+
+    The function that a call runs is looked for in ``<name>/<name>.py``. Write the module, or
+    rename it to match the folder. While files are still being copied a running server waits
+    for the module instead of reporting this.
+    """
+    if folder.manifest_name in folder.files and folder.module_name not in folder.files:
+        yield Finding(Position(), *_lacking(folder, folder.module_name))
+
+
+def _lacking(folder: ToolFolder, wanted: str) -> tuple[str, str]:
+    suffix = wanted[wanted.rindex(".") :]
+    others = sorted(
+        each for each in folder.files if each.endswith(suffix) and each != "__init__.py"
+    )
+    if wanted in folder.folders:
+        return f"{wanted!r} is a folder, not a file", "put a file in its place"
+    if len(others) == 1:
+        return f"there is no {wanted!r}", f"rename {others[0]!r} to {wanted!r}"
+    return f"there is no {wanted!r}", f"add it, {_NOT_A_TOOL}"
+
+
+@rule("ST105")
+def unfit_name(folder: ToolFolder) -> Iterator[Finding]:
+    """A folder's name can't be the name of a tool.
+
+    The folder's name is the tool's, the module's and the function's, and goes to providers
+    that accept little else: it must be an ASCII Python identifier, no keyword, of at most 64
+    characters. Rename the folder and the files in it, or begin its name with ``_``.
+    """
+    reason = unfit(folder.name)
+    if reason is not None:
+        yield Finding(Position(), f"{folder.name!r} can't name a tool: {reason}", _better(folder))
+
+
+def unfit(name: str) -> str | None:
+    """Return why a name can't be a tool's, or None if it can."""
+    if not (name.isascii() and name.isidentifier()):
+        return "it is not an ASCII identifier"
+    if iskeyword(name):
+        return "it is a Python keyword"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"it has {len(name)} characters, more than {MAX_NAME_LENGTH}"
+    return None
+
+
+def _better(folder: ToolFolder) -> str:
+    name = "".join(
+        letter if letter.isascii() and letter.isalnum() else "_" for letter in folder.name
+    )
+    name = (name if not name[:1].isdigit() else f"_{name}").strip("_")[:MAX_NAME_LENGTH]
+    if unfit(name) is None:
+        return f"rename the folder and its files to {name!r}, {_NOT_A_TOOL}"
+    return f"rename the folder and its files, {_NOT_A_TOOL}"
+
+
+@rule("ST106", "warning")
+def no_tools(path: str) -> Iterator[Finding]:
+    """A tools directory holds no tool.
+
+    Nothing is wrong with an empty directory, but in CI it usually means that the path is wrong
+    or the checkout incomplete. Correct the path; if the directory is meant to be empty, ignore
+    this code.
+    """
+    yield Finding(Position(), f"there is no tool in {path}", "add a folder, or correct the path")
+
+
+RULES = (unfit_name, no_manifest, no_module)

@@ -1,0 +1,181 @@
+"""ST2xx, second part: the manifest as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
+from sovl_tools.model.document import JSON, Path, dotted
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.validation import Problem
+from sovl_tools.validation.wording import describe
+
+_SECTIONS = {
+    "annotations": {"read_only", "destructive", "idempotent", "open_world"},
+    "execution": {"mode", "timeout"},
+    "requires": {"env", "packages"},
+}
+_EXAMPLE_KEYS = {"input", "output", "output_is", "description"}
+_SCHEMA_KEYS = {"parameters", "output_schema"}
+_MISSING = {
+    "name": 'add the folder\'s name: "name": {!r}',
+    "description": "say what the tool does and when a model should use it",
+    "parameters": 'a tool without arguments has {{"type": "object", "properties": {{}}}}',
+}
+
+
+class ManifestCase(NamedTuple):
+    """A manifest's document and what its meta-schema refuses in it."""
+
+    folder: ToolFolder
+    document: dict[str, JSON]
+    problems: list[Problem]
+
+
+@rule("ST202", "warning")
+def unknown_key(case: ManifestCase) -> Iterator[Finding]:
+    """The manifest has a key that means nothing here.
+
+    It is ignored: a misspelt ``enabled`` disables nothing. A manifest that was written for a
+    newer version loads all the same, therefore this is a warning. Correct the key, or begin it
+    with ``x-`` if it is your own.
+    """
+    yield from _unknown(case.document, KEYS, ())
+    for section, keys in _SECTIONS.items():
+        yield from _unknown(case.document.get(section), keys, (section,))
+    examples = case.document.get("examples")
+    for index, example in enumerate(examples if isinstance(examples, list) else ()):
+        yield from _unknown(example, _EXAMPLE_KEYS, ("examples", index))
+
+
+def _unknown(document: JSON, known: Iterable[str], path: Path) -> Iterator[Finding]:
+    for key in document if isinstance(document, dict) else ():
+        if key not in known and not key.startswith("x-"):
+            where = f"a key of {dotted(path)!r}" if path else "a manifest key"
+            message = f"{key!r} is not {where}"
+            hint = did_you_mean(key, known) or "remove it, or begin it with 'x-' if it is yours"
+            yield Finding(ManifestPlace((*path, key), "key"), message, hint)
+
+
+@rule("ST209")
+def missing_key(case: ManifestCase) -> Iterator[Finding]:
+    """The manifest lacks ``name``, ``description`` or ``parameters``.
+
+    These three are what every provider asks for; a model can't call a tool without them.
+    A tool that takes no arguments has ``{"type": "object", "properties": {}}``.
+    """
+    for key in REQUIRED_KEYS:
+        if key not in case.document:
+            hint = _MISSING[key].format(case.folder.name)
+            yield Finding(ManifestPlace(), f"the manifest lacks {key!r}", hint)
+
+
+@rule("ST210")
+def unfit_value(case: ManifestCase) -> Iterator[Finding]:
+    """A key of the manifest has a value of the wrong kind.
+
+    Each key has one type, which ``sovl-tools schema tool`` prints and ``docs/tool-guide.md``
+    describes. Values are not converted: ``"enabled": "false"`` would be a truthy text.
+    """
+    for problem in case.problems:
+        if problem.path and problem.path[0] not in {*_SCHEMA_KEYS, "name"}:
+            words = "must not be blank" if problem.keyword == "pattern" else describe(problem)
+            yield Finding(ManifestPlace(problem.path), f"{dotted(problem.path)!r} {words}")
+
+
+@rule("ST211")
+def name_differs(case: ManifestCase) -> Iterator[Finding]:
+    """The name in the manifest is not the folder's.
+
+    Folder, manifest file, module file, ``name`` and function carry one name, so that a call
+    leads to a file without looking anything up. Make them equal.
+    """
+    name = case.document.get("name")
+    if isinstance(name, str) and unfit(name) is None and name != case.folder.name:
+        message = f"the name is {name!r}, the folder's is {case.folder.name!r}"
+        yield Finding(ManifestPlace(("name",)), message, "make them equal")
+
+
+@rule("ST212")
+def unfit_name(case: ManifestCase) -> Iterator[Finding]:
+    """The name in the manifest can't name a tool.
+
+    It must be an ASCII Python identifier, no keyword, of at most 64 characters, because it is
+    the function's name and because providers accept little else.
+    """
+    name = case.document.get("name", "")
+    reason = unfit(name) if isinstance(name, str) else "it is no string"
+    if "name" in case.document and reason is not None:
+        message = f"{name!r:.80} can't name a tool: {reason}"
+        yield Finding(
+            ManifestPlace(("name",)), message, f"the folder's name is {case.folder.name!r}"
+        )
+
+
+@rule("ST301")
+def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
+    """A parameter schema is not valid JSON Schema.
+
+    ``parameters`` and ``output_schema`` are checked against the meta-schema of draft 2020-12;
+    ``parameters`` must also have ``"type": "object"`` and ``properties``. A provider would
+    refuse the definition, or worse, ignore the keyword. Correct the keyword's value.
+    """
+    for problem in case.problems:
+        if problem.path and problem.path[0] in _SCHEMA_KEYS and not _is_pattern(problem):
+            yield Finding(ManifestPlace(problem.path), *_schema_words(problem))
+
+
+def _schema_words(problem: Problem) -> tuple[str, str | None]:
+    name = dotted(problem.path)
+    if problem.path[-1] == "type" and isinstance(problem.value, str) and problem.branches:
+        message = f"{problem.value!r} is not a JSON Schema type"
+        synonym = _SYNONYMS.get(problem.value.casefold())
+        hint = f"write {synonym!r}" if synonym else did_you_mean(problem.value, _TYPES)
+        return message, hint or f"the types are {', '.join(_TYPES)}"
+    return f"{name!r} {describe(problem)}", None
+
+
+_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
+_SYNONYMS = {
+    "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number",
+    "double": "number", "decimal": "number", "bool": "boolean", "list": "array", "tuple": "array",
+    "dict": "object", "map": "object", "none": "null",
+}  # fmt: skip
+
+
+@rule("ST303")
+def invalid_pattern(case: ManifestCase) -> Iterator[Finding]:
+    """A ``pattern`` or a key of ``patternProperties`` is no regular expression.
+
+    Patterns are compiled when the tool is loaded; one that does not compile would make every
+    call fail. Mind that a backslash is written twice in JSON: ``"^\\\\d+$"``.
+    """
+    for problem in case.problems:
+        if problem.path and problem.path[0] in _SCHEMA_KEYS and _is_pattern(problem):
+            text = problem.value
+            place = ManifestPlace(problem.path)
+            if problem.keyword == "propertyNames":
+                place = ManifestPlace((*problem.path, text), "key")
+            yield Finding(place, f"{text!r:.80} is not a regular expression that compiles")
+
+
+def _is_pattern(problem: Problem) -> bool:
+    last = problem.path[-1]
+    return (problem.keyword == "format" and last == "pattern") or (
+        problem.keyword == "propertyNames" and last == "patternProperties"
+    )
+
+
+RULES = (
+    unknown_key,
+    missing_key,
+    unfit_value,
+    name_differs,
+    unfit_name,
+    invalid_schema,
+    invalid_pattern,
+)

@@ -1,0 +1,192 @@
+"""ST6xx: phrases and step handlers, from the manifest and the module."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from sovl_tools.model.catalog import BUILT_IN_ACTIONS
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, rule
+from sovl_tools.model.interface import REQUIRED, UNKNOWN, Interface, Signature
+from sovl_tools.search.words import words
+
+PHRASES = "ACTIVATION_PHRASES"
+HANDLERS = "STEP_HANDLERS"
+REGISTER = "register_step_handlers"
+_STEP_ARGUMENTS = 2
+
+
+class OfferCase(NamedTuple):
+    """A module's interface and the phrases of the manifest."""
+
+    interface: Interface
+    phrases: tuple[str, ...]
+
+    @property
+    def handlers(self) -> Mapping[Any, Any]:
+        """The step handlers' signatures by action, as far as they can be told."""
+        own = self.interface.handlers
+        return {**(own if isinstance(own, Mapping) else {}), **self.interface.claims}
+
+    @property
+    def has_handlers(self) -> bool:
+        """Whether the module says anything about step handlers."""
+        return self.interface.handlers is not None or self.interface.registration is not None
+
+    def place(self, action: object) -> ModulePlace:
+        """Return where the action is claimed."""
+        own = self.interface.handlers
+        return ModulePlace(HANDLERS if isinstance(own, Mapping) and action in own else REGISTER)
+
+
+@rule("ST601")
+def unfit_phrases(case: OfferCase) -> Iterator[Finding]:
+    """``ACTIVATION_PHRASES`` in the module is no list of strings.
+
+    A single string would count as a list of letters. Write a list: ``["add numbers"]``.
+    """
+    phrases = case.interface.phrases
+    if phrases is None or phrases is UNKNOWN:
+        return
+    if not isinstance(phrases, list | tuple) or not all(isinstance(each, str) for each in phrases):
+        message = f"{PHRASES} is no list of strings"
+        yield Finding(ModulePlace(PHRASES), message, 'write a list: ["first phrase", "second"]')
+
+
+def _phrases(case: OfferCase) -> list[tuple[str, Place]]:
+    """Return the phrases that count, each with its place."""
+    own = case.interface.phrases
+    if own is None or own is UNKNOWN:
+        places = [ManifestPlace(("activation_phrases", i)) for i in range(len(case.phrases))]
+        return list(zip(case.phrases, places, strict=True))
+    if isinstance(own, list | tuple):
+        return [(each, ModulePlace(PHRASES)) for each in own if isinstance(each, str)]
+    return []
+
+
+@rule("ST602", "warning")
+def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
+    """An activation phrase has no word in it.
+
+    Phrases are compared word by word, without punctuation, so an empty one or one of
+    punctuation alone never matches. Remove it.
+    """
+    for phrase, place in _phrases(case):
+        if not words(phrase):
+            yield Finding(place, f"the phrase {phrase!r:.80} has no word and never matches")
+
+
+@rule("ST607", "warning")
+def repeated_phrase(case: OfferCase) -> Iterator[Finding]:
+    """The same activation phrase stands twice in one tool.
+
+    Case, punctuation and spacing do not count, so "Add numbers!" repeats "add numbers". Remove
+    one of them.
+    """
+    seen: Counter[tuple[str, ...]] = Counter()
+    for phrase, place in _phrases(case):
+        key = words(phrase)
+        seen[key] += 1
+        if key and seen[key] > 1:
+            yield Finding(place, f"the phrase {phrase!r:.80} stands here twice")
+
+
+@rule("ST603")
+def unfit_handlers(case: OfferCase) -> Iterator[Finding]:
+    """``STEP_HANDLERS`` is no dictionary of functions by action.
+
+    Its keys are the names of actions, non-empty strings; its values are functions
+    ``handler(step, context)``, sync or async.
+    """
+    own = case.interface.handlers
+    place = ModulePlace(HANDLERS)
+    if own is None or own is UNKNOWN:
+        return
+    if not isinstance(own, Mapping):
+        message = f"{HANDLERS} is no dictionary"
+        yield Finding(place, message, f'write: {HANDLERS} = {{"my_action": my_handler}}')
+        return
+    for action in own:
+        if not isinstance(action, str) or not action.strip():
+            yield Finding(place, f"{action!r:.80} in {HANDLERS} can't name an action")
+
+
+@rule("ST604")
+def unfit_handler(case: OfferCase) -> Iterator[Finding]:
+    """A step handler can't be called as ``handler(step, context)``.
+
+    The procedure's runner passes two positional arguments: the step, a mapping with its
+    templates rendered, and the context. A handler must take both and must not require more.
+    """
+    for action, signature in case.handlers.items():
+        if signature is not UNKNOWN and not _takes_step(signature):
+            message = f"the handler of {action!r:.80} can't be called as handler(step, context)"
+            place = case.place(action)
+            yield Finding(place, message, "let it take two parameters: step and context")
+
+
+def _takes_step(signature: Signature) -> bool:
+    if signature.shape in {"class", "value"}:
+        return False
+    parameters = signature.parameters
+    slots = [p for p in parameters if p.kind in {"positional_only", "positional_or_keyword"}]
+    needed = [p for p in slots if p.default is REQUIRED]
+    open_ended = any(p.kind == "var_positional" for p in parameters)
+    starved = any(p.kind == "keyword_only" and p.default is REQUIRED for p in parameters)
+    room = open_ended or len(slots) >= _STEP_ARGUMENTS
+    return room and len(needed) <= _STEP_ARGUMENTS and not starved
+
+
+@rule("ST605")
+def unfit_registration(case: OfferCase) -> Iterator[Finding]:
+    """``register_step_handlers`` can't be called with one dictionary, or misuses it.
+
+    It is called once, as ``register_step_handlers(handlers)``, with a dictionary that shows the
+    handlers there are; what it adds belongs to this tool. It must not take handlers of other
+    tools away.
+    """
+    registration = case.interface.registration
+    place = ModulePlace(REGISTER)
+    if registration is not None and not _takes_one(registration):
+        yield Finding(place, f"{REGISTER} can't be called with one dictionary")
+    for action in case.interface.removals:
+        yield Finding(place, f"{REGISTER} takes the handler of {action!r} away")
+
+
+def _takes_one(signature: Signature) -> bool:
+    slots = [
+        each
+        for each in signature.parameters
+        if each.kind in {"positional_only", "positional_or_keyword", "var_positional"}
+    ]
+    needed = [p for p in signature.parameters if p.default is REQUIRED and p.kind[:3] != "var"]
+    return bool(slots) and len(needed) <= 1 and signature.shape not in {"class", "value"}
+
+
+@rule("ST606")
+def built_in_action(case: OfferCase) -> Iterator[Finding]:
+    """A step handler claims an action that belongs to the language of procedures.
+
+    ``tool``, ``set``, ``if``, ``for_each``, ``parallel``, ``procedure``, ``wait``, ``return``
+    and ``fail`` mean the same everywhere. Choose another name for the action.
+    """
+    for action in _strings(case.handlers):
+        if action in BUILT_IN_ACTIONS:
+            message = f"the action {action!r} is built in"
+            yield Finding(case.place(action), message, "choose another name for the action")
+
+
+def _strings(keys: Iterable[object]) -> list[str]:
+    return [key for key in keys if isinstance(key, str)]
+
+
+RULES = (
+    unfit_phrases,
+    wordless_phrase,
+    repeated_phrase,
+    unfit_handlers,
+    unfit_handler,
+    unfit_registration,
+    built_in_action,
+)

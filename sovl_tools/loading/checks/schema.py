@@ -1,0 +1,255 @@
+"""ST3xx: the parameter schemas, one subschema at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sovl_tools.loading import fitting
+from sovl_tools.loading.references import lookup
+from sovl_tools.loading.schemanodes import SchemaNode
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
+from sovl_tools.model.document import JSON, Path, dotted, kind
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.suggestion import did_you_mean, nearest
+from sovl_tools.validation import Problem, compile_schema
+from sovl_tools.validation.wording import describe, shown
+
+_SAYS_TYPE = frozenset(
+    {"type", "$ref", "$dynamicRef", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"}
+)
+_SAYS_ITEMS = frozenset({"items", "prefixItems", "contains", "unevaluatedItems", "$ref"})
+_KEYWORDS = frozenset(
+    {
+        "$schema", "$id", "$ref", "$anchor", "$defs", "$comment", "$vocabulary", "$dynamicRef",
+        "$dynamicAnchor", "type", "enum", "const", "title", "description", "default", "examples",
+        "deprecated", "readOnly", "writeOnly", "format", "properties", "patternProperties",
+        "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties",
+        "dependentRequired", "dependentSchemas", "unevaluatedProperties", "items", "prefixItems",
+        "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems",
+        "unevaluatedItems", "minLength", "maxLength", "pattern", "contentEncoding",
+        "contentMediaType", "contentSchema", "minimum", "maximum", "exclusiveMinimum",
+        "exclusiveMaximum", "multipleOf", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+        "definitions", "dependencies", "example", "nullable",
+    }
+)  # fmt: skip
+
+
+def _named(node: SchemaNode) -> str:
+    """Return what people call the place: ``number1``, ``filters.color``, ``the items of tags``."""
+    path = [part for part in node.path[len(node.base) :] if part != "properties"]
+    if path and path[-1] == "items":
+        return f"the items of {dotted(tuple(path[:-1]))!r}"
+    return repr(dotted(tuple(path)) or node.base[0])
+
+
+@rule("ST302")
+def required_absent(node: SchemaNode) -> Iterator[Finding]:
+    """``required`` names a property that is not in ``properties``.
+
+    A model would have to give an argument that nothing describes. Mostly one of the two is
+    misspelt or was renamed. Schemas under ``anyOf`` and the like may speak of properties that
+    stand elsewhere and are left alone.
+    """
+    schema = node.schema
+    if node.is_partial or "properties" not in schema or "patternProperties" in schema:
+        return
+    for index, name in enumerate(schema.get("required", ())):
+        if name not in schema["properties"]:
+            message = f"{name!r} is required but not among the properties"
+            hint = did_you_mean(name, schema["properties"])
+            yield Finding(ManifestPlace((*node.path, "required", index)), message, hint)
+
+
+@rule("ST304")
+def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
+    """A ``$ref`` leads nowhere.
+
+    References are looked up within the schema they stand in, from its own root: ``#/$defs/x``
+    means ``parameters/$defs/x``. Nothing is ever fetched, neither from the network nor from a
+    file, because a tool's schema must not change behind its back and must not make the loader
+    connect anywhere. Put the definition under ``$defs`` of the same schema.
+    """
+    for keyword in ("$ref", "$dynamicRef"):
+        reference = node.schema.get(keyword)
+        if isinstance(reference, str):
+            reason = lookup(node.root, reference).failure
+            if reason is not None:
+                place = ManifestPlace((*node.path, keyword))
+                yield Finding(place, *_reference_words(node, reference, reason))
+
+
+def _reference_words(node: SchemaNode, reference: str, reason: str) -> tuple[str, str | None]:
+    definitions = [f"#/$defs/{name}" for name in node.root.get("$defs", ())]
+    hint = did_you_mean(reference, definitions)
+    if hint is None and reference.startswith("#/"):
+        hint = f"references start at {node.base[0]!r}: put it under '$defs' there"
+    return f"the reference {reference!r} {reason}", hint
+
+
+@rule("ST305", "warning")
+def no_items(node: SchemaNode) -> Iterator[Finding]:
+    """An array does not say what its items are.
+
+    A model has to guess, and some providers refuse the schema. Add ``items``; ``{}`` says that
+    anything goes.
+    """
+    if node.schema.get("type") == "array" and not node.is_partial:
+        if node.schema.keys().isdisjoint(_SAYS_ITEMS):
+            message = f"the array {_named(node)} does not say what its items are"
+            yield Finding(ManifestPlace(node.path, "key"), message, "add 'items'")
+
+
+@rule("ST306", "warning")
+def no_description(node: SchemaNode) -> Iterator[Finding]:
+    """A property has no description.
+
+    The description is all that a model knows about an argument beside its name and type. Say
+    what it means, its unit and its format.
+    """
+    if node.is_property and not _describes(node.schema):
+        target = lookup(node.root, node.schema.get("$ref", "#/")).target
+        if not _describes(target):
+            message = f"{_named(node)} has no description"
+            yield Finding(ManifestPlace(node.path, "key"), message, "say what it means")
+
+
+def _describes(schema: JSON) -> bool:
+    return isinstance(schema, dict) and bool(str(schema.get("description", "")).strip())
+
+
+@rule("ST307", "warning")
+def no_type(node: SchemaNode) -> Iterator[Finding]:
+    """A property accepts every type.
+
+    It has none of ``type``, ``enum``, ``const``, ``$ref`` and the combinators, so that a model
+    may send anything and the function has to cope. Add ``type``; several are written as a list.
+    """
+    if node.is_property and node.schema.keys().isdisjoint(_SAYS_TYPE):
+        yield Finding(ManifestPlace(node.path, "key"), f"{_named(node)} has no type", "add 'type'")
+
+
+@rule("ST308", "warning")
+def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
+    """A keyword of a schema is nearly, but not quite, one of JSON Schema's.
+
+    JSON Schema ignores keywords that it does not know, so ``requried`` or ``minlength`` checks
+    nothing. Correct it; keywords of your own that begin with ``x-`` are left alone.
+    """
+    for keyword in node.schema:
+        if keyword not in _KEYWORDS and not keyword.startswith("x-"):
+            near = nearest(keyword, _KEYWORDS)
+            if near is not None:
+                message = f"{keyword!r} is not a keyword of JSON Schema"
+                place = ManifestPlace((*node.path, keyword), "key")
+                yield Finding(place, message, f"did you mean {near!r}?")
+
+
+@rule("ST310", "warning")
+def unfit_default(node: SchemaNode) -> Iterator[Finding]:
+    """A ``default`` breaks the schema it stands in.
+
+    It is not filled in when the argument is left out; the function's own default is used
+    instead. Models that copy the default are refused. Often ``null`` or ``"N/A"`` stands for
+    "none": then leave the default out.
+    """
+    if "default" not in node.schema:
+        return
+    problems = fitting.problems(node, node.schema["default"])
+    if problems:
+        message = f"the default of {_named(node)} {describe(problems[0])}"
+        place = ManifestPlace((*node.path, "default"))
+        yield Finding(place, message, "correct it, or leave it out")
+
+
+@rule("ST311", "warning")
+def unfit_enum(node: SchemaNode) -> Iterator[Finding]:
+    """A value of ``enum`` is of a type that the schema excludes.
+
+    No argument can ever have this value: ``type`` refuses it. Correct the value, or widen the
+    type.
+    """
+    kinds = node.schema.get("type")
+    allowed = {kinds} if isinstance(kinds, str) else set(kinds or ())
+    for index, value in enumerate(node.schema.get("enum", ()) if allowed else ()):
+        if not fitting.has_type(value, allowed):
+            message = f"{shown(value)} is {kind(value)!r}, but the type is {shown(kinds)}"
+            yield Finding(ManifestPlace((*node.path, "enum", index)), message)
+
+
+@rule("ST312", "warning")
+def default_on_required(node: SchemaNode) -> Iterator[Finding]:
+    """A required property has a default.
+
+    The default is never used, because the argument must be given. Take the property out of
+    ``required``, or the default away.
+    """
+    if node.is_required and "default" in node.schema:
+        message = f"{_named(node)} is required, so its default is never used"
+        place = ManifestPlace((*node.path, "default"), "key")
+        yield Finding(place, message, "take it out of 'required', or the default away")
+
+
+class ExampleCase(NamedTuple):
+    """One example of a manifest: the path of its input and the parsed arguments."""
+
+    path: Path
+    arguments: dict[str, JSON]
+    problems: list[Problem]
+
+
+@rule("ST309")
+def refused_example(case: ExampleCase) -> Iterator[Finding]:
+    """The ``input`` of an example is refused by the tool's own parameters.
+
+    Models imitate examples, so they would be refused too. An input that is an object, or JSON
+    text of one, is checked; any other text is only shown. Correct the example or the schema.
+    """
+    for problem in case.problems:
+        subject = dotted(problem.path)
+        words = f"{subject} {describe(problem)}" if subject else describe(problem)
+        place = ManifestPlace((*case.path, *problem.path))
+        yield Finding(place, f"the example's input is refused: {words}")
+
+
+class UncompiledCase(NamedTuple):
+    """A schema that passed every other rule and that may yet not compile."""
+
+    path: Path
+    schema: dict[str, JSON]
+
+
+@rule("ST313")
+def uncompilable(case: UncompiledCase) -> Iterator[Finding]:
+    """No validator can be made of a schema, although each keyword looks right.
+
+    Seen with ``$id``, ``$anchor`` and ``$dynamicRef`` that contradict one another, and with
+    patterns that are too large. The message is the validator's own. Write the schema more
+    simply.
+    """
+    try:
+        compile_schema(case.schema)
+    except SchemaError as error:
+        yield Finding(ManifestPlace(case.path), f"the schema can't be used: {error.reason}")
+
+
+_INDIRECT = re.compile(r'"(?:\$ref|\$dynamicRef|\$id|\$schema|\$anchor|\$dynamicAnchor|pattern)"')
+
+
+def may_not_compile(text: str) -> bool:
+    """Tell whether a manifest uses keywords that a validator looks at only when it is made."""
+    return _INDIRECT.search(text) is not None
+
+
+RULES = (
+    required_absent,
+    unresolved_reference,
+    no_items,
+    no_description,
+    no_type,
+    misspelt_keyword,
+    unfit_default,
+    unfit_enum,
+    default_on_required,
+)

@@ -1,0 +1,215 @@
+"""ST2xx, first part: the manifest as text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from functools import cached_property
+
+
+from sovl_tools.loading.jsontext import line_and_column, members, too_deep_at
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
+from sovl_tools.model.document import JSON, kind
+
+MAX_DEPTH = 64
+_MAX_DIGITS = 4300
+_BYTE_ORDER_MARK = "\ufeff"
+_WIDE_ENCODINGS = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"{\x00": "UTF-16",
+    b"\x00{": "UTF-16",
+}
+
+
+class ManifestText:
+    """A manifest's bytes, and its text if they are UTF-8."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.data = data
+
+    @cached_property
+    def text(self) -> str:
+        """The text without its byte order mark; what can't be decoded is replaced."""
+        return self.data.decode(errors="replace").removeprefix(_BYTE_ORDER_MARK)
+
+    def at(self, offset: int) -> Position:
+        """Return the place of an offset in the text."""
+        return Position(self.name, *line_and_column(self.text, offset))
+
+
+@rule("ST203")
+def wrong_encoding(case: ManifestText) -> Iterator[Finding]:
+    """The manifest is not UTF-8 text.
+
+    JSON that is exchanged is UTF-8 (RFC 8259, section 8.1). UTF-16 files come from Windows
+    editors and from PowerShell's redirection; single bad bytes from Latin-1 text. Save the file
+    as UTF-8.
+    """
+    wide = _WIDE_ENCODINGS.get(case.data[:2])
+    if wide:
+        yield Finding(Position(case.name), f"the file is {wide}", "save it as UTF-8")
+        return
+    try:
+        case.data.decode()
+    except UnicodeDecodeError as error:
+        place = case.at(len(case.data[: error.start].decode().removeprefix(_BYTE_ORDER_MARK)))
+        byte = case.data[error.start]
+        yield Finding(place, f"byte 0x{byte:02x} is not UTF-8", "save the file as UTF-8")
+
+
+@rule("ST204", "warning")
+def byte_order_mark(case: ManifestText) -> Iterator[Finding]:
+    """The manifest begins with a byte order mark.
+
+    RFC 8259 forbids one in JSON that is exchanged, and many parsers refuse it; this one skips
+    it. Save the file as UTF-8 without a byte order mark ("UTF-8", not "UTF-8 with BOM").
+    """
+    if case.data.startswith(_BYTE_ORDER_MARK.encode()):
+        message = "the file begins with a byte order mark"
+        yield Finding(Position(case.name), message, "save it as UTF-8 without one")
+
+
+@rule("ST207")
+def too_deep(case: ManifestText) -> Iterator[Finding]:
+    """Objects and arrays are nested more than 64 levels deep.
+
+    No model makes sense of such a schema, providers refuse far less, and parsers run out of
+    stack. Flatten the schema; use ``$defs`` and ``$ref`` for what recurs.
+    """
+    offset = too_deep_at(case.text, MAX_DEPTH)
+    if offset is not None:
+        message = f"objects and arrays are nested more than {MAX_DEPTH} levels deep"
+        yield Finding(case.at(offset), message, "flatten it, or use $defs and $ref")
+
+
+@rule("ST201")
+def not_json(case: ManifestText) -> Iterator[Finding]:
+    """The manifest is not JSON.
+
+    The message names the place where a parser gives up, which is sometimes just after the
+    mistake: a missing comma or quote, a trailing comma, a comment, single quotes. JSON
+    (RFC 8259) knows none of the liberties that JavaScript and Python take.
+    """
+    if too_deep_at(case.text, MAX_DEPTH) is not None:
+        return
+    try:
+        json.loads(case.text, parse_constant=str, parse_int=str, parse_float=str)
+    except json.JSONDecodeError as error:
+        yield _syntax(case, error)
+
+
+def _syntax(case: ManifestText, error: json.JSONDecodeError) -> Finding:
+    before = case.text[: error.pos].rstrip()
+    rest = case.text[error.pos :].lstrip()
+    if error.msg.startswith("Illegal trailing comma"):
+        before, rest = case.text[: error.pos + 1], case.text[error.pos + 1 :].lstrip()
+    if before.endswith(",") and rest[:1] in {"}", "]"}:
+        message = f"there is a trailing comma before {rest[0]!r}"
+        return Finding(case.at(len(before) - 1), message, "remove the comma")
+    return Finding(case.at(error.pos), *_words(case.text, error))
+
+
+def _words(text: str, error: json.JSONDecodeError) -> tuple[str, str | None]:
+    rest = text[error.pos :]
+    if not text.strip():
+        return "the file is empty", "write a manifest; the README shows the smallest one"
+    if rest.startswith(("//", "/*", "#")):
+        return "there is a comment, which JSON does not have", "remove it"
+    if rest.startswith("'"):
+        return "there are single quotes", 'put strings in double quotes: "…"'
+    if not rest.strip():
+        return "the text ends too early", "close what is open"
+    return f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}", None
+
+
+@rule("ST205")
+def duplicate_key(case: ManifestText) -> Iterator[Finding]:
+    """An object has the same key twice.
+
+    Parsers keep the last value and drop the others without a word, so that what one reads is
+    not what runs. Remove one of the two, or merge them.
+    """
+    for member in members(case.text):
+        if member.occurrence > 1 and member.path:
+            place = ManifestPlace(member.path, "key", member.occurrence)
+            yield Finding(place, f"the key {member.path[-1]!r} stands here a second time")
+
+
+@rule("ST206")
+def unfit_number(case: ManifestText) -> Iterator[Finding]:
+    """A number is no JSON number: NaN, an infinity, or too large.
+
+    ``NaN`` and ``Infinity`` are JavaScript; a number such as ``1e999`` becomes an infinity when
+    it is read, and more than 4,300 digits are refused by Python. No provider accepts them.
+    Write a finite number, or leave a bound out.
+    """
+    for member in members(case.text):
+        if _is_unfit(member.token):
+            place = ManifestPlace(member.path, "value", member.occurrence)
+            yield Finding(place, f"{member.token[:40]} is not a number that JSON can hold")
+
+
+def _is_unfit(token: str) -> bool:
+    if token in {"NaN", "Infinity", "-Infinity"} or len(token) > _MAX_DIGITS:
+        return token[0] != '"'
+    return token[0] in "-0123456789" and not math.isfinite(_number(token))
+
+
+def _number(token: str) -> float:
+    try:
+        return float(token)
+    except ValueError:
+        return 0.0
+
+
+@rule("ST208")
+def not_an_object(case: ManifestText) -> Iterator[Finding]:
+    """The manifest is JSON, but no object.
+
+    A manifest is one object with at least ``name``, ``description`` and ``parameters``; a list
+    of tools goes into one folder each.
+    """
+    document = _lenient(case.text)
+    if document is not None and not isinstance(document[0], dict):
+        place = ManifestPlace()
+        yield Finding(place, f"the manifest is {kind(document[0])!r}, not an object")
+
+
+@rule("ST213")
+def lone_surrogate(case: ManifestText) -> Iterator[Finding]:
+    r"""A string holds half of a surrogate pair.
+
+    ``\ud83d`` without its other half is no character and can't be encoded: sending it to a
+    provider would fail. Write the character itself, or both halves.
+    """
+    for member in members(case.text):
+        key = member.path[-1] if member.path else 0
+        if isinstance(key, str) and not _encodes(key):
+            place = ManifestPlace(member.path, "key", member.occurrence)
+            yield Finding(place, "the key holds half of a surrogate pair")
+        if member.token[0] == '"' and not _encodes(*(_lenient(member.token) or ("",))):
+            place = ManifestPlace(member.path, "value", member.occurrence)
+            yield Finding(place, "the string holds half of a surrogate pair")
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _lenient(text: str) -> tuple[JSON] | None:
+    """Return the parsed text in a tuple, or None if it is no JSON at all."""
+    try:
+        return (json.loads(text, parse_constant=str, parse_int=str, parse_float=str),)
+    except (ValueError, RecursionError):
+        return None
+
+
+ENCODING_RULES = (wrong_encoding, byte_order_mark, too_deep)
+SYNTAX_RULES = (not_json, duplicate_key, unfit_number, not_an_object, lone_surrogate)

@@ -1,0 +1,66 @@
+"""From the paths that a caller names to all tool folders in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from sovl_tools.loading.checks.folder import missing_directory, no_tools
+from sovl_tools.loading.discovery import discover, tool_folder
+from sovl_tools.model.catalog import Catalog, LoadReport
+from sovl_tools.model.diagnostic import Diagnostic, Rule
+from sovl_tools.model.folder import ToolFolder
+
+
+class Collected(NamedTuple):
+    """Tool folders in the order of their precedence, and what is wrong with the paths."""
+
+    folders: tuple[ToolFolder, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def collect(
+    paths: Iterable[str | os.PathLike[str]], *, names: Collection[str] | None = None
+) -> Collected:
+    """Return the tool folders of the paths; of those names only, if any are given.
+
+    A path may be a tools directory, one tool folder or a file in one. A folder that is named
+    twice counts once.
+    """
+    folders: dict[str, ToolFolder] = {}
+    diagnostics: list[Diagnostic] = []
+    for path in paths:
+        text = os.fspath(path)
+        try:
+            found = _folders(text)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            diagnostics += _diagnosed(missing_directory, text, (text, reason))
+            continue
+        if not found:
+            diagnostics += _diagnosed(no_tools, text, text)
+        for folder in found:
+            folders.setdefault(os.path.realpath(folder.location), folder)
+    wanted = [each for each in folders.values() if names is None or each.name in names]
+    return Collected(tuple(wanted), tuple(diagnostics))
+
+
+def _folders(path: str) -> list[ToolFolder]:
+    folder = tool_folder(path)
+    return discover(path) if folder is None else [folder]
+
+
+def _diagnosed(rule: Rule, path: str, case: object) -> list[Diagnostic]:
+    return [
+        Diagnostic(rule.code, rule.severity, each.message, each.help, None, path, 1, 1)
+        for each in rule.check(case)
+    ]
+
+
+def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport:
+    """Return the report of a load: of the paths, of each folder, and between tools."""
+    found = [*diagnostics, *catalog.diagnostics]
+    found += [each for candidate in catalog.candidates for each in candidate.diagnostics]
+    found.sort(key=lambda each: (each.path, each.line, each.column, each.code))
+    return LoadReport(catalog.candidates, tuple(found))

@@ -1,0 +1,100 @@
+"""From candidates to the catalog: a pure function, so that no history can leave traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from sovl_tools.loading.checks.between import Clash, duplicate_tool, same_action, same_phrase
+from sovl_tools.loading.location import Locator
+from sovl_tools.model.catalog import Candidate, Catalog
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic, Rule, ask
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.interface import StepHandler
+from sovl_tools.search.words import words
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The catalog while it is being put together."""
+
+    tools: dict[str, Candidate] = field(default_factory=dict)
+    actions: dict[str, Candidate] = field(default_factory=dict)
+    phrases: dict[str, tuple[Candidate, str]] = field(default_factory=dict)
+    candidates: list[Candidate] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def combine(candidates: Iterable[Candidate]) -> Catalog:
+    """Return the catalog of the candidates, which come in the order of their precedence.
+
+    Of several tools of one name the first stays, likewise of several that claim one action.
+    """
+    draft = _Draft()
+    for candidate in candidates:
+        if candidate.status == "loaded":
+            candidate = _admitted(draft, candidate)
+        draft.candidates.append(candidate)
+    return _catalog(draft)
+
+
+def _admitted(draft: _Draft, candidate: Candidate) -> Candidate:
+    """Enter a candidate into the draft, or return it rejected with the reasons."""
+    clashes = _clashes(draft, candidate)
+    found = [each for rule, clash in clashes for each in _located(rule, clash)]
+    draft.diagnostics.extend(found)
+    errors = tuple(str(each) for each in found if each.severity == "error")
+    if errors:
+        return replace(candidate, status="rejected", definition=None, reasons=errors)
+    draft.tools[candidate.name] = candidate
+    draft.actions.update(dict.fromkeys(candidate.actions, candidate))
+    for phrase in candidate.phrases:
+        draft.phrases.setdefault(_folded(phrase), (candidate, phrase))
+    return candidate
+
+
+def _clashes(draft: _Draft, candidate: Candidate) -> list[tuple[Rule, Clash]]:
+    first = draft.tools.get(candidate.name)
+    if first is not None:
+        return [(duplicate_tool, Clash(candidate, first, candidate.name))]
+    clashes = [
+        (same_action, Clash(candidate, draft.actions[action], action))
+        for action in candidate.actions
+        if action in draft.actions
+    ]
+    for index, phrase in enumerate(candidate.phrases):
+        known = draft.phrases.get(_folded(phrase))
+        if known is not None:
+            clashes.append((same_phrase, Clash(candidate, known[0], phrase, index)))
+    return clashes
+
+
+def _folded(phrase: str) -> str:
+    return " ".join(words(phrase))
+
+
+def _located(rule: Rule, clash: Clash) -> tuple[Diagnostic, ...]:
+    folder = ToolFolder(clash.later.name, clash.later.path, clash.later.location)
+    return Locator(folder).diagnostics(ask((rule,), clash))
+
+
+def _catalog(draft: _Draft) -> Catalog:
+    handlers: dict[str, StepHandler] = {}
+    tools: dict[str, ToolDefinition] = {}
+    for name, candidate in draft.tools.items():
+        if candidate.definition is not None:
+            tools[name] = candidate.definition
+            handlers.update(candidate.definition.step_handlers)
+    unavailable = {
+        candidate.name: candidate.reasons
+        for candidate in reversed(draft.candidates)
+        if candidate.status != "loaded" and candidate.name not in tools
+    }
+    return Catalog(
+        dict(sorted(tools.items())),
+        unavailable,
+        handlers,
+        tuple(draft.candidates),
+        tuple(draft.diagnostics),
+    )

@@ -1,0 +1,61 @@
+"""From a path to the tool folders in it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from sovl_tools.model.folder import ToolFolder
+
+
+def discover(root: str) -> list[ToolFolder]:
+    """Return the tool folders of a tools directory, ordered by name; not yet looked into.
+
+    Plain files and folders whose name begins with ``.`` or ``_`` are no tools.
+
+    Raises:
+        OSError: the directory can't be listed.
+    """
+    location = os.path.abspath(root)
+    with os.scandir(root) as entries:
+        names = sorted(entry.name for entry in entries if _is_candidate(entry))
+    return [ToolFolder(name, f"{root}/{name}", f"{location}/{name}") for name in names]
+
+
+def _is_candidate(entry: os.DirEntry[str]) -> bool:
+    if entry.name[0] in "._":
+        return False
+    try:
+        return entry.is_dir()
+    except OSError:
+        return True
+
+
+def tool_folder(path: str) -> ToolFolder | None:
+    """Return the tool folder that a path names, or None if the path is something else.
+
+    A tool folder is one that holds a manifest or a module of its own name; a file in one names
+    the folder.
+    """
+    folder = os.path.dirname(path) or "." if os.path.isfile(path) else path
+    location = os.path.abspath(folder)
+    name = os.path.basename(location)
+    if not any(os.path.lexists(f"{location}/{name}.{suffix}") for suffix in ("json", "py")):
+        return None
+    return ToolFolder(name, folder.rstrip("/") or folder, location)
+
+
+def listed(folder: ToolFolder) -> ToolFolder:
+    """Return the folder with its entries.
+
+    Raises:
+        OSError: the folder can't be listed.
+    """
+    files, folders = set(), set()
+    with os.scandir(folder.location) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.add(entry.name)
+            else:
+                files.add(entry.name)
+    return replace(folder, files=frozenset(files), folders=frozenset(folders))

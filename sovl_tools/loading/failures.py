@@ -1,0 +1,97 @@
+"""From an exception at import to the tool's own line."""
+
+from __future__ import annotations
+
+import os
+from types import CodeType, FrameType, TracebackType
+
+from sovl_tools.loading.checks import module as checks
+from sovl_tools.model.diagnostic import Position, Rule, Verdict, ask
+from sovl_tools.model.folder import ToolFolder
+
+_LONGEST_MESSAGE = 500
+
+
+def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
+    """Return what an exception that left the tool's import means, at the tool's own line."""
+    if isinstance(error, SyntaxError) and _is_own(error.filename, folder):
+        return _verdicts(checks.syntax_error, error, _syntax_place(error, folder))
+    place = _raised_at(error, folder)
+    if isinstance(error, ModuleNotFoundError):
+        sibling = _sibling(error, folder)
+        if sibling is not None:
+            failure = checks.ImportFailure(place, "", "", sibling)
+            return ask((checks.plain_sibling_import,), failure)
+    if isinstance(error, Exception):
+        return _verdicts(checks.import_failed, error, place)
+    return _verdicts(checks.import_exited, error, place)
+
+
+def _verdicts(rule: Rule, error: BaseException, place: Position) -> list[Verdict]:
+    words = _message(error)
+    if rule is checks.import_exited:
+        words = f": {words}" if words else ""
+    return ask((rule,), checks.ImportFailure(place, type(error).__name__, words))
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return str(error.msg)
+    try:
+        text = str(error)
+    except Exception as failure:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
+        text = f"its message can't be read ({type(failure).__name__})"
+    return text[:_LONGEST_MESSAGE]
+
+
+def _sibling(error: ModuleNotFoundError, folder: ToolFolder) -> str | None:
+    name = (error.name or "").partition(".")[0]
+    if f"{name}.py" in folder.files and name != folder.name:
+        return f"{name}.py"
+    return name if name in folder.folders else None
+
+
+def _is_own(path: str | None, folder: ToolFolder) -> bool:
+    return bool(path) and str(path).startswith(f"{folder.location}{os.sep}")
+
+
+def _relative(path: str, folder: ToolFolder) -> str:
+    return path[len(folder.location) + 1 :]
+
+
+def _syntax_place(error: SyntaxError, folder: ToolFolder) -> Position:
+    path = _relative(str(error.filename), folder)
+    return Position(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
+
+
+def _raised_at(error: BaseException, folder: ToolFolder) -> Position:
+    """Return the last line of the tool's own files in the traceback."""
+    place = Position(folder.module_name)
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if _is_own(code.co_filename, folder):
+            line = trace.tb_lineno or 1
+            column = _column(code, trace.tb_lasti)
+            place = Position(_relative(code.co_filename, folder), line, column)
+        trace = trace.tb_next
+    return place
+
+
+def frame_place(frame: FrameType | None, folder: ToolFolder) -> Position:
+    """Return the innermost line of the tool's own files that a running frame stands at."""
+    while frame is not None:
+        code = frame.f_code
+        if _is_own(code.co_filename, folder):
+            column = _column(code, frame.f_lasti)
+            return Position(_relative(code.co_filename, folder), frame.f_lineno or 1, column)
+        frame = frame.f_back
+    return Position(folder.module_name)
+
+
+def _column(code: CodeType, instruction: int) -> int:
+    """Return the column, from 1, at which the instruction's expression begins (PEP 657)."""
+    positions = list(code.co_positions())
+    index = instruction // 2
+    start = positions[index][2] if 0 <= index < len(positions) else None
+    return (start or 0) + 1

@@ -1,0 +1,115 @@
+"""Does a value fit a schema? Quickly where that is plain, by the engine where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import lru_cache
+
+from sovl_tools.loading.schemanodes import SchemaNode
+from sovl_tools.model.document import JSON, kind, pointer
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.validation import Problem, Validator, compile_schema
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+_IGNORED = frozenset({"type", "description", "title", "default", "examples", "items", "properties"})
+_CHECKED = _IGNORED | {
+    "enum",
+    "required",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+}
+
+
+def problems(node: SchemaNode, value: JSON) -> list[Problem]:
+    """Return what the subschema refuses in the value."""
+    if surely_fits(value, node.schema):
+        return []
+    try:
+        return _validator(node).problems(value)
+    except SchemaError:
+        return []
+
+
+def _validator(node: SchemaNode) -> Validator:
+    """Compile the subschema as a part of its root, so that its references still lead somewhere."""
+    root = {**node.root, "$id": "urn:root"}
+    reference = f"urn:root#{pointer(node.path[len(node.base) :])}"
+    return compile_schema({"$ref": reference, "$defs": {"root": root}})
+
+
+def surely_fits(value: JSON, schema: JSON) -> bool:
+    """Tell whether the value certainly fits; False means only that the engine must be asked."""
+    if type(schema) is not dict or not schema.keys() <= _CHECKED:
+        return False
+    kinds = schema.get("type")
+    if type(kinds) is not str or type(value) not in _TYPES.get(kinds, ()):
+        return False
+    if "enum" in schema and not (type(value) is str and value in schema["enum"]):
+        return False
+    return _FITS[kinds](value, schema)
+
+
+def _text_fits(value: str, schema: dict[str, JSON]) -> bool:
+    length = len(value)
+    if not schema.get("minLength", length) <= length <= schema.get("maxLength", length):
+        return False
+    return "pattern" not in schema or _pattern_validator(schema["pattern"])(value)
+
+
+@lru_cache(maxsize=1024)
+def _pattern_validator(pattern: str) -> Callable[[JSON], bool]:
+    try:
+        return compile_schema({"pattern": pattern}).is_valid
+    except SchemaError:
+        return lambda _: False
+
+
+def _number_fits(value: float, schema: dict[str, JSON]) -> bool:
+    return bool(schema.get("minimum", value) <= value <= schema.get("maximum", value))
+
+
+def _array_fits(value: list[JSON], schema: dict[str, JSON]) -> bool:
+    items = schema.get("items", True)
+    return items is True or all(surely_fits(item, items) for item in value)
+
+
+def _object_fits(value: dict[str, JSON], schema: dict[str, JSON]) -> bool:
+    properties = schema.get("properties", {})
+    return all(name in value for name in schema.get("required", ())) and all(
+        name not in properties or surely_fits(item, properties[name])
+        for name, item in value.items()
+    )
+
+
+def _always(_: JSON, __: dict[str, JSON]) -> bool:
+    return True
+
+
+_FITS = {
+    "string": _text_fits,
+    "integer": _number_fits,
+    "number": _number_fits,
+    "boolean": _always,
+    "array": _array_fits,
+    "object": _object_fits,
+    "null": _always,
+}
+
+
+def has_type(value: JSON, types: Collection[str]) -> bool:
+    """Tell whether a value is of one of the JSON Schema types."""
+    name = kind(value)
+    if name == "integer" or (name == "number" and float(value).is_integer()):
+        return "integer" in types or "number" in types
+    return name in types

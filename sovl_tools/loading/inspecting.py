@@ -1,0 +1,160 @@
+"""From an imported module to its interface."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
+from typing import Any
+
+from sovl_tools.loading.annotations import from_object
+from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER
+from sovl_tools.model.interface import (
+    REQUIRED,
+    Annotation,
+    Interface,
+    Parameter,
+    ParameterKind,
+    Signature,
+    StepHandler,
+)
+
+_UNANNOTATED = Annotation()
+_KINDS: dict[Any, ParameterKind] = {
+    inspect.Parameter.POSITIONAL_ONLY: "positional_only",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "positional_or_keyword",
+    inspect.Parameter.VAR_POSITIONAL: "var_positional",
+    inspect.Parameter.KEYWORD_ONLY: "keyword_only",
+    inspect.Parameter.VAR_KEYWORD: "var_keyword",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an imported module offers: its interface, and the things themselves.
+
+    Attributes:
+        interface: for the checks.
+        function: what the tool's name is bound to.
+        handlers: the step handlers by action, those of ``register_step_handlers`` included.
+    """
+
+    interface: Interface
+    function: Any
+    handlers: Mapping[str, StepHandler] = field(default_factory=dict)
+
+
+def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHandler]) -> Offer:
+    """Look at what the module of the tool of that name offers.
+
+    ``existing`` are the step handlers of other tools, which ``register_step_handlers`` sees.
+
+    Raises:
+        BaseException: whatever the module's own code raises on being looked at.
+    """
+    members = vars(module)
+    own, register = members.get(HANDLERS), members.get(REGISTER)
+    if name in members and own is None and register is None:
+        signature = signature_of(members[name])
+        return Offer(Interface(signature, phrases=members.get(PHRASES)), members[name])
+    claims, removals = _register(register, existing)
+    interface = Interface(
+        signature=signature_of(members[name]) if name in members else None,
+        names=tuple(key for key, value in members.items() if _is_own(value, module)),
+        phrases=members.get(PHRASES),
+        handlers=_signatures(own) if isinstance(own, Mapping) else own,
+        registration=signature_of(register) if register is not None else None,
+        claims=_signatures(claims),
+        removals=removals,
+    )
+    handlers = {**(own if isinstance(own, Mapping) else {}), **claims}
+    return Offer(interface, members.get(name), handlers)
+
+
+def _is_own(value: object, module: ModuleType) -> bool:
+    return isinstance(value, FunctionType) and value.__module__ == module.__name__
+
+
+def _signatures(handlers: Mapping[Any, Any]) -> dict[Any, Signature]:
+    return {action: signature_of(handler) for action, handler in handlers.items()}
+
+
+def _register(
+    register: object, existing: Mapping[str, StepHandler]
+) -> tuple[dict[str, StepHandler], tuple[str, ...]]:
+    """Let the module register its handlers in a copy, and return what it added and removed."""
+    if not callable(register) or isinstance(register, type):
+        return {}, ()
+    handlers = dict(existing)
+    register(handlers)
+    claims = {
+        action: handler
+        for action, handler in handlers.items()
+        if action not in existing or existing[action] is not handler
+    }
+    return claims, tuple(action for action in existing if action not in handlers)
+
+
+def signature_of(value: Any) -> Signature:
+    """Return how a value can be called; of a decorated function what it wraps counts."""
+    if type(value) is FunctionType and not vars(value):
+        return Signature(tuple(_parameters(value)))
+    if isinstance(value, type):
+        return Signature(shape="class")
+    if not callable(value):
+        return Signature(shape="value")
+    return _inspected(value)
+
+
+def _parameters(function: FunctionType) -> Iterator[Parameter]:
+    """Yield the parameters from the code object, which is many times faster than inspect."""
+    code = function.__code__
+    annotations = function.__annotations__
+    positional, defaults = code.co_argcount, function.__defaults__ or ()
+    undefaulted = positional - len(defaults)
+    keyword_defaults = function.__kwdefaults__ or {}
+    names = code.co_varnames
+    for index in range(positional):
+        name = names[index]
+        kind: ParameterKind = (
+            "positional_only" if index < code.co_posonlyargcount else "positional_or_keyword"
+        )
+        default = defaults[index - undefaulted] if index >= undefaulted else REQUIRED
+        yield Parameter(name, kind, default, _annotation(annotations, name))
+    last = positional + code.co_kwonlyargcount
+    if code.co_flags & inspect.CO_VARARGS:
+        yield Parameter(
+            names[last], "var_positional", REQUIRED, _annotation(annotations, names[last])
+        )
+    for name in names[positional:last]:
+        default = keyword_defaults.get(name, REQUIRED)
+        yield Parameter(name, "keyword_only", default, _annotation(annotations, name))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        name = names[last + bool(code.co_flags & inspect.CO_VARARGS)]
+        yield Parameter(name, "var_keyword", REQUIRED, _annotation(annotations, name))
+
+
+def _annotation(annotations: Mapping[str, Any], name: str) -> Annotation:
+    return from_object(annotations[name]) if name in annotations else _UNANNOTATED
+
+
+def _inspected(value: Callable[..., Any]) -> Signature:
+    shape = "function" if isinstance(value, FunctionType) else "callable"
+    try:
+        signature = inspect.signature(value)
+    except (ValueError, TypeError):
+        return Signature((Parameter("arguments", "var_keyword"),), "callable")
+    parameters = tuple(_parameter(each) for each in signature.parameters.values())
+    return Signature(parameters, "callable" if shape == "callable" else "function")
+
+
+def _parameter(parameter: inspect.Parameter) -> Parameter:
+    missing = parameter.default is inspect.Parameter.empty
+    bare = parameter.annotation is inspect.Parameter.empty
+    return Parameter(
+        parameter.name,
+        _KINDS[parameter.kind],
+        REQUIRED if missing else parameter.default,
+        _UNANNOTATED if bare else from_object(parameter.annotation),
+    )

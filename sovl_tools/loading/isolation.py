@@ -1,0 +1,193 @@
+"""Loading folders in a child process at a time, so that no tool can end or hang this one."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from queue import Empty, SimpleQueue
+
+from sovl_tools.loading.checks.module import (
+    ImportFailure,
+    import_crashed,
+    import_flooded,
+    import_stalled,
+)
+from sovl_tools.loading.child import COMMAND, decoded, request
+from sovl_tools.loading.pipeline import Settings, rejected
+from sovl_tools.loading.supervision import Observer
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import Position, Rule, ask
+from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.folder import ToolFolder
+
+MAX_OUTPUT = 1 << 20
+_GRACE = 3.0
+_START_TIME = 30.0
+_TAIL = 1 << 14
+_CHUNK = 1 << 16
+
+
+def load_in_child(
+    folders: Sequence[ToolFolder],
+    settings: Settings,
+    *,
+    observe: Observer = lambda _: None,
+    echo: Callable[[bytes], object] = lambda _: None,
+) -> list[Candidate]:
+    """Load the folders in a child process; a fresh one goes on where one dies or stalls.
+
+    The candidates have no definitions, because functions stay where they were imported.
+
+    Args:
+        folders: in the order in which they are loaded.
+        settings: the time limit for each.
+        observe: called with each candidate.
+        echo: called with what the tools print, up to 1 MiB for each.
+
+    Raises:
+        SovlToolsError: the child could not be started.
+    """
+    candidates: list[Candidate] = []
+    while len(candidates) < len(folders):
+        child = _Child(folders[len(candidates) :], settings, echo)
+        try:
+            for candidate in child.candidates():
+                candidates.append(candidate)
+                observe(candidate)
+        finally:
+            child.end()
+    return candidates
+
+
+class _Child:
+    """One child process, and the threads that read what it says."""
+
+    def __init__(
+        self, folders: Sequence[ToolFolder], settings: Settings, echo: Callable[[bytes], object]
+    ) -> None:
+        self._folders = list(folders)
+        self._limit = settings.limit
+        self._echo = echo
+        self._lines: SimpleQueue[bytes] = SimpleQueue()
+        self._printed = 0
+        self._tail = b""
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
+            [sys.executable, "-c", COMMAND],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._readers = [
+            threading.Thread(target=target, daemon=True)
+            for target in (self._read_reports, self._read_output)
+        ]
+        for reader in self._readers:
+            reader.start()
+        self._ask(request(self._folders, settings))
+
+    def _ask(self, line: bytes) -> None:
+        pipe = self._process.stdin
+        assert pipe is not None, "opened above"
+        try:
+            pipe.write(line)
+            pipe.close()
+        except BrokenPipeError:
+            return
+
+    def _read_reports(self) -> None:
+        pipe = self._process.stdout
+        assert pipe is not None, "opened above"
+        for line in pipe:
+            self._lines.put(line)
+        self._lines.put(b"")
+
+    def _read_output(self) -> None:
+        """Read what the tools print, so that they never wait; too much of it ends the child."""
+        pipe = self._process.stderr
+        assert pipe is not None, "opened above"
+        while chunk := os.read(pipe.fileno(), _CHUNK):
+            self._printed += len(chunk)
+            if self._printed > MAX_OUTPUT:
+                self._kill()
+            else:
+                self._echo(chunk)
+            self._tail = (self._tail + chunk)[-_TAIL:]
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield the candidates as they come; where the child fails, one that says how, the last."""
+        for index, folder in enumerate(self._folders):
+            try:
+                line = self._lines.get(timeout=self._limit + (_GRACE if index else _START_TIME))
+                candidate = decoded(line)
+            except Empty:
+                self._abort()
+                yield self._failed(import_stalled, folder, f"was not done after {self._limit:g} s")
+                return
+            except (ValueError, TypeError, KeyError):
+                yield self._ended(folder, is_first=index == 0)
+                return
+            self._printed = 0
+            yield candidate
+
+    def _ended(self, folder: ToolFolder, *, is_first: bool) -> Candidate:
+        """Return the candidate of the folder during which the child stopped reporting."""
+        self.end()
+        if self._printed > MAX_OUTPUT:
+            return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
+        if is_first and b"sovl_tools" in self._tail and b"ModuleNotFoundError" in self._tail:
+            raise SovlToolsError(f"the child process did not start: {self._tail.decode()}")
+        return self._failed(import_crashed, folder, _ending(self._process.returncode))
+
+    def _failed(self, rule: Rule, folder: ToolFolder, words: str) -> Candidate:
+        failure = ImportFailure(_faulty_line(self._tail, folder), "", words)
+        return rejected(folder, ask((rule,), failure))
+
+    def _abort(self) -> None:
+        """End a child that does not answer, after its fault handler has said where it hangs."""
+        self._signal(signal.SIGABRT)
+        try:
+            self._process.wait(timeout=_GRACE)
+        except subprocess.TimeoutExpired:
+            self._kill()
+        self._readers[1].join(timeout=_GRACE)
+
+    def end(self) -> None:
+        """End the child and everything that it started."""
+        self._kill()
+        self._process.wait()
+        for reader in self._readers:
+            reader.join(timeout=_GRACE)
+
+    def _kill(self) -> None:
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self._process.pid, number)
+        except (AttributeError, ProcessLookupError, PermissionError):
+            self._process.send_signal(number)
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _faulty_line(output: bytes, folder: ToolFolder) -> Position:
+    """Return the innermost line of the tool's files in a fault handler's traceback."""
+    for path, line in re.findall(
+        r'File "([^"]+)", line (\d+) in ', output.decode(errors="replace")
+    ):
+        if path.startswith(f"{folder.location}/"):
+            return Position(path[len(folder.location) + 1 :], int(line))
+    return Position(folder.module_name)

@@ -1,0 +1,102 @@
+"""Places in JSON text, found by reading it once more when something is reported."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sovl_tools.model.diagnostic import ManifestPlace
+from sovl_tools.model.document import Path
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
+
+
+class Member(NamedTuple):
+    """A value in the text: its path, its key's and its own offset, its text up to its end.
+
+    ``occurrence`` counts the members of equal path from 1; ``token`` is an opening bracket
+    for containers.
+    """
+
+    path: Path
+    key_offset: int
+    offset: int
+    token: str
+    occurrence: int
+
+
+class _Frame:
+    """An object or array that is open while the text is read."""
+
+    __slots__ = ("key", "key_offset")
+
+    def __init__(self, *, key: str | int | None) -> None:
+        self.key = key
+        self.key_offset = -1
+
+
+def members(text: str) -> Iterator[Member]:
+    """Yield every value of the text in its order; broken text as far as it makes sense."""
+    frames: list[_Frame] = []
+    seen: Counter[Path] = Counter()
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token in "}]:,":
+            _punctuate(frames, token)
+        elif frames and frames[-1].key is None:
+            frames[-1].key, frames[-1].key_offset = _string(token), match.start()
+        else:
+            path = tuple(frame.key for frame in frames if frame.key is not None)
+            seen[path] += 1
+            key_offset = frames[-1].key_offset if frames else -1
+            yield Member(path, key_offset, match.start(), token, seen[path])
+            if token in "{[":
+                frames.append(_Frame(key=0 if token == "[" else None))
+
+
+def _punctuate(frames: list[_Frame], token: str) -> None:
+    if not frames or token == ":":
+        return
+    if token in "}]":
+        frames.pop()
+    elif isinstance(frames[-1].key, int):
+        frames[-1].key += 1
+    else:
+        frames[-1].key = None
+
+
+def _string(token: str) -> str:
+    try:
+        return str(json.loads(token))
+    except ValueError:
+        return token
+
+
+def offset_of(text: str, place: ManifestPlace) -> int:
+    """Return the offset of the place in the text, or of its nearest parent that is there."""
+    found = [member for member in members(text) if member.path == place.path]
+    if found:
+        member = found[place.occurrence - 1]
+        return member.key_offset if place.of == "key" and member.key_offset >= 0 else member.offset
+    return offset_of(text, ManifestPlace(place.path[:-1])) if place.path else 0
+
+
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
+    """Return line and column of the offset, in characters, both from 1."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def too_deep_at(text: str, limit: int) -> int | None:
+    """Return the offset of the first bracket nested deeper than the limit, if there is one."""
+    level = 0
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', text, re.DOTALL):
+        if match.group() in "{[":
+            level += 1
+            if level > limit:
+                return match.start()
+        elif match.group() in "}]":
+            level -= 1
+    return None

@@ -1,0 +1,70 @@
+"""From a finding that names a place to a diagnostic with a line and a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from sovl_tools.loading.checks.file import Unreadable
+from sovl_tools.loading.jsontext import line_and_column, offset_of
+from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file
+from sovl_tools.loading.sources import MAX_MODULE_BYTES
+from sovl_tools.loading.syntax import place_of
+from sovl_tools.model.diagnostic import (
+    Diagnostic,
+    ManifestPlace,
+    Place,
+    Position,
+    Verdict,
+)
+from sovl_tools.model.folder import ToolFolder
+
+
+class Locator:
+    """Finds places in one folder's files; reads them only when there is something to find."""
+
+    def __init__(self, folder: ToolFolder) -> None:
+        self.folder = folder
+
+    @cached_property
+    def _manifest(self) -> str:
+        data = read_file(self.folder, self.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+        if isinstance(data, Unreadable):
+            return ""
+        return data.decode(errors="replace").removeprefix("\ufeff")
+
+    @cached_property
+    def _module(self) -> bytes:
+        data = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
+        return b"" if isinstance(data, Unreadable) else data
+
+    def position(self, place: Place) -> Position:
+        """Return the position of a place."""
+        if isinstance(place, Position):
+            return place
+        if isinstance(place, ManifestPlace):
+            text = self._manifest
+            offset = offset_of(text, place)
+            return Position(self.folder.manifest_name, *line_and_column(text, offset))
+        line, column = place_of(self._module, place.name, place.parameter)
+        return Position(self.folder.module_name, line, column)
+
+    def diagnostics(self, verdicts: Iterable[Verdict]) -> tuple[Diagnostic, ...]:
+        """Return the verdicts as diagnostics of this folder's tool, in the order of their places."""
+        found = [self._diagnostic(verdict) for verdict in verdicts]
+        return tuple(sorted(found, key=lambda each: (each.path, each.line, each.column, each.code)))
+
+    def _diagnostic(self, verdict: Verdict) -> Diagnostic:
+        rule, finding = verdict.rule, verdict.finding
+        at = self.position(finding.place)
+        path = f"{self.folder.path}/{at.path}" if at.path else self.folder.path
+        return Diagnostic(
+            rule.code,
+            rule.severity,
+            finding.message,
+            finding.help,
+            self.folder.name,
+            path,
+            at.line,
+            at.column,
+        )

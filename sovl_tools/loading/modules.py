@@ -1,0 +1,181 @@
+"""A module system of the tools' own: no name is shadowed, no path is touched, nothing leaks.
+
+The folder ``tools/echo`` becomes the package ``sovl_tool_modules.<digest>``, where the digest
+names the content of its Python files, and ``echo.py`` the module ``sovl_tool_modules.<digest>.echo``
+in it. So a tool called ``json`` shadows nothing, two tools may each have a ``helpers.py``, two
+generations of a tool live side by side, and every process gives the same code the same name.
+Helpers are imported from the snapshot that the tool was loaded with, whenever that happens.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from hashlib import blake2b
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
+
+from sovl_tools.loading.sources import Snapshot, compiled
+
+ROOT = "sovl_tool_modules"
+
+
+class Generation:
+    """One version of a tool folder's code, and the packages and modules made of it.
+
+    Serves as the loader (``importlib.abc.Loader``) of its modules.
+    """
+
+    def __init__(self, snapshot: Snapshot, digest: str) -> None:
+        self.snapshot = snapshot
+        self.package = f"{ROOT}.{digest}"
+        self.lock = threading.RLock()
+        self.module: ModuleType | None = None
+
+    @property
+    def name(self) -> str:
+        """The full name of the tool's own module."""
+        return f"{self.package}.{self.snapshot.folder.name}"
+
+    def run(self) -> ModuleType:
+        """Import the tool's module, or return it if that has been done.
+
+        Raises:
+            BaseException: whatever the module raises.
+        """
+        with self.lock:
+            if self.module is None:
+                self.module = self._import()
+            return self.module
+
+    def _import(self) -> ModuleType:
+        _install()
+        package = ModuleType(self.package)
+        package.__path__ = []
+        package.__spec__ = ModuleSpec(self.package, self, is_package=True)
+        package.__package__ = self.package
+        sys.modules[self.package] = package
+        try:
+            return self._run_main()
+        except BaseException:
+            self.forget()
+            raise
+
+    def _run_main(self) -> ModuleType:
+        spec = self.find(self.snapshot.folder.name)
+        assert spec is not None, "a snapshot always holds the tool's own module"
+        module = self._module(spec)
+        sys.modules[spec.name] = module
+        self.exec_module(module)
+        setattr(sys.modules[self.package], self.snapshot.folder.name, module)
+        return module
+
+    def _module(self, spec: ModuleSpec) -> ModuleType:
+        module = ModuleType(spec.name)
+        module.__file__ = spec.origin
+        module.__loader__ = self
+        module.__package__ = self.package
+        module.__spec__ = spec
+        return module
+
+    def forget(self) -> None:
+        """Take everything of this generation out of ``sys.modules``."""
+        _GENERATIONS.pop(self.package, None)
+        prefix = f"{self.package}."
+        for name in [name for name in sys.modules if name.startswith(prefix)]:
+            del sys.modules[name]
+        sys.modules.pop(self.package, None)
+
+    def find(self, relative: str) -> ModuleSpec | None:
+        """Return the spec of a module of the snapshot by its dotted name within the package."""
+        path = relative.replace(".", "/")
+        name = f"{self.package}.{relative}"
+        for file in (f"{path}.py", f"{path}/__init__.py"):
+            if file in self.snapshot.files:
+                return self._spec(name, file)
+        if any(file.startswith(f"{path}/") for file in self.snapshot.files):
+            spec = ModuleSpec(name, None, is_package=True)
+            spec.submodule_search_locations = []
+            return spec
+        return None
+
+    def _spec(self, name: str, file: str) -> ModuleSpec:
+        origin = f"{self.snapshot.folder.location}/{file}"
+        spec = ModuleSpec(name, self, origin=origin, is_package=file.endswith("/__init__.py"))
+        spec.has_location = True
+        spec.loader_state = file
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let Python make the module object (``importlib.abc.Loader``)."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module's code (``importlib.abc.Loader``)."""
+        exec(self.get_code(module.__name__), module.__dict__)  # noqa: S102 - a loader does this
+
+    def get_code(self, name: str) -> CodeType:
+        """Return the code of a module by its full name (``importlib.abc.InspectLoader``)."""
+        file = self._file(name)
+        path = f"{self.snapshot.folder.location}/{file}"
+        return compiled(path, self.snapshot.files[file])
+
+    def get_source(self, name: str) -> str:
+        """Return the text of a module by its full name (``importlib.abc.InspectLoader``)."""
+        return self.snapshot.files[self._file(name)].decode(errors="replace")
+
+    def is_package(self, name: str) -> bool:
+        """Tell whether the name is a sub-package's (``importlib.abc.InspectLoader``)."""
+        return self._file(name).endswith("/__init__.py")
+
+    def _file(self, name: str) -> str:
+        spec = self.find(name.removeprefix(f"{self.package}."))
+        if spec is None or spec.loader_state is None:
+            raise ImportError(f"there is no source of {name}", name=name)
+        return str(spec.loader_state)
+
+
+_GENERATIONS: dict[str, Generation] = {}
+_LOCK = threading.Lock()
+
+
+def generation_of(snapshot: Snapshot) -> Generation:
+    """Return the generation of a snapshot: the same one for the same content in the same place."""
+    with _LOCK:
+        digest = snapshot.digest
+        known = _GENERATIONS.get(f"{ROOT}.{digest}")
+        if known is not None and known.snapshot.folder.location != snapshot.folder.location:
+            digest = _placed(snapshot)
+            known = _GENERATIONS.get(f"{ROOT}.{digest}")
+        if known is None:
+            known = Generation(snapshot, digest)
+            _GENERATIONS[known.package] = known
+        return known
+
+
+def _placed(snapshot: Snapshot) -> str:
+    """Return another digest for a copy of a folder, so that each has its own ``__file__``."""
+    location = snapshot.folder.location.encode("utf-8", "surrogateescape")
+    return blake2b(location, digest_size=8, key=snapshot.digest.encode()).hexdigest()
+
+
+class _Finder:
+    """The entry of ``sys.meta_path`` that knows the tools' helpers and nothing else."""
+
+    @staticmethod
+    def find_spec(name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        root, _, rest = name.partition(".")
+        digest, _, relative = rest.partition(".")
+        if root != ROOT or not relative:
+            return None
+        generation = _GENERATIONS.get(f"{ROOT}.{digest}")
+        return generation.find(relative) if generation is not None else None
+
+
+def _install() -> None:
+    if ROOT not in sys.modules:
+        root = ModuleType(ROOT, "The parent of all tool packages.")
+        root.__path__ = []
+        root.__spec__ = ModuleSpec(ROOT, None, is_package=True)
+        sys.modules[ROOT] = root
+    if _Finder not in sys.meta_path:
+        sys.meta_path.append(_Finder)

@@ -1,0 +1,126 @@
+"""From a tool folder to its manifest: bytes, text, document."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from json.decoder import JSONDecoder
+from typing import NamedTuple, NoReturn
+
+from sovl_tools.loading.checks import file, text
+from sovl_tools.loading.jsontext import too_deep_at
+from sovl_tools.model.diagnostic import Verdict, ask, has_errors
+from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.manifest import Manifest
+
+MAX_MANIFEST_BYTES = 1 << 20
+_BYTE_ORDER_MARK = "\ufeff"
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | file.Unreadable:
+    """Return the content of a file in the folder, or why it can't be read.
+
+    Never blocks: FIFOs and devices are refused without being waited for.
+    """
+    try:
+        descriptor = os.open(f"{folder.location}/{name}", _OPEN_FLAGS)
+    except (OSError, ValueError) as error:
+        return file.Unreadable(name, _reason(error))
+    try:
+        return _read_regular(descriptor, name, limit)
+    except OSError as error:
+        return file.Unreadable(name, _reason(error))
+    finally:
+        os.close(descriptor)
+
+
+def _read_regular(descriptor: int, name: str, limit: int) -> bytes | file.Unreadable:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return file.Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")
+    if status.st_size > limit:
+        return file.Unreadable(name, f"has {status.st_size:,} bytes; at most {limit:,} are read")
+    return os.read(descriptor, status.st_size + 1)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return f"can't be read: {getattr(error, 'strerror', None) or error}"
+
+
+_KINDS = {
+    stat.S_IFIFO: "a FIFO, not a file",
+    stat.S_IFDIR: "a folder, not a file",
+    stat.S_IFCHR: "a device, not a file",
+    stat.S_IFBLK: "a device, not a file",
+    stat.S_IFSOCK: "a socket, not a file",
+}
+
+
+class Reading(NamedTuple):
+    """A manifest, or None if there is none to speak of, and what the checks say."""
+
+    manifest: Manifest | None
+    verdicts: list[Verdict]
+
+
+def read_manifest(folder: ToolFolder) -> Reading:
+    """Read and parse the folder's manifest."""
+    data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+    if isinstance(data, file.Unreadable):
+        return Reading(None, ask(file.RULES, data))
+    try:
+        content = data.decode()
+        document = _decode(content)
+    except (ValueError, RecursionError):
+        return _explain(folder, data)
+    if type(document) is not dict or "\\u" in content:
+        return _explain(folder, data)
+    return Reading(Manifest(document, content), [])
+
+
+def _explain(folder: ToolFolder, data: bytes) -> Reading:
+    """Find out at leisure what is odd about the text; it may be fine after all."""
+    case = text.ManifestText(folder.manifest_name, data)
+    verdicts = ask(text.ENCODING_RULES, case)
+    if not has_errors(verdicts):
+        verdicts += ask(text.SYNTAX_RULES, case)
+    if has_errors(verdicts):
+        return Reading(None, verdicts)
+    return Reading(Manifest(json.loads(case.text), case.text), verdicts)
+
+
+def _decode(content: str) -> JSON:
+    if content.count("{") + content.count("[") > text.MAX_DEPTH:
+        _refuse_depth(content)
+    return _DECODER.decode(content)
+
+
+def _refuse_depth(content: str) -> None:
+    if too_deep_at(content, text.MAX_DEPTH) is not None:
+        raise ValueError("nested too deep")
+
+
+def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key stands twice")
+    return members
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number - number != 0:
+        raise ValueError(digits)
+    return number
+
+
+_DECODER = JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
+)

@@ -1,0 +1,69 @@
+"""References within a schema."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from sovl_tools.model.document import JSON
+
+_META_SCHEMA = "https://json-schema.org/draft/2020-12/"
+
+
+class Reference(NamedTuple):
+    """Where a reference leads: a subschema, or the reason why it leads nowhere."""
+
+    target: JSON = None
+    failure: str | None = None
+
+
+def lookup(root: JSON, reference: str) -> Reference:
+    """Follow a reference from the root of the schema it stands in, without fetching anything."""
+    document, _, fragment = reference.partition("#")
+    if document.startswith(_META_SCHEMA):
+        return Reference()
+    if document and document != root.get("$id"):
+        return _elsewhere(root, document)
+    if not fragment:
+        return Reference(root)
+    if not fragment.startswith("/"):
+        return _anchored(root, fragment)
+    return _pointed(root, unquote(fragment))
+
+
+def _elsewhere(root: JSON, document: str) -> Reference:
+    if any(document in str(identifier) for identifier in _values(root, "$id")):
+        return Reference()
+    return Reference(failure="leads out of the schema, and nothing is fetched")
+
+
+def _pointed(root: JSON, fragment: str) -> Reference:
+    target = root
+    for part in fragment[1:].split("/"):
+        key = part.replace("~1", "/").replace("~0", "~")
+        try:
+            target = target[int(key)] if isinstance(target, list) else target[key]
+        except (KeyError, IndexError, ValueError, TypeError):
+            return Reference(failure="leads nowhere")
+    return Reference(target)
+
+
+def _anchored(root: JSON, name: str) -> Reference:
+    anchors = {*_values(root, "$anchor"), *_values(root, "$dynamicAnchor")}
+    return (
+        Reference() if name in anchors else Reference(failure="names an anchor that is not there")
+    )
+
+
+def _values(document: JSON, key: str) -> list[str]:
+    """Return the strings under the key anywhere in the document."""
+    found, pending = [], [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(value.values())
+            if isinstance(value.get(key), str):
+                found.append(value[key])
+        elif isinstance(value, list):
+            pending.extend(value)
+    return found

@@ -1,0 +1,142 @@
+"""The sources of a tool folder: a snapshot of its Python files, and the code compiled from them."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.machinery import SourceFileLoader
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+from types import CodeType
+
+from sovl_tools.loading.checks.file import Unreadable
+from sovl_tools.loading.reading import read_file
+from sovl_tools.model.folder import ToolFolder
+
+MAX_MODULE_BYTES = 4 << 20
+_MAX_FOLDER_DEPTH = 6
+_CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
+_HEADER_LENGTH = 16
+_NO_SOURCES = {"__pycache__", "node_modules"}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a folder's Python files said at one moment.
+
+    Attributes:
+        folder: where they were read.
+        files: bytes by path relative to the folder, with slashes.
+        digest: names the content, the same in every process and place.
+    """
+
+    folder: ToolFolder
+    files: dict[str, bytes]
+    digest: str
+
+
+def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
+    """Read the folder's module and every Python file beside and below it."""
+    main = read_file(folder, folder.module_name, limit=MAX_MODULE_BYTES)
+    if isinstance(main, Unreadable):
+        return main
+    files = {folder.module_name: main}
+    for path in _helper_paths(folder):
+        content = read_file(folder, path, limit=MAX_MODULE_BYTES)
+        if not isinstance(content, Unreadable):
+            files[path] = content
+    return Snapshot(folder, files, _digest(files))
+
+
+def _helper_paths(folder: ToolFolder) -> list[str]:
+    names = [name for name in folder.files if name.endswith(".py") and name != folder.module_name]
+    for name in folder.folders:
+        if _may_hold_sources(name):
+            names += _paths_below(folder.location, name, 1)
+    return sorted(names)
+
+
+def _paths_below(location: str, relative: str, level: int) -> list[str]:
+    paths: list[str] = []
+    try:
+        with os.scandir(f"{location}/{relative}") as entries:
+            for entry in entries:
+                path = f"{relative}/{entry.name}"
+                if entry.name.endswith(".py"):
+                    paths.append(path)
+                elif level < _MAX_FOLDER_DEPTH and entry.is_dir(follow_symlinks=False):
+                    if _may_hold_sources(entry.name):
+                        paths += _paths_below(location, path, level + 1)
+    except OSError:
+        return paths
+    return paths
+
+
+def _may_hold_sources(name: str) -> bool:
+    return name.isidentifier() and name not in _NO_SOURCES
+
+
+def _digest(files: dict[str, bytes]) -> str:
+    digest = blake2b(digest_size=8)
+    for path, content in files.items():
+        digest.update(b"%d %s %d " % (len(path), path.encode("utf-8", "replace"), len(content)))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def compiled(path: str, source: bytes) -> CodeType:
+    """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
+
+    The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
+    equal length within the same second is seen. One is written where Python may write any.
+
+    Raises:
+        whatever ``compile`` raises: SyntaxError, ValueError, RecursionError, MemoryError.
+    """
+    header = _CHECKED_HASH + source_hash(source)
+    cached = _cache_path(path)
+    code = _cached_code(cached, header)
+    if code is not None and code.co_filename == path:
+        return code
+    code = compile(source, path, "exec", dont_inherit=True)
+    if not sys.dont_write_bytecode:
+        SourceFileLoader("", path).set_data(cached, header + marshal.dumps(code))
+    return code
+
+
+def _cached_code(path: str, header: bytes) -> CodeType | None:
+    try:
+        descriptor = os.open(path, _READ)
+    except OSError:
+        return None
+    try:
+        data = os.read(descriptor, os.fstat(descriptor).st_size)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    if data[:_HEADER_LENGTH] != header:
+        return None
+    try:
+        code = marshal.loads(memoryview(data)[_HEADER_LENGTH:])
+    except (EOFError, ValueError, TypeError):
+        return None
+    return code if isinstance(code, CodeType) else None
+
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def _cache_path(path: str) -> str:
+    if sys.pycache_prefix is not None:
+        return cache_from_source(path)
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/__pycache__/{name[:-3]}{_cache_suffix(sys.flags.optimize)}"
+
+
+@cache
+def _cache_suffix(_: int) -> str:
+    return cache_from_source("module.py").rpartition("module")[2]

@@ -1,0 +1,141 @@
+"""Loading many folders on a thread that may be given up.
+
+Importing a tool runs its code, which may never return. The folders are loaded in turn on a
+daemon thread; when one takes longer than its limit the thread is abandoned, the folder is
+rejected, and another thread goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from sovl_tools.loading.checks.module import ImportFailure, import_stalled
+from sovl_tools.loading.failures import frame_place
+from sovl_tools.loading.pipeline import Settings, load_folder, rejected
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import ask
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.interface import StepHandler
+
+Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
+"""Called with each folder before it is loaded and with each candidate afterwards."""
+
+
+class ImportAbandoned(BaseException):
+    """Raised inside a tool's module whose import has been given up."""
+
+
+def load_folders(
+    folders: Sequence[ToolFolder],
+    settings: Settings,
+    *,
+    existing: Mapping[str, StepHandler] | None = None,
+    observe: Observer = lambda _: None,
+) -> list[Candidate]:
+    """Load the folders in turn, each within the time limit, and return what became of them.
+
+    ``existing`` are step handlers of tools loaded before; each tool sees those before it.
+
+    Raises:
+        KeyboardInterrupt: the user's, or one that a tool raised.
+    """
+    handlers = dict(existing or {})
+    candidates: list[Candidate] = []
+    while len(candidates) < len(folders):
+        loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
+        loader.start()
+        candidates += loader.outcome()
+    return candidates
+
+
+class _Loader:
+    """One thread that loads folders in turn until it is done or abandoned."""
+
+    def __init__(
+        self,
+        folders: Sequence[ToolFolder],
+        settings: Settings,
+        handlers: dict[str, StepHandler],
+        observe: Observer,
+    ) -> None:
+        self._folders = folders
+        self._settings = settings
+        self._handlers = handlers
+        self._observe = observe
+        self._candidates: list[Candidate] = []
+        self._started = time.monotonic()
+        self._failure: BaseException | None = None
+        self._abandoned = False
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sovl-tools-loader", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def outcome(self) -> list[Candidate]:
+        """Wait for the thread, no longer than its folders may take; return what it has done."""
+        while not self._done.wait(self._time_left()):
+            stalled = self._give_up()
+            if stalled is not None:
+                return [*self._candidates, stalled]
+        if self._failure is not None:
+            raise self._failure
+        return self._candidates
+
+    def _run(self) -> None:
+        try:
+            for folder in self._folders:
+                self._started = time.monotonic()
+                self._observe(folder)
+                if not self._keep(load_folder(folder, self._settings, self._handlers)):
+                    return
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self._failure = error
+        finally:
+            self._done.set()
+
+    def _keep(self, candidate: Candidate) -> bool:
+        """Add a candidate, unless the thread has been abandoned meanwhile."""
+        with self._lock:
+            if self._abandoned:
+                return False
+            self._candidates.append(candidate)
+        if candidate.definition is not None:
+            self._handlers.update(candidate.definition.step_handlers)
+        self._observe(candidate)
+        return True
+
+    def _time_left(self) -> float:
+        return max(0.0, self._started + self._settings.limit - time.monotonic())
+
+    def _give_up(self) -> Candidate | None:
+        """Abandon the thread if its folder is overdue; return that folder's candidate."""
+        with self._lock:
+            if self._time_left() > 0 or self._done.is_set():
+                return None
+            self._abandoned = True
+        stalled = self._stalled(self._folders[len(self._candidates)])
+        self._observe(stalled)
+        return stalled
+
+    def _stalled(self, folder: ToolFolder) -> Candidate:
+        frame = sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001 - the only way
+        place = frame_place(frame, folder)
+        _interrupt(self._thread)
+        words = f"was not done after {self._settings.limit:g} s"
+        failure = ImportFailure(place, "", words)
+        return rejected(folder, ask((import_stalled,), failure))
+
+
+def _interrupt(thread: threading.Thread) -> None:
+    """Raise an exception in the thread, so that an endless loop does not go on using the CPU."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(ImportAbandoned)
+    )

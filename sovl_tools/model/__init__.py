@@ -1,0 +1,1 @@
+"""Values that travel through the pipeline: frozen, without I/O."""

@@ -1,0 +1,90 @@
+"""Candidates, and the catalog that is a pure function of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.errors import ToolLoadError
+from sovl_tools.model.interface import StepHandler
+
+Status: TypeAlias = Literal["loaded", "disabled", "unavailable", "rejected", "waiting"]
+
+BUILT_IN_ACTIONS = frozenset(
+    {"tool", "set", "if", "for_each", "parallel", "procedure", "wait", "return", "fail"}
+)
+"""Actions of a procedure's steps that belong to the language; no tool may claim one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What became of one source of a tool.
+
+    Attributes:
+        name: the tool's name, which is the folder's.
+        path: where it comes from, as the caller named it.
+        location: the absolute path of its folder.
+        status: ``"loaded"`` if it can enter the catalog.
+        definition: the tool; None unless the status is ``"loaded"``.
+        phrases: what it is activated by.
+        has_own_phrases: whether they stand in the module and not in the manifest.
+        actions: the kinds of steps that it brings.
+        diagnostics: all that was found on the way.
+        reasons: in words, why it can't be called; empty if it can.
+    """
+
+    name: str
+    path: str
+    location: str
+    status: Status
+    definition: ToolDefinition | None = None
+    phrases: tuple[str, ...] = ()
+    has_own_phrases: bool = False
+    actions: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All tools at one moment. Readers take it whole; a change makes another.
+
+    Attributes:
+        tools: by name, in a stable order.
+        unavailable: why a tool of that name can't be called, in words.
+        step_handlers: by action.
+        candidates: what the catalog was made of, with the statuses that it gave them.
+        diagnostics: what is wrong between tools.
+    """
+
+    tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
+    unavailable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    step_handlers: Mapping[str, StepHandler] = field(default_factory=dict)
+    candidates: tuple[Candidate, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What a load found: the state of each folder and every diagnostic, in order of place."""
+
+    folders: tuple[Candidate, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that kept a tool from loading."""
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of tools that loaded all the same."""
+        return tuple(each for each in self.diagnostics if each.severity == "warning")
+
+    def raise_if_errors(self) -> None:
+        """Raise ToolLoadError with all errors if there are any."""
+        if self.errors:
+            raise ToolLoadError(self.errors)

@@ -1,0 +1,119 @@
+"""What a tool's author got wrong: findings, the rules that make them, located diagnostics."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sovl_tools.model.document import Path
+
+Severity: TypeAlias = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestPlace:
+    """A key or a value of the manifest, named by its path from the root.
+
+    ``occurrence`` tells which of several equal keys is meant, counted from 1; 0 is the last.
+    """
+
+    path: Path = ()
+    of: Literal["key", "value"] = "value"
+    occurrence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePlace:
+    """A name that the module binds, or a parameter of the function of that name."""
+
+    name: str | None = None
+    parameter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place known outright; ``path`` is relative to the tool's folder, empty for the folder."""
+
+    path: str = ""
+    line: int = 1
+    column: int = 1
+
+
+Place: TypeAlias = ManifestPlace | ModulePlace | Position
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule found, and where, before anybody knows the line."""
+
+    place: Place
+    message: str
+    help: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding with its code and its place: ``line`` and ``column`` count from 1."""
+
+    code: str
+    severity: Severity
+    message: str
+    help: str | None
+    tool: str | None
+    path: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        """Return the line that other programs read: ``path:line:column: CODE message``."""
+        return f"{self.path}:{self.line}:{self.column}: {self.code} {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A question that is asked of one shape, and the code that its findings carry.
+
+    ``check`` is a generator function: it yields findings, reads nothing but its argument and
+    never raises. Its docstring is what ``sovl-tools explain CODE`` prints.
+    """
+
+    code: str
+    severity: Severity
+    check: Callable[[Any], Iterator[Finding]]
+
+    @property
+    def title(self) -> str:
+        """The first line of the explanation."""
+        return self.explanation.partition("\n")[0]
+
+    @property
+    def explanation(self) -> str:
+        """What the rule finds, why that hurts, and what to do."""
+        return inspect.getdoc(self.check) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A finding together with the rule that made it."""
+
+    rule: Rule
+    finding: Finding
+
+
+def rule(
+    code: str, severity: Severity = "error"
+) -> Callable[[Callable[[Any], Iterator[Finding]]], Rule]:
+    """Return a decorator that makes a generator function the rule of that code."""
+    return lambda check: Rule(code, severity, check)
+
+
+def ask(rules: Iterable[Rule], subject: object) -> list[Verdict]:
+    """Return what all the rules find in the subject, in the order of the rules."""
+    return [Verdict(each, finding) for each in rules for finding in each.check(subject)]
+
+
+def has_errors(verdicts: Iterable[Verdict]) -> bool:
+    """Tell whether any of the verdicts keeps a tool from being loaded."""
+    return any(verdict.rule.severity == "error" for verdict in verdicts)

@@ -1,0 +1,66 @@
+"""JSON documents and the places in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+JSON: TypeAlias = Any
+"""Whatever ``json.loads`` returns."""
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Keys and indexes that lead from a document's root to a value in it."""
+
+
+def pointer(path: Path) -> str:
+    """Return the JSON Pointer (RFC 6901) of a path, ``""`` for the root."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def dotted(path: Path) -> str:
+    """Return a path as people write it: ``filters[0].color``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def json_path(path: Path) -> str:
+    """Return a path as JSONPath (RFC 9535): ``$.filters[0].color``, ``$['odd key']``."""
+    return "$" + "".join(_selector(part) for part in path)
+
+
+def _selector(part: str | int) -> str:
+    if isinstance(part, str) and part.isidentifier():
+        return f".{part}"
+    return f"[{part!r}]"
+
+
+def depth(document: JSON) -> int:
+    """Return how many objects and arrays lie inside one another, 0 for a scalar.
+
+    Walks without recursion, so that no document is too deep for it.
+    """
+    deepest, level = 0, [document]
+    while level := [value for value in level if isinstance(value, dict | list)]:
+        deepest += 1
+        level = [child for value in level for child in _children(value)]
+    return deepest
+
+
+def _children(value: dict[str, JSON] | list[JSON]) -> Iterable[JSON]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def kind(value: JSON) -> str:
+    """Return the JSON type of a value, ``"integer"`` for whole numbers."""
+    return _KINDS.get(type(value), type(value).__name__)
+
+
+_KINDS: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+    list: "array",
+    dict: "object",
+}

@@ -1,0 +1,70 @@
+"""What our caller got wrong, raised at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sovl_tools.model.diagnostic import Diagnostic
+
+
+class SovlToolsError(Exception):
+    """The root of every exception that this package raises on purpose."""
+
+
+class ToolNotFoundError(SovlToolsError, KeyError):
+    """No tool of that name is in the registry.
+
+    Attributes:
+        name: the name that was asked for.
+        suggestion: the nearest name that exists, if one is near.
+        reason: why a tool of that name did not load, if there is such a folder.
+    """
+
+    def __init__(self, name: str, *, suggestion: str | None = None, reason: str | None = None):
+        super().__init__(name)
+        self.name = name
+        self.suggestion = suggestion
+        self.reason = reason
+
+    def __str__(self) -> str:
+        if self.reason is not None:
+            return f"tool {self.name!r} is not available: {self.reason}"
+        hint = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
+        return f"there is no tool {self.name!r}{hint}"
+
+
+class ToolLoadError(SovlToolsError):
+    """Some tools did not load; ``diagnostics`` says which, where and why."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]):
+        super().__init__(diagnostics)
+        self.diagnostics = tuple(diagnostics)
+
+    def __str__(self) -> str:
+        count = len(self.diagnostics)
+        lines = "\n".join(map(str, self.diagnostics))
+        return f"{count} error{'s' * (count != 1)} in the tools:\n{lines}"
+
+
+class SchemaError(SovlToolsError, ValueError):
+    """A JSON Schema that no validator can be made of; ``reason`` is the engine's own word."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+
+class ConfigurationError(SovlToolsError):
+    """A setting that can't be read or makes no sense; ``source`` names where it stands."""
+
+    def __init__(self, source: str, message: str):
+        super().__init__(source, message)
+        self.source = source
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.message}"
+
+
+class ToolError(SovlToolsError):
+    """Raised by a tool to tell the model something, word for word."""

@@ -1,0 +1,34 @@
+"""A tool's folder, as the file system shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFolder:
+    """A folder that ought to hold a tool.
+
+    Attributes:
+        name: the folder's own name, which is the tool's.
+        path: the folder as the caller named it, for messages.
+        location: its absolute path.
+        files: names of the entries that are no folders.
+        folders: names of the sub-folders that may hold helper modules.
+    """
+
+    name: str
+    path: str
+    location: str
+    files: frozenset[str] = field(default=frozenset())
+    folders: frozenset[str] = field(default=frozenset())
+
+    @property
+    def manifest_name(self) -> str:
+        """The manifest's file name."""
+        return f"{self.name}.json"
+
+    @property
+    def module_name(self) -> str:
+        """The module's file name."""
+        return f"{self.name}.py"

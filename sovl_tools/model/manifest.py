@@ -1,0 +1,65 @@
+"""The manifest: what ``<name>.json`` says about a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sovl_tools.model.document import JSON
+
+KEYS = frozenset(
+    {
+        "$schema", "name", "title", "description", "parameters", "examples", "tags",
+        "activation_phrases", "enabled", "category", "version", "instructions", "output_schema",
+        "annotations", "execution", "requires", "metadata",
+    }
+)  # fmt: skip
+"""Every key that a manifest may have, beside those that begin with ``x-``."""
+
+REQUIRED_KEYS = ("name", "description", "parameters")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A parsed manifest. The properties assume that it has passed its checks.
+
+    Attributes:
+        document: the JSON object as it was parsed.
+        text: the file's text, from which positions are found when something is reported.
+    """
+
+    document: Mapping[str, JSON]
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return str(self.document["name"])
+
+    @property
+    def parameters(self) -> dict[str, JSON]:
+        """The JSON Schema of the arguments."""
+        parameters: dict[str, JSON] = self.document["parameters"]
+        return parameters
+
+    @property
+    def properties(self) -> dict[str, JSON]:
+        """The schema of each argument, by its name."""
+        properties: dict[str, JSON] = self.parameters["properties"]
+        return properties
+
+    @property
+    def required(self) -> list[str]:
+        """The names of the arguments that must be given."""
+        required: list[str] = self.parameters.get("required", [])
+        return required
+
+    @property
+    def enabled(self) -> bool:
+        """False keeps the tool out of the registry."""
+        return self.document.get("enabled", True) is not False
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The activation phrases, unless the module has its own."""
+        return tuple(self.document.get("activation_phrases", ()))

@@ -1,0 +1,34 @@
+"""The report as a JSON document, for programs. Its form is a contract: version 1."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from sovl_tools.model.document import JSON
+from sovl_tools.reporting.outcome import Outcome
+
+_STATUSES = ("loaded", "disabled", "unavailable", "rejected")
+
+
+def render(outcome: Outcome) -> str:
+    """Return the document, indented."""
+    return json.dumps(document(outcome), indent=2)
+
+
+def document(outcome: Outcome) -> dict[str, JSON]:
+    """Return the report as a JSON value."""
+    report, statuses = outcome.report, outcome.statuses
+    return {
+        "version": 1,
+        "summary": {
+            "folders": len(report.folders),
+            **{status: statuses[status] for status in _STATUSES},
+            "errors": len(report.errors),
+            "warnings": len(report.warnings),
+        },
+        "tools": [
+            {"name": each.name, "path": each.path, "status": each.status} for each in report.folders
+        ],
+        "diagnostics": [asdict(each) for each in report.diagnostics],
+    }

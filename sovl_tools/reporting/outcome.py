@@ -1,0 +1,63 @@
+"""What a validation found, ready to be shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from sovl_tools.model.catalog import LoadReport
+from sovl_tools.model.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A report, how long it took in seconds, and whether it may be shown in colour."""
+
+    report: LoadReport
+    duration: float = 0.0
+    color: bool = False
+
+    @property
+    def statuses(self) -> Counter[str]:
+        """How many folders are in each state."""
+        return Counter(folder.status for folder in self.report.folders)
+
+    @property
+    def summary(self) -> str:
+        """One line: what was checked, how long it took, and what came of it."""
+        count = len(self.report.folders)
+        states = ", ".join(f"{number} {status}" for status, number in self.statuses.items())
+        took = f"{counted(count, 'tool')} checked in {self.duration:.2f} s"
+        return f"{took}{': ' if states else ''}{states}; {self._findings()}"
+
+    def _findings(self) -> str:
+        errors, warnings = len(self.report.errors), len(self.report.warnings)
+        parts = [counted(errors, "error")] * bool(errors)
+        parts += [counted(warnings, "warning")] * bool(warnings)
+        return ", ".join(parts) or "no problems"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return the number with its noun: ``1 tool``, ``2 tools``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def selected(
+    report: LoadReport, *, select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()
+) -> LoadReport:
+    """Return the report with only the diagnostics whose codes begin as they should."""
+    kept = tuple(
+        each
+        for each in report.diagnostics
+        if (not select or each.code.startswith(select)) and not each.code.startswith(ignore or "-")
+    )
+    return replace(report, diagnostics=kept)
+
+
+def strict(report: LoadReport) -> LoadReport:
+    """Return the report with every warning made an error."""
+    return replace(report, diagnostics=tuple(map(_as_error, report.diagnostics)))
+
+
+def _as_error(diagnostic: Diagnostic) -> Diagnostic:
+    return replace(diagnostic, severity="error")

@@ -1,0 +1,45 @@
+"""The one table of all codes: what ``explain`` prints and ``--select`` knows."""
+
+from __future__ import annotations
+
+from sovl_tools.loading.checks import agreement, between, file, folder, manifest, module, offer
+from sovl_tools.loading.checks import schema, text
+from sovl_tools.model.diagnostic import Rule
+
+FAMILIES = {
+    "ST1": "the folder",
+    "ST2": "the manifest",
+    "ST3": "the parameter schemas",
+    "ST4": "the code against the manifest",
+    "ST5": "importing the module",
+    "ST6": "phrases and step handlers",
+    "ST8": "between tools",
+}
+
+_RULES = (
+    folder.missing_directory,
+    *folder.RULES,
+    folder.no_tools,
+    *file.RULES,
+    *text.ENCODING_RULES,
+    *text.SYNTAX_RULES,
+    *manifest.RULES,
+    *schema.RULES,
+    schema.refused_example,
+    schema.uncompilable,
+    *agreement.RULES,
+    module.import_failed,
+    module.syntax_error,
+    module.import_exited,
+    module.import_stalled,
+    module.import_crashed,
+    module.import_flooded,
+    module.plain_sibling_import,
+    *offer.RULES,
+    between.duplicate_tool,
+    between.same_action,
+    between.same_phrase,
+)
+
+RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_RULES, key=lambda rule: rule.code)}
+"""Every rule by its code, in the order of the codes."""

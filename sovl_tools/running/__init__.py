@@ -1,0 +1,1 @@
+"""Calling tools with a model's arguments."""

@@ -1,0 +1,206 @@
+"""The dispatcher between a model's text and a tool's function."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Mapping
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.errors import SchemaError, ToolError
+from sovl_tools.model.lookup import ToolLookup
+from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.running.arguments import ArgumentCheck, Arguments
+from sovl_tools.running.loop import run_in_background
+from sovl_tools.running.settling import FINAL, settled, settled_sync
+from sovl_tools.running.threads import TimeLimitError, in_thread, within
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+
+class _Prepared:
+    """A tool that has been called before: everything that does not depend on the arguments."""
+
+    __slots__ = ("check", "definition", "function", "is_async", "is_inline", "limit")
+
+    def __init__(self, definition: ToolDefinition) -> None:
+        function = definition.function
+        self.definition: ToolDefinition | None = definition
+        self.function = function
+        self.check = ArgumentCheck(definition)
+        self.limit: float | None = definition.execution.get("timeout")
+        self.is_inline = definition.execution.get("mode") == "inline"
+        self.is_async = _is_async(function) or _is_async(getattr(function, "__call__", None))  # noqa: B004 - its code
+
+
+def _is_async(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+
+
+class _Absent(_Prepared):
+    """A tool that can't be called: whatever the arguments, the answer is why."""
+
+    __slots__ = ()
+
+    def __init__(self, failure: Failure) -> None:
+        self.definition = None
+        self.check = lambda _: failure  # type: ignore[assignment]  # stands in for the check
+
+
+class Tooler:
+    """Calls tools of a registry with checked arguments. Thread-safe.
+
+    A call returns a ToolResult for whatever the model or the tool did wrong. It raises only for
+    the caller's own mistakes and for the caller's own cancellation.
+    """
+
+    def __init__(self, registry: ToolLookup, *, timeout: float | None = None) -> None:
+        """Make a dispatcher.
+
+        Args:
+            registry: where the tools are; each call looks its tool up anew.
+            timeout: how long a call may take, in seconds, unless the tool or the call says
+                otherwise; None for as long as it takes.
+        """
+        self._registry = registry
+        self._timeout = timeout
+        self._prepared: dict[str, _Prepared] = {}
+
+    def call_sync(
+        self, name: str, arguments: Arguments = None, *, timeout: float | None = None
+    ) -> ToolResult:
+        """Call a tool and wait for its result.
+
+        A sync tool runs in the caller's thread, or on a thread of its own if there is a time
+        limit; an async tool on one long-lived loop in the background, so that this works under
+        a running loop as well.
+
+        Args:
+            name: the tool's name.
+            arguments: an object, JSON text of one, or nothing. It is not changed.
+            timeout: in seconds, for this call; wins over the tool's and the Tooler's.
+        """
+        started = perf_counter()
+        tool = self._tool(name)
+        checked = tool.check(arguments)
+        if type(checked) is not dict:
+            return ToolResult(name, None, checked, perf_counter() - started)
+        limit = timeout or tool.limit or self._timeout
+        try:
+            if tool.is_async:
+                value = run_in_background(_awaited(tool, checked, limit))
+            elif limit is None:
+                value = tool.function(**checked)
+                if type(value) not in FINAL:
+                    value = settled_sync(value)
+            else:
+                value = within(partial(_called, tool, checked), limit)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the border where a tool's failures stop
+            return ToolResult(name, None, _failure(name, error), perf_counter() - started)
+        return ToolResult(name, value, None, perf_counter() - started)
+
+    async def call(
+        self, name: str, arguments: Arguments = None, *, timeout: float | None = None
+    ) -> ToolResult:
+        """Call a tool and await its result; see ``call_sync`` for the arguments.
+
+        An async tool runs on the caller's loop. A sync tool runs on a thread of its own, so that
+        the loop never blocks, unless its ``execution.mode`` is ``"inline"``.
+        """
+        started = perf_counter()
+        tool = self._tool(name)
+        checked = tool.check(arguments)
+        if type(checked) is not dict:
+            return ToolResult(name, None, checked, perf_counter() - started)
+        limit = timeout or tool.limit or self._timeout
+        try:
+            if tool.is_async and limit is None:
+                value = tool.function(**checked)
+                value = await (value if inspect.iscoroutine(value) else settled(value))
+            else:
+                value = await _awaited(tool, checked, limit)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            if _is_ours(error):
+                raise
+            return ToolResult(name, None, _failure(name, error), perf_counter() - started)
+        return ToolResult(name, value, None, perf_counter() - started)
+
+    def _tool(self, name: str) -> _Prepared:
+        """Return the tool of that name as it is now, prepared."""
+        tool = self._prepared.get(name)
+        definition = self._registry.catalog.tools.get(name)
+        if definition is None:
+            return _Absent(self._absence(name))
+        if tool is None or tool.definition is not definition:
+            tool = self._prepared[name] = _prepare(definition)
+        return tool
+
+    def _absence(self, name: str) -> Failure:
+        catalog = self._registry.catalog
+        reasons = catalog.unavailable.get(name)
+        if reasons is not None:
+            return Failure("unavailable", f"tool {name!r} is not available: {'; '.join(reasons)}")
+        hint = did_you_mean(name, catalog.tools)
+        message = f"there is no tool {name!r}"
+        return Failure("unknown_tool", f"{message}; {hint}" if hint else message)
+
+
+def _prepare(definition: ToolDefinition) -> _Prepared:
+    try:
+        return _Prepared(definition)
+    except SchemaError as error:
+        message = (
+            f"tool {definition.name!r} is not available: its parameters can't be used: {error}"
+        )
+        return _Absent(Failure("unavailable", message))
+
+
+def _called(tool: _Prepared, arguments: Mapping[str, Any]) -> Any:
+    return settled_sync(tool.function(**arguments))
+
+
+async def _awaited(tool: _Prepared, arguments: Mapping[str, Any], limit: float | None) -> Any:
+    scope = asyncio.timeout(limit)
+    try:
+        async with scope:
+            if tool.is_async or tool.is_inline:
+                return await settled(tool.function(**arguments))
+            return await in_thread(partial(_called, tool, arguments))
+    except TimeoutError:
+        if scope.expired():
+            raise TimeLimitError(limit or 0.0) from None
+        raise
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Tell whether an exception is the cancellation of the task that awaits the call."""
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _failure(name: str, error: BaseException) -> Failure:
+    """Return what the model reads about an exception that ended a call."""
+    if isinstance(error, TimeLimitError):
+        return Failure("timeout", f"tool {name!r} was not done after {error.limit:g} s")
+    _LOGGER.debug("tool %s failed", name, exc_info=error)
+    if isinstance(error, ToolError):
+        return Failure("tool_error", str(error))
+    return Failure("tool_error", f"{type(error).__name__}: {_message(error)}".rstrip(": "))
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as failure:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
+        return f"its message can't be read ({type(failure).__name__})"

@@ -1,0 +1,1 @@
+"""Finding the tool that a text asks for."""

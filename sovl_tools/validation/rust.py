@@ -1,0 +1,60 @@
+"""The engine jsonschema-rs: a validator compiled to native code."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jsonschema_rs
+
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.validation.problem import Problem, Validator, merged
+
+_COMBINATORS = {"anyOf", "oneOf"}
+
+
+def compile_schema(schema: JSON, *, formats: bool) -> Validator:
+    """Compile the schema; see ``sovl_tools.validation.compile_schema``."""
+    try:
+        compiled = jsonschema_rs.Draft202012Validator(
+            schema, offline=True, validate_formats=formats
+        )
+    except ValueError as error:
+        raise SchemaError(str(error).partition("\n")[0]) from error
+    return Validator(compiled.is_valid, partial(_problems, compiled))
+
+
+def _problems(compiled: jsonschema_rs.Draft202012Validator, value: JSON) -> list[Problem]:
+    return merged([_problem(error) for error in compiled.iter_errors(value)])
+
+
+def _problem(error: jsonschema_rs.ValidationError) -> Problem:
+    path = tuple(error.instance_path)
+    if error.kind.name == "propertyNames":
+        return Problem("propertyNames", path, error.kind.value.instance, error.kind.value.message)
+    keyword = _keyword(error)
+    return Problem(keyword, path, error.instance, _expected(error, keyword), _branches(error))
+
+
+def _keyword(error: jsonschema_rs.ValidationError) -> str:
+    """Return the keyword as the schema spells it: the kind calls dependentRequired required."""
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
+        return "false"
+    if error.kind.name == "required":
+        return str(next(part for part in reversed(error.schema_path) if isinstance(part, str)))
+    return error.kind.name
+
+
+def _expected(error: jsonschema_rs.ValidationError, keyword: str) -> JSON:
+    value = error.kind.value
+    if keyword in {"required", "dependentRequired"}:
+        return (value,)
+    if keyword in {"type", "additionalProperties", "unevaluatedProperties"}:
+        return tuple(value)
+    return None if keyword in _COMBINATORS else value
+
+
+def _branches(error: jsonschema_rs.ValidationError) -> tuple[tuple[Problem, ...], ...]:
+    if error.kind.name not in _COMBINATORS:
+        return ()
+    return tuple(tuple(merged([_problem(each) for each in branch])) for branch in error.kind.value)
