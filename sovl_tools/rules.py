@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from sovl_tools.loading.checks import agreement, between, file, folder, manifest, module, offer
-from sovl_tools.loading.checks import schema, text
+from sovl_tools.loading.checks import (
+    agreement,
+    between,
+    file,
+    folder,
+    manifest,
+    module,
+    offer,
+    schema,
+    text,
+)
 from sovl_tools.model.diagnostic import Rule
 
 FAMILIES = {

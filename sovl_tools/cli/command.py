@@ -52,7 +52,7 @@ def _clean_output() -> Iterator[None]:
     sys.stdout.flush()
     kept = os.dup(1)
     previous, encoding = sys.stdout, sys.stdout.encoding or "utf-8"
-    with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:  # noqa: PTH123 - a descriptor
+    with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set(results)
         os.dup2(2, 1)
         sys.stdout = sys.stderr

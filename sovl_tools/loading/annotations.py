@@ -35,8 +35,7 @@ _BY_NAME: dict[str, frozenset[str]] = {
     "Mapping": _OBJECT,
 }
 _BY_OBJECT: dict[object, Annotation] = {
-    each: Annotation(each.__name__, _BY_NAME[each.__name__])
-    for each in (str, int, float, bool, list, dict)
+    each: Annotation(each, _BY_NAME[each.__name__]) for each in (str, int, float, bool, list, dict)
 }
 _BY_OBJECT[None] = Annotation("None", _NULL)
 _BY_OBJECT[type(None)] = Annotation("None", _NULL)
@@ -46,19 +45,20 @@ _ORIGINS: dict[object, frozenset[str]] = {
     collections.abc.Sequence: _ARRAY,
     collections.abc.Mapping: _OBJECT,
 }
+_UNIONS = (typing.Union, types.UnionType)
 
 
 def from_object(annotation: object) -> Annotation:
     """Return what an annotation of a live function says; strings are parsed."""
+    if isinstance(annotation, str):
+        return from_source(annotation)
+    if type(annotation) is types.GenericAlias:
+        return Annotation(annotation, _ORIGINS.get(annotation.__origin__))
     try:
         known = _BY_OBJECT.get(annotation)
     except TypeError:
         known = None
-    if known is not None:
-        return known
-    if isinstance(annotation, str):
-        return from_source(annotation)
-    return _described(annotation)
+    return known or _described(annotation)
 
 
 @lru_cache(maxsize=1024)
@@ -71,33 +71,19 @@ def from_source(text: str) -> Annotation:
 
 
 def _described(annotation: object) -> Annotation:
-    text = getattr(annotation, "__name__", "") if isinstance(annotation, type) else ""
-    text = text if text and not typing.get_args(annotation) else repr(annotation)
-    types_ = _types(annotation)
-    return Annotation(_short(text), types_, _is_optional(annotation))
-
-
-def _short(text: str) -> str:
-    return text.replace("typing.", "").replace("collections.abc.", "").replace("NoneType", "None")
-
-
-def _is_union(annotation: object) -> bool:
-    return typing.get_origin(annotation) in {typing.Union, types.UnionType}
-
-
-def _is_optional(annotation: object) -> bool:
-    return _is_union(annotation) and type(None) in typing.get_args(annotation)
-
-
-def _types(annotation: object) -> frozenset[str] | None:
     origin = typing.get_origin(annotation)
-    if _is_union(annotation):
-        return _united(from_object(each).types for each in typing.get_args(annotation))
+    arguments = typing.get_args(annotation)
+    if origin in _UNIONS:
+        parts = [from_object(each) for each in arguments]
+        return Annotation(
+            annotation, _united(part.types for part in parts), type(None) in arguments
+        )
     if origin is typing.Literal:
-        return frozenset(kind(value) for value in typing.get_args(annotation))
+        return Annotation(annotation, frozenset(kind(value) for value in arguments))
     if origin is typing.Annotated:
-        return from_object(typing.get_args(annotation)[0]).types
-    return _ORIGINS.get(origin or annotation)
+        inner = from_object(arguments[0])
+        return inner._replace(source=annotation)
+    return Annotation(annotation, _ORIGINS.get(origin or annotation))
 
 
 def _united(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
@@ -109,7 +95,7 @@ def from_node(node: ast.expr) -> Annotation:
     """Return what an annotation in the source says."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return from_source(node.value)
-    text = _short(ast.unparse(node))
+    text = ast.unparse(node)
     members = _members(node)
     if members is None:
         return Annotation(text, _node_types(node))

@@ -6,7 +6,7 @@ import faulthandler
 import json
 import os
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from sovl_tools.loading.pipeline import Settings
@@ -53,8 +53,9 @@ def serve(document: dict[str, Any]) -> None:
 
 
 def _encoded(candidate: Candidate) -> bytes:
-    bare = replace(candidate, definition=None)
-    return json.dumps(asdict(bare)).encode() + b"\n"
+    found = [asdict(each) for each in candidate.diagnostics]
+    document = candidate._replace(definition=None)._asdict() | {"diagnostics": found}
+    return json.dumps(document).encode() + b"\n"
 
 
 def decoded(line: bytes) -> Candidate:

@@ -40,8 +40,9 @@ def collect(
             continue
         if not found:
             diagnostics += _diagnosed(no_tools, text, text)
+        root = os.path.realpath(os.path.dirname(found[0].location)) if found else ""
         for folder in found:
-            folders.setdefault(os.path.realpath(folder.location), folder)
+            folders.setdefault(f"{root}/{folder.name}", folder)
     wanted = [each for each in folders.values() if names is None or each.name in names]
     return Collected(tuple(wanted), tuple(diagnostics))
 

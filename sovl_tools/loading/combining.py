@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sovl_tools.loading.checks.between import Clash, duplicate_tool, same_action, same_phrase
 from sovl_tools.loading.location import Locator
@@ -21,7 +21,7 @@ class _Draft:
 
     tools: dict[str, Candidate] = field(default_factory=dict)
     actions: dict[str, Candidate] = field(default_factory=dict)
-    phrases: dict[str, tuple[Candidate, str]] = field(default_factory=dict)
+    phrases: dict[tuple[str, ...], tuple[Candidate, str]] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
@@ -33,9 +33,8 @@ def combine(candidates: Iterable[Candidate]) -> Catalog:
     """
     draft = _Draft()
     for candidate in candidates:
-        if candidate.status == "loaded":
-            candidate = _admitted(draft, candidate)
-        draft.candidates.append(candidate)
+        is_whole = candidate.status == "loaded"
+        draft.candidates.append(_admitted(draft, candidate) if is_whole else candidate)
     return _catalog(draft)
 
 
@@ -46,11 +45,11 @@ def _admitted(draft: _Draft, candidate: Candidate) -> Candidate:
     draft.diagnostics.extend(found)
     errors = tuple(str(each) for each in found if each.severity == "error")
     if errors:
-        return replace(candidate, status="rejected", definition=None, reasons=errors)
+        return candidate._replace(status="rejected", definition=None, reasons=errors)
     draft.tools[candidate.name] = candidate
     draft.actions.update(dict.fromkeys(candidate.actions, candidate))
     for phrase in candidate.phrases:
-        draft.phrases.setdefault(_folded(phrase), (candidate, phrase))
+        draft.phrases.setdefault(words(phrase), (candidate, phrase))
     return candidate
 
 
@@ -64,14 +63,10 @@ def _clashes(draft: _Draft, candidate: Candidate) -> list[tuple[Rule, Clash]]:
         if action in draft.actions
     ]
     for index, phrase in enumerate(candidate.phrases):
-        known = draft.phrases.get(_folded(phrase))
+        known = draft.phrases.get(words(phrase))
         if known is not None:
             clashes.append((same_phrase, Clash(candidate, known[0], phrase, index)))
     return clashes
-
-
-def _folded(phrase: str) -> str:
-    return " ".join(words(phrase))
 
 
 def _located(rule: Rule, clash: Clash) -> tuple[Diagnostic, ...]:

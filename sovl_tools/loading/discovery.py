@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from sovl_tools.model.folder import ToolFolder
+
+_CACHE = "__pycache__"
 
 
 def discover(root: str) -> list[ToolFolder]:
@@ -51,11 +52,9 @@ def listed(folder: ToolFolder) -> ToolFolder:
     Raises:
         OSError: the folder can't be listed.
     """
-    files, folders = set(), set()
+    names = frozenset(os.listdir(folder.location))
+    if names <= {folder.manifest_name, folder.module_name, _CACHE}:
+        return ToolFolder(folder.name, folder.path, folder.location, names - {_CACHE})
     with os.scandir(folder.location) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                folders.add(entry.name)
-            else:
-                files.add(entry.name)
-    return replace(folder, files=frozenset(files), folders=frozenset(folders))
+        folders = frozenset(each.name for each in entries if each.is_dir(follow_symlinks=False))
+    return ToolFolder(folder.name, folder.path, folder.location, names - folders, folders)

@@ -96,7 +96,7 @@ def _always(_: JSON, __: dict[str, JSON]) -> bool:
     return True
 
 
-_FITS = {
+_FITS: dict[str, Callable[[JSON, dict[str, JSON]], bool]] = {
     "string": _text_fits,
     "integer": _number_fits,
     "number": _number_fits,

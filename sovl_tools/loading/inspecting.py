@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FunctionType, MappingProxyType, ModuleType
+from typing import Any, NamedTuple
 
 from sovl_tools.loading.annotations import from_object
 from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER
@@ -30,8 +29,7 @@ _KINDS: dict[Any, ParameterKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """What an imported module offers: its interface, and the things themselves.
 
     Attributes:
@@ -42,7 +40,7 @@ class Offer:
 
     interface: Interface
     function: Any
-    handlers: Mapping[str, StepHandler] = field(default_factory=dict)
+    handlers: Mapping[str, StepHandler] = MappingProxyType({})
 
 
 def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHandler]) -> Offer:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
+from typing import IO
 
 from sovl_tools.loading.checks.module import (
     ImportFailure,
@@ -92,8 +93,7 @@ class _Child:
         self._ask(request(self._folders, settings))
 
     def _ask(self, line: bytes) -> None:
-        pipe = self._process.stdin
-        assert pipe is not None, "opened above"
+        pipe = _opened(self._process.stdin)
         try:
             pipe.write(line)
             pipe.close()
@@ -101,16 +101,13 @@ class _Child:
             return
 
     def _read_reports(self) -> None:
-        pipe = self._process.stdout
-        assert pipe is not None, "opened above"
-        for line in pipe:
+        for line in _opened(self._process.stdout):
             self._lines.put(line)
         self._lines.put(b"")
 
     def _read_output(self) -> None:
         """Read what the tools print, so that they never wait; too much of it ends the child."""
-        pipe = self._process.stderr
-        assert pipe is not None, "opened above"
+        pipe = _opened(self._process.stderr)
         while chunk := os.read(pipe.fileno(), _CHUNK):
             self._printed += len(chunk)
             if self._printed > MAX_OUTPUT:
@@ -172,6 +169,13 @@ class _Child:
             os.killpg(self._process.pid, number)
         except (AttributeError, ProcessLookupError, PermissionError):
             self._process.send_signal(number)
+
+
+def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
+    """Return a pipe that was asked for, and is there therefore."""
+    if pipe is None:
+        raise ValueError("the pipe was not opened")
+    return pipe
 
 
 def _ending(code: int) -> str:

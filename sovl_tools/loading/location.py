@@ -50,7 +50,7 @@ class Locator:
         return Position(self.folder.module_name, line, column)
 
     def diagnostics(self, verdicts: Iterable[Verdict]) -> tuple[Diagnostic, ...]:
-        """Return the verdicts as diagnostics of this folder's tool, in the order of their places."""
+        """Return the verdicts as diagnostics of this folder's tool, ordered by place."""
         found = [self._diagnostic(verdict) for verdict in verdicts]
         return tuple(sorted(found, key=lambda each: (each.path, each.line, each.column, each.code)))
 

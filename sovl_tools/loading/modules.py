@@ -1,10 +1,10 @@
 """A module system of the tools' own: no name is shadowed, no path is touched, nothing leaks.
 
 The folder ``tools/echo`` becomes the package ``sovl_tool_modules.<digest>``, where the digest
-names the content of its Python files, and ``echo.py`` the module ``sovl_tool_modules.<digest>.echo``
-in it. So a tool called ``json`` shadows nothing, two tools may each have a ``helpers.py``, two
-generations of a tool live side by side, and every process gives the same code the same name.
-Helpers are imported from the snapshot that the tool was loaded with, whenever that happens.
+names the content of its Python files, and ``echo.py`` in it a module ``echo`` of that package. So
+a tool called ``json`` shadows nothing, two tools may each have a ``helpers.py``, two generations
+of a tool live side by side, and every process gives the same code the same name. Helpers are
+imported from the snapshot that the tool was loaded with, whenever that happens.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import threading
 from hashlib import blake2b
+from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 
@@ -20,11 +21,8 @@ from sovl_tools.loading.sources import Snapshot, compiled
 ROOT = "sovl_tool_modules"
 
 
-class Generation:
-    """One version of a tool folder's code, and the packages and modules made of it.
-
-    Serves as the loader (``importlib.abc.Loader``) of its modules.
-    """
+class Generation(InspectLoader):
+    """One version of a tool folder's code; the loader of the modules that are made of it."""
 
     def __init__(self, snapshot: Snapshot, digest: str) -> None:
         self.snapshot = snapshot
@@ -49,34 +47,24 @@ class Generation:
             return self.module
 
     def _import(self) -> ModuleType:
-        _install()
-        package = ModuleType(self.package)
-        package.__path__ = []
-        package.__spec__ = ModuleSpec(self.package, self, is_package=True)
-        package.__package__ = self.package
-        sys.modules[self.package] = package
-        try:
-            return self._run_main()
-        except BaseException:
-            self.forget()
-            raise
-
-    def _run_main(self) -> ModuleType:
-        spec = self.find(self.snapshot.folder.name)
-        assert spec is not None, "a snapshot always holds the tool's own module"
-        module = self._module(spec)
-        sys.modules[spec.name] = module
-        self.exec_module(module)
-        setattr(sys.modules[self.package], self.snapshot.folder.name, module)
-        return module
-
-    def _module(self, spec: ModuleSpec) -> ModuleType:
+        folder = self.snapshot.folder
+        spec = self._spec(self.name, folder.module_name)
         module = ModuleType(spec.name)
         module.__file__ = spec.origin
         module.__loader__ = self
         module.__package__ = self.package
         module.__spec__ = spec
+        sys.modules[spec.name] = module
+        try:
+            self._exec(module, folder.module_name)
+        except BaseException:
+            self.forget()
+            raise
         return module
+
+    def _exec(self, module: ModuleType, file: str) -> None:
+        path = f"{self.snapshot.folder.location}/{file}"
+        exec(compiled(path, self.snapshot.files[file]), module.__dict__)  # noqa: S102 - a loader does this
 
     def forget(self) -> None:
         """Take everything of this generation out of ``sys.modules``."""
@@ -88,16 +76,20 @@ class Generation:
 
     def find(self, relative: str) -> ModuleSpec | None:
         """Return the spec of a module of the snapshot by its dotted name within the package."""
+        if not relative:
+            return self._parent(self.package)
         path = relative.replace(".", "/")
         name = f"{self.package}.{relative}"
         for file in (f"{path}.py", f"{path}/__init__.py"):
             if file in self.snapshot.files:
                 return self._spec(name, file)
         if any(file.startswith(f"{path}/") for file in self.snapshot.files):
-            spec = ModuleSpec(name, None, is_package=True)
-            spec.submodule_search_locations = []
-            return spec
+            return self._parent(name)
         return None
+
+    def _parent(self, name: str) -> ModuleSpec:
+        """Return the spec of a package without code, whose modules this generation finds."""
+        return ModuleSpec(name, self, is_package=True)
 
     def _spec(self, name: str, file: str) -> ModuleSpec:
         origin = f"{self.snapshot.folder.location}/{file}"
@@ -106,25 +98,26 @@ class Generation:
         spec.loader_state = file
         return spec
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Let Python make the module object (``importlib.abc.Loader``)."""
-
     def exec_module(self, module: ModuleType) -> None:
-        """Run the module's code (``importlib.abc.Loader``)."""
-        exec(self.get_code(module.__name__), module.__dict__)  # noqa: S102 - a loader does this
+        """Run the module's code, if it has any (see ``importlib.abc.Loader``)."""
+        spec = module.__spec__
+        if spec is not None and spec.loader_state is not None:
+            self._exec(module, spec.loader_state)
+        elif module.__name__ == self.package and self.name in sys.modules:
+            setattr(module, self.snapshot.folder.name, sys.modules[self.name])
 
     def get_code(self, name: str) -> CodeType:
-        """Return the code of a module by its full name (``importlib.abc.InspectLoader``)."""
+        """Return the code of a module by its full name (see ``importlib.abc.InspectLoader``)."""
         file = self._file(name)
         path = f"{self.snapshot.folder.location}/{file}"
         return compiled(path, self.snapshot.files[file])
 
     def get_source(self, name: str) -> str:
-        """Return the text of a module by its full name (``importlib.abc.InspectLoader``)."""
+        """Return the text of a module by its full name (see ``importlib.abc.InspectLoader``)."""
         return self.snapshot.files[self._file(name)].decode(errors="replace")
 
     def is_package(self, name: str) -> bool:
-        """Tell whether the name is a sub-package's (``importlib.abc.InspectLoader``)."""
+        """Tell whether the name is a sub-package's (see ``importlib.abc.InspectLoader``)."""
         return self._file(name).endswith("/__init__.py")
 
     def _file(self, name: str) -> str:
@@ -149,6 +142,7 @@ def generation_of(snapshot: Snapshot) -> Generation:
         if known is None:
             known = Generation(snapshot, digest)
             _GENERATIONS[known.package] = known
+            _install()
         return known
 
 
@@ -165,13 +159,14 @@ class _Finder:
     def find_spec(name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
         root, _, rest = name.partition(".")
         digest, _, relative = rest.partition(".")
-        if root != ROOT or not relative:
+        if root != ROOT or not digest:
             return None
         generation = _GENERATIONS.get(f"{ROOT}.{digest}")
         return generation.find(relative) if generation is not None else None
 
 
 def _install() -> None:
+    """Make the root package, and let Python ask for what is in it."""
     if ROOT not in sys.modules:
         root = ModuleType(ROOT, "The parent of all tool packages.")
         root.__path__ = []

@@ -116,7 +116,12 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> list[ImportFailure]:
     """Return the statements that import a file of the folder as if it were a library."""
     stems = {name[:-3] for name in folder.files if name.endswith(".py")} | folder.folders
     failures = []
-    for node in ast.walk(ast.parse(source)):
+    statements = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    for node in statements:
         for module in _imported(node):
             if module in stems - {folder.name} and _is_absent(module):
                 place = Position(folder.module_name, node.lineno, node.col_offset + 1)
@@ -124,12 +129,10 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> list[ImportFailure]:
     return failures
 
 
-def _imported(node: ast.AST) -> list[str]:
+def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name.partition(".")[0] for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-        return [node.module.partition(".")[0]]
-    return []
+    return [(node.module or "").partition(".")[0]] if node.level == 0 else []
 
 
 def _is_absent(module: str) -> bool:

@@ -19,7 +19,7 @@ from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.requirements import unmet
-from sovl_tools.loading.schemanodes import nodes
+from sovl_tools.loading.schemanodes import is_clean, nodes
 from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
@@ -77,7 +77,7 @@ def load_folder(
     except OSError as error:
         failure = file.Unreadable("", f"can't be listed: {error.strerror}")
         return rejected(folder, ask(file.RULES, failure))
-    verdicts = ask(folder_checks.RULES, folder)
+    verdicts = [] if folder_checks.is_fit(folder) else ask(folder_checks.RULES, folder)
     if folder.manifest_name not in folder.files:
         return rejected(folder, verdicts)
     reading = read_manifest(folder)
@@ -107,13 +107,15 @@ def _load_manifest(
 def _check_manifest(work: Work) -> bool:
     """Check the manifest and its schemas; return whether the parameters can be relied on."""
     document, validator = work.manifest.document, published("tool")
-    is_valid = validator.is_valid(document)
-    if not (is_valid and document["name"] == work.folder.name and document.keys() <= _FLAT_KEYS):
-        problems = [] if is_valid else validator.problems(document)
-        case = manifest_checks.ManifestCase(work.folder, dict(document), problems)
+    is_valid = validator.is_valid(document) and document["name"] == work.folder.name
+    if not is_valid:
+        case = manifest_checks.ManifestCase(work.folder, document, validator.problems(document))
         work.verdicts.extend(ask(manifest_checks.RULES, case))
-        if not is_valid and not _may_be_read(case):
+        if not _may_be_read(case):
             return False
+    elif not document.keys() <= _FLAT_KEYS:
+        case = manifest_checks.ManifestCase(work.folder, document, [])
+        work.verdicts.extend(ask((manifest_checks.unknown_key,), case))
     work.verdicts.extend(_schema_verdicts(work.manifest))
     if "examples" in document and work.is_sound:
         work.verdicts.extend(example_verdicts(work.manifest))
@@ -128,10 +130,10 @@ def _may_be_read(case: manifest_checks.ManifestCase) -> bool:
 
 
 def _schema_verdicts(manifest: Manifest) -> list[Verdict]:
-    verdicts = []
+    verdicts: list[Verdict] = []
     for key in ("parameters", "output_schema"):
-        if key in manifest.document:
-            root = manifest.document[key]
+        root = manifest.document.get(key)
+        if root is not None and not is_clean(root):
             found = [v for node in nodes(root, (key,)) for v in ask(schema.RULES, node)]
             if schema.may_not_compile(manifest.text) and not has_errors(found):
                 found += ask((schema.uncompilable,), schema.UncompiledCase((key,), root))
@@ -147,7 +149,7 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
         offered = inspect_module(imported, work.folder.name, existing)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - the border where a tool's own failures stop
+    except BaseException as error:
         _LOGGER.debug("importing %s failed", work.folder.path, exc_info=True)
         work.verdicts.extend(import_verdicts(error, work.folder))
         return rejected(work.folder, work.verdicts)
@@ -200,7 +202,7 @@ def _check_interface(work: Work, interface: Interface) -> None:
     if not agreement.agrees(case):
         work.verdicts.extend(ask(agreement.RULES, case))
     offered = offer.OfferCase(interface, work.manifest.phrases)
-    if offered.phrases or interface.phrases is not None or offered.has_handlers:
+    if not offer.is_plain(offered):
         work.verdicts.extend(ask(offer.RULES, offered))
 
 

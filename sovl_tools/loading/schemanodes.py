@@ -13,13 +13,17 @@ _SINGLE = (
     "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
     "unevaluatedItems", "unevaluatedProperties", "contentSchema",
 )  # fmt: skip
-_PLAIN_KEYS = frozenset(
+_LEAF_KEYS = frozenset(
     {
         "type", "description", "title", "pattern", "format", "minLength", "maxLength", "minimum",
-        "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "examples",
+        "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "examples", "minItems",
+        "maxItems", "uniqueItems", "minProperties", "maxProperties",
     }
 )  # fmt: skip
-_SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
+_CLEAN_KEYS = _LEAF_KEYS | {"enum", "items", "properties", "required", "additionalProperties"}
+_NONE: dict[str, JSON] = {}
+_NESTING = {*_IN_OBJECT, *_IN_LIST, *_SINGLE}
+_PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
 
 
 class SchemaNode(NamedTuple):
@@ -44,59 +48,70 @@ class SchemaNode(NamedTuple):
     is_partial: bool = False
 
 
-def is_plain(schema: JSON) -> bool:
-    """Tell whether no rule can find anything in a valid subschema: a described scalar.
+def is_clean(schema: JSON) -> bool:
+    """Tell whether surely no rule finds anything in a valid schema, down to its last subschema.
 
-    It only saves time; a property test holds it to that.
+    It only ever saves time: what it does not understand is walked node by node. A property test
+    holds it to that.
     """
-    return (
-        type(schema) is dict
-        and schema.keys() <= _PLAIN_KEYS
-        and "description" in schema
-        and type(kind := schema.get("type")) is str
-        and kind in _SCALARS
+    return _is_clean(schema, described=False)
+
+
+def _is_clean(schema: JSON, *, described: bool) -> bool:
+    if type(schema) is not dict or (described and not schema.get("description")):
+        return False
+    keys = schema.keys()
+    if keys <= _LEAF_KEYS:
+        return type(schema.get("type")) is str and schema["type"] != "array"
+    return keys <= _CLEAN_KEYS and _is_clean_container(schema)
+
+
+def _is_clean_container(schema: dict[str, JSON]) -> bool:
+    kind = schema.get("type")
+    if "enum" in schema:
+        return kind == "string" and all(type(value) is str for value in schema["enum"])
+    if kind == "array":
+        return "items" in schema and _is_clean(schema["items"], described=False)
+    if kind != "object" or type(schema.get("additionalProperties", True)) is not bool:
+        return False
+    properties = schema.get("properties", _NONE)
+    return all(name in properties for name in schema.get("required", ())) and all(
+        _is_clean(child, described=True) for child in properties.values()
     )
 
 
 def nodes(root: dict[str, JSON], base: Path) -> Iterator[SchemaNode]:
-    """Yield the root and every subschema that is an object, parents first, but no plain ones."""
+    """Yield the root and every subschema that is an object, parents first."""
     pending = [SchemaNode(base, root, root, base)]
     while pending:
         node = pending.pop()
         yield node
-        pending.extend(_children(node))
+        pending.extend(reversed(list(_children(node))))
 
 
-def _children(node: SchemaNode) -> list[SchemaNode]:
-    schema = node.schema
-    children = []
-    required = schema.get("required", ())
-    for name, child in schema.get("properties", _NONE).items():
-        if not is_plain(child):
-            path = (*node.path, "properties", name)
-            children.append(
-                _child(node, child, path)._replace(is_property=True, is_required=name in required)
+def _children(node: SchemaNode) -> Iterator[SchemaNode]:
+    for keyword in node.schema.keys() & _NESTING:
+        value = node.schema[keyword]
+        partial = node.is_partial or keyword in _PARTIAL
+        for key, child in _members(keyword, value):
+            if not isinstance(child, dict):
+                continue
+            named = keyword == "properties"
+            yield SchemaNode(
+                (*node.path, keyword, *key),
+                child,
+                node.root,
+                node.base,
+                is_property=named,
+                is_required=named and key[0] in node.schema.get("required", ()),
+                is_partial=partial,
             )
-    for keyword in schema.keys() & _NESTING:
-        children.extend(_below(node, keyword, schema[keyword]))
-    return [child for child in reversed(children) if isinstance(child.schema, dict)]
 
 
-_NONE: dict[str, JSON] = {}
-_NESTING = {*_IN_OBJECT, *_IN_LIST, *_SINGLE} - {"properties"}
-_PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
-
-
-def _below(node: SchemaNode, keyword: str, value: JSON) -> Iterator[SchemaNode]:
-    partial = node.is_partial or keyword in _PARTIAL
+def _members(keyword: str, value: JSON) -> Iterator[tuple[Path, JSON]]:
+    """Yield the subschemas under a keyword, each with its key below that."""
     if keyword in _SINGLE:
-        members = [((keyword,), value)]
+        yield (), value
     else:
-        entries = value.items() if keyword in _IN_OBJECT else enumerate(value)
-        members = [((keyword, key), child) for key, child in entries]
-    for path, child in members:
-        yield _child(node, child, (*node.path, *path))._replace(is_partial=partial)
-
-
-def _child(node: SchemaNode, schema: JSON, path: Path) -> SchemaNode:
-    return SchemaNode(path, schema, node.root, node.base, is_partial=node.is_partial)
+        for key, child in value.items() if keyword in _IN_OBJECT else enumerate(value):
+            yield (key,), child

@@ -5,26 +5,26 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from types import CodeType
+from typing import NamedTuple
 
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.reading import read_file
 from sovl_tools.model.folder import ToolFolder
 
 MAX_MODULE_BYTES = 4 << 20
+_OWN_FILES = 2
 _MAX_FOLDER_DEPTH = 6
 _CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
 _HEADER_LENGTH = 16
 _NO_SOURCES = {"__pycache__", "node_modules"}
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """What a folder's Python files said at one moment.
 
     Attributes:
@@ -52,6 +52,8 @@ def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
 
 
 def _helper_paths(folder: ToolFolder) -> list[str]:
+    if not folder.folders and len(folder.files) <= _OWN_FILES:
+        return []
     names = [name for name in folder.files if name.endswith(".py") and name != folder.module_name]
     for name in folder.folders:
         if _may_hold_sources(name):
@@ -67,12 +69,15 @@ def _paths_below(location: str, relative: str, level: int) -> list[str]:
                 path = f"{relative}/{entry.name}"
                 if entry.name.endswith(".py"):
                     paths.append(path)
-                elif level < _MAX_FOLDER_DEPTH and entry.is_dir(follow_symlinks=False):
-                    if _may_hold_sources(entry.name):
-                        paths += _paths_below(location, path, level + 1)
+                elif level < _MAX_FOLDER_DEPTH and _is_package(entry):
+                    paths += _paths_below(location, path, level + 1)
     except OSError:
         return paths
     return paths
+
+
+def _is_package(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and _may_hold_sources(entry.name)
 
 
 def _may_hold_sources(name: str) -> bool:
@@ -121,7 +126,7 @@ def _cached_code(path: str, header: bytes) -> CodeType | None:
     if data[:_HEADER_LENGTH] != header:
         return None
     try:
-        code = marshal.loads(memoryview(data)[_HEADER_LENGTH:])
+        code = marshal.loads(memoryview(data)[_HEADER_LENGTH:])  # noqa: S302 - as Python itself does
     except (EOFError, ValueError, TypeError):
         return None
     return code if isinstance(code, CodeType) else None

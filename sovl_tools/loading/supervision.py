@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
+from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.failures import frame_place
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
 from sovl_tools.model.catalog import Candidate
@@ -46,10 +47,11 @@ def load_folders(
     """
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
-    while len(candidates) < len(folders):
-        loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
-        loader.start()
-        candidates += loader.outcome()
+    with patient_collector():
+        while len(candidates) < len(folders):
+            loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
+            loader.start()
+            candidates += loader.outcome()
     return candidates
 
 
@@ -91,15 +93,18 @@ class _Loader:
 
     def _run(self) -> None:
         try:
-            for folder in self._folders:
-                self._started = time.monotonic()
-                self._observe(folder)
-                if not self._keep(load_folder(folder, self._settings, self._handlers)):
-                    return
+            self._load_all()
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self._failure = error
         finally:
             self._done.set()
+
+    def _load_all(self) -> None:
+        for folder in self._folders:
+            self._started = time.monotonic()
+            self._observe(folder)
+            if not self._keep(load_folder(folder, self._settings, self._handlers)):
+                return
 
     def _keep(self, candidate: Candidate) -> bool:
         """Add a candidate, unless the thread has been abandoned meanwhile."""

@@ -56,13 +56,19 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
     elif isinstance(statement, ast.Import | ast.ImportFrom):
         for alias in statement.names:
             yield (alias.asname or alias.name.partition(".")[0]), statement, alias
-    elif isinstance(statement, ast.Assign):
-        for target in statement.targets:
+    else:
+        for target, value in _assigned(statement):
             if isinstance(target, ast.Name):
-                yield target.id, statement.value, target
-    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        if isinstance(statement.target, ast.Name):
-            yield statement.target.id, statement.value, statement.target
+                yield target.id, value, target
+
+
+def _assigned(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
+    """Return the targets of an assignment, each with its value; nothing for other statements."""
+    if isinstance(statement, ast.Assign):
+        return [(target, statement.value) for target in statement.targets]
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        return [(statement.target, statement.value)]
+    return []
 
 
 def place_of(source: bytes, name: str | None, parameter: str | None) -> tuple[int, int]:

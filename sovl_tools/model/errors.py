@@ -20,7 +20,9 @@ class ToolNotFoundError(SovlToolsError, KeyError):
         reason: why a tool of that name did not load, if there is such a folder.
     """
 
-    def __init__(self, name: str, *, suggestion: str | None = None, reason: str | None = None):
+    def __init__(
+        self, name: str, *, suggestion: str | None = None, reason: str | None = None
+    ) -> None:
         super().__init__(name)
         self.name = name
         self.suggestion = suggestion
@@ -36,7 +38,7 @@ class ToolNotFoundError(SovlToolsError, KeyError):
 class ToolLoadError(SovlToolsError):
     """Some tools did not load; ``diagnostics`` says which, where and why."""
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]):
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__(diagnostics)
         self.diagnostics = tuple(diagnostics)
 
@@ -49,7 +51,7 @@ class ToolLoadError(SovlToolsError):
 class SchemaError(SovlToolsError, ValueError):
     """A JSON Schema that no validator can be made of; ``reason`` is the engine's own word."""
 
-    def __init__(self, reason: str):
+    def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
@@ -57,7 +59,7 @@ class SchemaError(SovlToolsError, ValueError):
 class ConfigurationError(SovlToolsError):
     """A setting that can't be read or makes no sense; ``source`` names where it stands."""
 
-    def __init__(self, source: str, message: str):
+    def __init__(self, source: str, message: str) -> None:
         super().__init__(source, message)
         self.source = source
         self.message = message

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ToolFolder:
+class ToolFolder(NamedTuple):
     """A folder that ought to hold a tool.
 
     Attributes:
@@ -20,8 +19,8 @@ class ToolFolder:
     name: str
     path: str
     location: str
-    files: frozenset[str] = field(default=frozenset())
-    folders: frozenset[str] = field(default=frozenset())
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
 
     @property
     def manifest_name(self) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 ParameterKind: TypeAlias = Literal[
@@ -30,14 +30,24 @@ class Annotation(NamedTuple):
     """What a parameter's annotation says about JSON.
 
     Attributes:
-        text: the annotation in words, for messages.
+        source: the annotation itself, or its text.
         types: JSON types that it admits; None where that can't be told.
         optional: whether it is ``Optional[T]`` or ``T | None``.
     """
 
-    text: str = ""
+    source: Any = ""
     types: frozenset[str] | None = None
     optional: bool = False
+
+    @property
+    def text(self) -> str:
+        """The annotation as its author wrote it, or nearly so."""
+        text = str(self.source)
+        if isinstance(self.source, type) and "[" not in text:
+            text = self.source.__name__
+        for prefix in ("typing.", "collections.abc."):
+            text = text.replace(prefix, "")
+        return text.replace("NoneType", "None")
 
 
 class Parameter(NamedTuple):
@@ -69,8 +79,7 @@ class Signature(NamedTuple):
         return any(parameter.kind == "var_keyword" for parameter in self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(NamedTuple):
     """What a module offers, whether it was imported or only parsed.
 
     Attributes:
@@ -89,5 +98,5 @@ class Interface:
     phrases: Any = None
     handlers: Any = None
     registration: Signature | None = None
-    claims: Mapping[Any, Signature] = field(default_factory=dict)
+    claims: Mapping[Any, Signature] = MappingProxyType({})
     removals: tuple[str, ...] = ()

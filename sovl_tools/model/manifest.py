@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
 
@@ -19,8 +19,7 @@ KEYS = frozenset(
 REQUIRED_KEYS = ("name", "description", "parameters")
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """A parsed manifest. The properties assume that it has passed its checks.
 
     Attributes:

@@ -9,10 +9,10 @@ _JOINERS = "\u200c\u200d"
 
 
 def plain(text: str) -> str:
-    """Return the text with control characters written out, so that none reaches a terminal.
+    r"""Return the text with control characters written out, so that none reaches a terminal.
 
     Escape sequences, line breaks, direction marks and lone surrogates come from files that
-    strangers wrote; ``\\x1b`` is shown as those four letters.
+    strangers wrote; ``\x1b`` is shown as those four letters.
     """
     if text.isascii() and text.isprintable():
         return text

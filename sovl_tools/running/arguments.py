@@ -43,7 +43,8 @@ def _refuse(word: str) -> NoReturn:
 
 
 _DECODER = JSONDecoder(parse_float=_float, parse_constant=_refuse)
-_scan = _DECODER.scan_once
+# The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
+_scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 
 
 class ArgumentCheck:
@@ -76,7 +77,8 @@ class ArgumentCheck:
             arguments = with_integers(arguments, self._schema)
         if self._fill is not None:
             self._fill(arguments)
-        return arguments
+        keywords: dict[str, Any] = arguments
+        return keywords
 
     def _refused(self, arguments: JSON) -> Failure:
         if isinstance(arguments, Unparsed):
@@ -87,13 +89,12 @@ class ArgumentCheck:
         return self._failure([bad for each in problems for bad in self._explained(each)])
 
     def _failure(self, details: list[tuple[Path, str]], reason: str = "") -> Failure:
+        head = f"invalid arguments for {self._tool}"
+        if not details:
+            return Failure("invalid_arguments", f"{head}: {reason}", (BadArgument("$", reason),))
         lines = [f"- {dotted(path) or 'the arguments'}: {words}" for path, words in details]
-        message = "\n".join(
-            [f"invalid arguments for {self._tool}: {reason}".rstrip(": ") + ":"] + lines
-        )
         bad = tuple(BadArgument(json_path(path), words) for path, words in details)
-        bad = bad or (BadArgument("$", reason),)
-        return Failure("invalid_arguments", message.removesuffix(":"), bad)
+        return Failure("invalid_arguments", "\n".join([f"{head}:", *lines]), bad)
 
     def _explained(self, problem: Problem) -> list[tuple[Path, str]]:
         if problem.keyword == "required":

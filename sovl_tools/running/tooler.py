@@ -88,7 +88,7 @@ class Tooler:
         started = perf_counter()
         tool = self._tool(name)
         checked = tool.check(arguments)
-        if type(checked) is not dict:
+        if isinstance(checked, Failure):
             return ToolResult(name, None, checked, perf_counter() - started)
         limit = timeout or tool.limit or self._timeout
         try:
@@ -107,7 +107,11 @@ class Tooler:
         return ToolResult(name, value, None, perf_counter() - started)
 
     async def call(
-        self, name: str, arguments: Arguments = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - the contract's word, beside call_sync
     ) -> ToolResult:
         """Call a tool and await its result; see ``call_sync`` for the arguments.
 
@@ -117,7 +121,7 @@ class Tooler:
         started = perf_counter()
         tool = self._tool(name)
         checked = tool.check(arguments)
-        if type(checked) is not dict:
+        if isinstance(checked, Failure):
             return ToolResult(name, None, checked, perf_counter() - started)
         limit = timeout or tool.limit or self._timeout
         try:

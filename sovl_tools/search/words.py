@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import category, normalize
 
@@ -29,8 +30,11 @@ class Word(NamedTuple):
     end: int
 
 
+@lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
     """Return the comparable forms of the words of the text."""
+    if text.isascii():
+        return tuple(_ASCII_WORD.findall(text.lower()))
     return tuple(word.form for word in spans(text))
 
 

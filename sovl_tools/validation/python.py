@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema import ValidationError as EngineError
 from jsonschema.exceptions import SchemaError as EngineSchemaError
 from jsonschema_specifications import REGISTRY
 from referencing.exceptions import Unresolvable
@@ -62,7 +61,7 @@ def _problems(engine: Any, value: JSON) -> list[Problem]:
         return [Problem("$ref", (), value, "too deep to check")]
 
 
-def _problem(error: EngineError, base: Path = ()) -> Problem:
+def _problem(error: Any, base: Path = ()) -> Problem:
     path = base + tuple(error.relative_path)
     if "propertyNames" in error.relative_schema_path:
         return Problem("propertyNames", path, error.instance, error.message)
@@ -71,20 +70,20 @@ def _problem(error: EngineError, base: Path = ()) -> Problem:
     return Problem(keyword, path, error.instance, expected, _branches(error, path))
 
 
-def _own_value(error: EngineError) -> JSON:
+def _own_value(error: Any) -> JSON:
     return error.validator_value
 
 
-def _types(error: EngineError) -> JSON:
+def _types(error: Any) -> JSON:
     value = error.validator_value
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _absent(error: EngineError) -> JSON:
+def _absent(error: Any) -> JSON:
     return tuple(name for name in error.validator_value if name not in error.instance)
 
 
-def _dependents(error: EngineError) -> JSON:
+def _dependents(error: Any) -> JSON:
     needed = [
         name
         for key, names in error.validator_value.items()
@@ -94,7 +93,7 @@ def _dependents(error: EngineError) -> JSON:
     return tuple(name for name in needed if name not in error.instance)
 
 
-def _superfluous(error: EngineError) -> JSON:
+def _superfluous(error: Any) -> JSON:
     patterns = error.schema.get("patternProperties", {})
     return tuple(
         name
@@ -104,11 +103,11 @@ def _superfluous(error: EngineError) -> JSON:
     )
 
 
-def _nothing(_: EngineError) -> JSON:
+def _nothing(_: Any) -> JSON:
     return None
 
 
-_EXPECTED: dict[str, Callable[[EngineError], JSON]] = {
+_EXPECTED: dict[str, Callable[[Any], JSON]] = {
     "type": _types,
     "required": _absent,
     "dependentRequired": _dependents,
@@ -119,7 +118,7 @@ _EXPECTED: dict[str, Callable[[EngineError], JSON]] = {
 }
 
 
-def _branches(error: EngineError, path: Path) -> tuple[tuple[Problem, ...], ...]:
+def _branches(error: Any, path: Path) -> tuple[tuple[Problem, ...], ...]:
     found: dict[str | int, list[Problem]] = {}
     for each in error.context or ():
         found.setdefault(each.relative_schema_path[0], []).append(_problem(each, path))

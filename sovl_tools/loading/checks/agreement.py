@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
@@ -46,7 +47,7 @@ class AgreementCase(NamedTuple):
         """The parameters that can be given by keyword."""
         return {each.name: each for each in self.signature.parameters if each.kind in _BY_KEYWORD}
 
-    def refused(self, names: Set[str]) -> list[str]:
+    def refused(self, names: AbstractSet[str]) -> list[str]:
         """Return those of the names that the function does not take, in the manifest's order."""
         if self.signature.takes_any_keyword or self.signature.shape in {"value", "class"}:
             return []
@@ -143,11 +144,11 @@ def positional_only(case: AgreementCase) -> Iterator[Finding]:
     slash. One with a default that the manifest does not list does no harm.
     """
     for parameter in case.signature.parameters:
-        if parameter.kind == "positional_only":
-            if parameter.default is REQUIRED or parameter.name in case.properties:
-                message = f"the parameter {parameter.name!r} is positional-only"
-                place = ModulePlace(case.name, parameter.name)
-                yield Finding(place, message, "remove the '/': arguments are passed by keyword")
+        harmless = parameter.default is not REQUIRED and parameter.name not in case.properties
+        if parameter.kind == "positional_only" and not harmless:
+            message = f"the parameter {parameter.name!r} is positional-only"
+            place = ModulePlace(case.name, parameter.name)
+            yield Finding(place, message, "remove the '/': arguments are passed by keyword")
 
 
 @rule("ST406", "warning")
@@ -249,8 +250,8 @@ def _is_plain(parameter: Parameter, case: AgreementCase) -> bool:
     schema = case.properties.get(parameter.name)
     if schema is None or schema is True or parameter.kind not in _BY_KEYWORD:
         return False
-    types = parameter.annotation.types
-    if types is not None and schema.get("type") not in types:
+    types, declared = parameter.annotation.types, schema.get("type")
+    if types is not None and not (type(declared) is str and declared in types):
         return False
     if parameter.name in case.required:
         return parameter.default is REQUIRED

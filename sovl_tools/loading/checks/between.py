@@ -11,12 +11,12 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Pla
 
 
 class Clash(NamedTuple):
-    """Two candidates that claim the same thing; ``index`` is a phrase's place in its list."""
+    """Two candidates that claim the same thing; ``number`` is a phrase's place in its list."""
 
     later: Candidate
     first: Candidate
     claim: str
-    index: int = 0
+    number: int = 0
 
 
 @rule("ST801")
@@ -56,4 +56,4 @@ def same_phrase(case: Clash) -> Iterator[Finding]:
 def _phrase_place(case: Clash) -> Place:
     if case.later.has_own_phrases:
         return ModulePlace(PHRASES)
-    return ManifestPlace(("activation_phrases", case.index))
+    return ManifestPlace(("activation_phrases", case.number))

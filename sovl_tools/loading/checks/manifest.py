@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.folder import unfit
@@ -32,7 +32,7 @@ class ManifestCase(NamedTuple):
     """A manifest's document and what its meta-schema refuses in it."""
 
     folder: ToolFolder
-    document: dict[str, JSON]
+    document: Mapping[str, JSON]
     problems: list[Problem]
 
 
@@ -149,10 +149,10 @@ _SYNONYMS = {
 
 @rule("ST303")
 def invalid_pattern(case: ManifestCase) -> Iterator[Finding]:
-    """A ``pattern`` or a key of ``patternProperties`` is no regular expression.
+    r"""A ``pattern`` or a key of ``patternProperties`` is no regular expression.
 
     Patterns are compiled when the tool is loaded; one that does not compile would make every
-    call fail. Mind that a backslash is written twice in JSON: ``"^\\\\d+$"``.
+    call fail. Mind that a backslash is written twice in JSON: ``"^\\d+$"``.
     """
     for problem in case.problems:
         if problem.path and problem.path[0] in _SCHEMA_KEYS and _is_pattern(problem):

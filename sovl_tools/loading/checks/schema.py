@@ -95,10 +95,10 @@ def no_items(node: SchemaNode) -> Iterator[Finding]:
     A model has to guess, and some providers refuse the schema. Add ``items``; ``{}`` says that
     anything goes.
     """
-    if node.schema.get("type") == "array" and not node.is_partial:
-        if node.schema.keys().isdisjoint(_SAYS_ITEMS):
-            message = f"the array {_named(node)} does not say what its items are"
-            yield Finding(ManifestPlace(node.path, "key"), message, "add 'items'")
+    is_array = node.schema.get("type") == "array" and not node.is_partial
+    if is_array and node.schema.keys().isdisjoint(_SAYS_ITEMS):
+        message = f"the array {_named(node)} does not say what its items are"
+        yield Finding(ManifestPlace(node.path, "key"), message, "add 'items'")
 
 
 @rule("ST306", "warning")
@@ -234,7 +234,7 @@ def uncompilable(case: UncompiledCase) -> Iterator[Finding]:
         yield Finding(ManifestPlace(case.path), f"the schema can't be used: {error.reason}")
 
 
-_INDIRECT = re.compile(r'"(?:\$ref|\$dynamicRef|\$id|\$schema|\$anchor|\$dynamicAnchor|pattern)"')
+_INDIRECT = re.compile(r'"(?:\$ref|\$dynamicRef|\$id|\$schema|\$anchor|\$dynamicAnchor)"')
 
 
 def may_not_compile(text: str) -> bool:

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator
 from functools import cached_property
 
-
 from sovl_tools.loading.jsontext import line_and_column, members, too_deep_at
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, kind
