@@ -32,6 +32,7 @@ _RULES = (
     *file.RULES,
     *text.ENCODING_RULES,
     *text.SYNTAX_RULES,
+    *text.CONTENT_RULES,
     *manifest.RULES,
     *schema.RULES,
     schema.refused_example,

@@ -64,15 +64,21 @@ def _text_fits(value: str, schema: dict[str, JSON]) -> bool:
     length = len(value)
     if not schema.get("minLength", length) <= length <= schema.get("maxLength", length):
         return False
-    return "pattern" not in schema or _pattern_validator(schema["pattern"])(value)
+    matches = _pattern_validator(schema["pattern"]) if "pattern" in schema else _always
+    return matches is not None and matches(value)
+
+
+def compiles(pattern: str) -> bool:
+    """Tell whether a pattern is a regular expression that the engine can use."""
+    return _pattern_validator(pattern) is not None
 
 
 @lru_cache(maxsize=1024)
-def _pattern_validator(pattern: str) -> Callable[[JSON], bool]:
+def _pattern_validator(pattern: str) -> Callable[[JSON], bool] | None:
     try:
         return compile_schema({"pattern": pattern}).is_valid
     except SchemaError:
-        return lambda _: False
+        return None
 
 
 def _number_fits(value: float, schema: dict[str, JSON]) -> bool:
@@ -92,7 +98,7 @@ def _object_fits(value: dict[str, JSON], schema: dict[str, JSON]) -> bool:
     )
 
 
-def _always(_: JSON, __: dict[str, JSON]) -> bool:
+def _always(_: JSON, __: dict[str, JSON] | None = None) -> bool:
     return True
 
 

@@ -17,8 +17,8 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
 class Member(NamedTuple):
     """A value in the text: its path, its key's and its own offset, its text up to its end.
 
-    ``occurrence`` counts the members of equal path from 1; ``token`` is an opening bracket
-    for containers.
+    ``occurrence`` counts the members of equal path from 1; ``repeated`` tells whether the same
+    object had the key before; ``token`` is an opening bracket for containers.
     """
 
     path: Path
@@ -26,16 +26,28 @@ class Member(NamedTuple):
     offset: int
     token: str
     occurrence: int
+    repeated: bool
 
 
 class _Frame:
     """An object or array that is open while the text is read."""
 
-    __slots__ = ("key", "key_offset")
+    __slots__ = ("key", "key_offset", "keys", "repeated")
 
     def __init__(self, *, key: str | int | None) -> None:
         self.key = key
         self.key_offset = -1
+        self.keys: set[str] = set()
+        self.repeated = False
+
+    def enter(self, key: str, offset: int) -> None:
+        """Begin the member of that key."""
+        self.key, self.key_offset = key, offset
+        self.repeated = key in self.keys
+        self.keys.add(key)
+
+
+_DOCUMENT = _Frame(key=None)
 
 
 def members(text: str) -> Iterator[Member]:
@@ -47,12 +59,13 @@ def members(text: str) -> Iterator[Member]:
         if token in "}]:,":
             _punctuate(frames, token)
         elif frames and frames[-1].key is None:
-            frames[-1].key, frames[-1].key_offset = _string(token), match.start()
+            frames[-1].enter(_string(token), match.start())
         else:
             path = tuple(frame.key for frame in frames if frame.key is not None)
             seen[path] += 1
-            key_offset = frames[-1].key_offset if frames else -1
-            yield Member(path, key_offset, match.start(), token, seen[path])
+            frame = frames[-1] if frames else _DOCUMENT
+            start = match.start()
+            yield Member(path, frame.key_offset, start, token, seen[path], frame.repeated)
             if token in "{[":
                 frames.append(_Frame(key=0 if token == "[" else None))
 

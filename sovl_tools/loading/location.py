@@ -46,7 +46,7 @@ class Locator:
             text = self._manifest
             offset = offset_of(text, place)
             return Position(self.folder.manifest_name, *line_and_column(text, offset))
-        line, column = place_of(self._module, place.name, place.parameter)
+        line, column = place_of(self._module, place)
         return Position(self.folder.module_name, line, column)
 
     def diagnostics(self, verdicts: Iterable[Verdict]) -> tuple[Diagnostic, ...]:

@@ -10,6 +10,8 @@ from sovl_tools.loading.binding import bind, effective_phrases, has_own_phrases,
 from sovl_tools.loading.checks import agreement, file, module, offer, schema
 from sovl_tools.loading.checks import folder as folder_checks
 from sovl_tools.loading.checks import manifest as manifest_checks
+from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.cleanness import is_clean
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.failures import import_verdicts
@@ -19,7 +21,7 @@ from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.requirements import unmet
-from sovl_tools.loading.schemanodes import is_clean, nodes
+from sovl_tools.loading.schemanodes import nodes
 from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
@@ -101,7 +103,14 @@ def _load_manifest(
     missing = unmet(work.manifest.document) if work.is_sound else ()
     if settings.imports and work.is_sound and not missing:
         return _import(work, snapshot, existing)
-    return _parse(work, snapshot, readable=readable, missing=missing)
+    return _parse(work, snapshot, readable=readable and _is_named(work), missing=missing)
+
+
+def _is_named(work: Work) -> bool:
+    """Tell whether a function could have the tool's name, so that looking for one makes sense."""
+    return (
+        work.manifest.document.get("name") == work.folder.name and unfit(work.folder.name) is None
+    )
 
 
 def _check_manifest(work: Work) -> bool:

@@ -84,9 +84,10 @@ def read_manifest(folder: ToolFolder) -> Reading:
 def _explain(folder: ToolFolder, data: bytes) -> Reading:
     """Find out at leisure what is odd about the text; it may be fine after all."""
     case = text.ManifestText(folder.manifest_name, data)
-    verdicts = ask(text.ENCODING_RULES, case)
-    if not has_errors(verdicts):
-        verdicts += ask(text.SYNTAX_RULES, case)
+    verdicts: list[Verdict] = []
+    for rules in (text.ENCODING_RULES, text.SYNTAX_RULES, text.CONTENT_RULES):
+        if not has_errors(verdicts):
+            verdicts += ask(rules, case)
     if has_errors(verdicts):
         return Reading(None, verdicts)
     return Reading(Manifest(json.loads(case.text), case.text), verdicts)

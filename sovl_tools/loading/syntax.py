@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from sovl_tools.model.diagnostic import ModulePlace
+
 
 class Bindings(NamedTuple):
     """The names that a module binds at its top level.
@@ -71,22 +73,36 @@ def _assigned(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
     return []
 
 
-def place_of(source: bytes, name: str | None, parameter: str | None) -> tuple[int, int]:
-    """Return line and column, from 1, of a name's binding or of its function's parameter."""
+def place_of(source: bytes, place: ModulePlace) -> tuple[int, int]:
+    """Return line and column, from 1, of a place in the source; of its start if it is not there."""
     try:
         found = bindings(ast.parse(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return 1, 1
-    if name is None or name not in found.targets:
+    if place.name not in found.targets:
+        place = ModulePlace(place.otherwise)
+    if place.name is None or place.name not in found.targets:
         return 1, 1
-    for argument in _arguments(found, name):
-        if argument.arg == parameter:
-            return _position(source, argument.lineno, argument.col_offset)
-    target = found.targets[name]
-    offset = _name_offset(target)
-    return _position(
-        source, getattr(target, "lineno", 1), getattr(target, "col_offset", 0) + offset
-    )
+    part = _part(found, place)
+    if part is not None:
+        return _position(source, part.lineno, part.col_offset)
+    target = found.targets[place.name]
+    start = getattr(target, "col_offset", 0) + _name_offset(target)
+    return _position(source, getattr(target, "lineno", 1), start)
+
+
+def _part(found: Bindings, place: ModulePlace) -> ast.arg | ast.expr | None:
+    """Return the node of the parameter or item that a place names, if it names one."""
+    name = str(place.name)
+    parts = [each for each in _arguments(found, name) if each.arg == place.parameter]
+    return parts[0] if parts else _item(found.names[name], place.item)
+
+
+def _item(node: ast.AST, item: object) -> ast.expr | None:
+    if isinstance(node, ast.List | ast.Tuple) and isinstance(item, int):
+        return node.elts[item] if item < len(node.elts) else None
+    keys = node.keys if isinstance(node, ast.Dict) else ()
+    return next((key for key in keys if isinstance(key, ast.Constant) and key.value == item), None)
 
 
 def _arguments(found: Bindings, name: str) -> list[ast.arg]:

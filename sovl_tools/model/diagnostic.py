@@ -26,10 +26,19 @@ class ManifestPlace:
 
 @dataclass(frozen=True, slots=True)
 class ModulePlace:
-    """A name that the module binds, or a parameter of the function of that name."""
+    """A name that the module binds, or a part of what it is bound to.
+
+    Attributes:
+        name: the name; None for the module as a whole.
+        parameter: a parameter of the function of that name.
+        item: an index of the list or a key of the dictionary of that name.
+        otherwise: the name to point at where the first one is not bound.
+    """
 
     name: str | None = None
     parameter: str | None = None
+    item: Any = None
+    otherwise: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.plain import plain
 
 _WIDTH = 100
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|\S')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
 _SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
 _MAX_BYTES = 8 << 20
 

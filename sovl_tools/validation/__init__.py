@@ -22,8 +22,8 @@ _ENGINES = {
 }
 
 
-def compile_schema(schema: JSON, *, formats: bool = False) -> Validator:
-    """Return a validator of the schema; ``formats`` makes it check ``format`` as well.
+def compile_schema(schema: JSON) -> Validator:
+    """Return a validator of the schema; ``format`` is an annotation and not checked.
 
     Nothing is ever fetched: a ``$ref`` to another document is an error, but for the
     meta-schemas of JSON Schema itself.
@@ -31,7 +31,7 @@ def compile_schema(schema: JSON, *, formats: bool = False) -> Validator:
     Raises:
         SchemaError: the schema is invalid or refers to something that is not there.
     """
-    validator: Validator = _engine().compile_schema(schema, formats=formats)
+    validator: Validator = _engine().compile_schema(schema)
     return validator
 
 

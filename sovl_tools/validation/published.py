@@ -20,9 +20,9 @@ def schema_text(name: str) -> str:
 
 @cache
 def published(name: str) -> Validator:
-    """Return the validator of a published schema, with format checks."""
+    """Return the validator of a published schema."""
     schema: JSON = json.loads(schema_text(name))
-    return compile_schema(schema, formats=True)
+    return compile_schema(schema)
 
 
 def _folder() -> Path:

@@ -20,15 +20,14 @@ from sovl_tools.validation.problem import Problem, Validator, merged
 _FORMATS = FormatChecker(formats=["regex"])
 
 
-def compile_schema(schema: JSON, *, formats: bool) -> Validator:
+def compile_schema(schema: JSON) -> Validator:
     """Compile the schema; see ``sovl_tools.validation.compile_schema``."""
     try:
         Draft202012Validator.check_schema(schema, format_checker=_FORMATS)
         _resolve_references(schema)
     except (EngineSchemaError, Unresolvable, RecursionError) as error:
         raise SchemaError(str(error).partition("\n")[0]) from error
-    checker = _FORMATS if formats else None
-    engine = Draft202012Validator(schema, format_checker=checker, registry=REGISTRY)
+    engine = Draft202012Validator(schema, registry=REGISTRY)
     return Validator(partial(_is_valid, engine), partial(_problems, engine))
 
 

@@ -13,12 +13,10 @@ from sovl_tools.validation.problem import Problem, Validator, merged
 _COMBINATORS = {"anyOf", "oneOf"}
 
 
-def compile_schema(schema: JSON, *, formats: bool) -> Validator:
+def compile_schema(schema: JSON) -> Validator:
     """Compile the schema; see ``sovl_tools.validation.compile_schema``."""
     try:
-        compiled = jsonschema_rs.Draft202012Validator(
-            schema, offline=True, validate_formats=formats
-        )
+        compiled = jsonschema_rs.Draft202012Validator(schema, offline=True)
     except ValueError as error:
         raise SchemaError(str(error).partition("\n")[0]) from error
     return Validator(compiled.is_valid, partial(_problems, compiled))

@@ -44,7 +44,7 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _type(problem: Problem) -> str:
-    expected = one_of(_ARTICLES.get(name, f"a {name}") for name in problem.expected)
+    expected = one_of(_ARTICLES.get(name, f"a {name}") for name in sorted(problem.expected))
     return f"must be {expected}, not {named(problem.value)}"
 
 

@@ -11,7 +11,7 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, rul
 from sovl_tools.model.document import JSON
 from sovl_tools.model.interface import REQUIRED, UNKNOWN, Interface, Parameter, Signature
 from sovl_tools.model.manifest import Manifest
-from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.validation.wording import one_of, shown
 
 _BY_KEYWORD = frozenset({"positional_or_keyword", "keyword_only"})
@@ -70,11 +70,9 @@ def no_function(case: AgreementCase) -> Iterator[Finding]:
     Rename the function, or bind the name.
     """
     if case.interface.signature is None:
-        hint = did_you_mean(case.name, case.interface.names)
-        if hint is not None:
-            hint = f"{hint} rename it to {case.name!r}"
-        message = f"the module has no function {case.name!r}"
-        yield Finding(ModulePlace(), message, hint or f"add: def {case.name}(…): …")
+        near = nearest(case.name, case.interface.names)
+        hint = f"rename {near!r} to {case.name!r}" if near else f"add: def {case.name}(…): …"
+        yield Finding(ModulePlace(near), f"the module has no function {case.name!r}", hint)
 
 
 @rule("ST402")

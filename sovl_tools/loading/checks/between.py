@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sovl_tools.loading.checks.offer import HANDLERS, PHRASES
+from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, rule
 
@@ -39,7 +39,9 @@ def same_action(case: Clash) -> Iterator[Finding]:
     other is not loaded. Rename one of the two actions.
     """
     message = f"the action {case.claim!r} belongs to {case.first.name!r} already"
-    yield Finding(ModulePlace(HANDLERS), message, "rename the action")
+    yield Finding(
+        ModulePlace(HANDLERS, item=case.claim, otherwise=REGISTER), message, "rename the action"
+    )
 
 
 @rule("ST803", "warning")
@@ -55,5 +57,5 @@ def same_phrase(case: Clash) -> Iterator[Finding]:
 
 def _phrase_place(case: Clash) -> Place:
     if case.later.has_own_phrases:
-        return ModulePlace(PHRASES)
+        return ModulePlace(PHRASES, item=case.number)
     return ManifestPlace(("activation_phrases", case.number))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from keyword import iskeyword
+from unicodedata import normalize
 
 from sovl_tools.model.diagnostic import Finding, Position, rule
 from sovl_tools.model.folder import ToolFolder
@@ -86,10 +88,8 @@ def unfit(name: str) -> str | None:
 
 
 def _better(folder: ToolFolder) -> str:
-    name = "".join(
-        letter if letter.isascii() and letter.isalnum() else "_" for letter in folder.name
-    )
-    name = (name if not name[:1].isdigit() else f"_{name}").strip("_")[:MAX_NAME_LENGTH]
+    plain = normalize("NFKD", folder.name).encode("ascii", "ignore").decode()
+    name = re.sub(r"\W+", "_", plain).strip("_")[:MAX_NAME_LENGTH]
     if unfit(name) is None:
         return f"rename the folder and its files to {name!r}, {_NOT_A_TOOL}"
     return f"rename the folder and its files, {_NOT_A_TOOL}"

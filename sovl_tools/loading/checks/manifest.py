@@ -10,7 +10,7 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS
-from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.validation import Problem
 from sovl_tools.validation.wording import describe
 
@@ -20,9 +20,10 @@ _SECTIONS = {
     "requires": {"env", "packages"},
 }
 _EXAMPLE_KEYS = {"input", "output", "output_is", "description"}
+_OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
 _MISSING = {
-    "name": 'add the folder\'s name: "name": {!r}',
+    "name": 'add the folder\'s name: "name": "{}"',
     "description": "say what the tool does and when a model should use it",
     "parameters": 'a tool without arguments has {{"type": "object", "properties": {{}}}}',
 }
@@ -57,8 +58,17 @@ def _unknown(document: JSON, known: Iterable[str], path: Path) -> Iterator[Findi
         if key not in known and not key.startswith("x-"):
             where = f"a key of {dotted(path)!r}" if path else "a manifest key"
             message = f"{key!r} is not {where}"
-            hint = did_you_mean(key, known) or "remove it, or begin it with 'x-' if it is yours"
+            hint = did_you_mean(key, known) or _elsewhere(key) or _OWN_KEY
             yield Finding(ManifestPlace((*path, key), "key"), message, hint)
+
+
+def _elsewhere(key: str) -> str | None:
+    """Return the hint for a key that belongs into a section."""
+    for section, keys in _SECTIONS.items():
+        near = nearest(key, keys)
+        if near is not None:
+            return f"did you mean {near!r} in {section!r}?"
+    return None
 
 
 @rule("ST209")
@@ -109,7 +119,7 @@ def unfit_name(case: ManifestCase) -> Iterator[Finding]:
     """
     name = case.document.get("name", "")
     reason = unfit(name) if isinstance(name, str) else "it is no string"
-    if "name" in case.document and reason is not None:
+    if "name" in case.document and reason is not None and name != case.folder.name:
         message = f"{name!r:.80} can't name a tool: {reason}"
         yield Finding(
             ManifestPlace(("name",)), message, f"the folder's name is {case.folder.name!r}"
@@ -125,7 +135,7 @@ def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
     refuse the definition, or worse, ignore the keyword. Correct the keyword's value.
     """
     for problem in case.problems:
-        if problem.path and problem.path[0] in _SCHEMA_KEYS and not _is_pattern(problem):
+        if problem.path and problem.path[0] in _SCHEMA_KEYS:
             yield Finding(ManifestPlace(problem.path), *_schema_words(problem))
 
 
@@ -147,29 +157,6 @@ _SYNONYMS = {
 }  # fmt: skip
 
 
-@rule("ST303")
-def invalid_pattern(case: ManifestCase) -> Iterator[Finding]:
-    r"""A ``pattern`` or a key of ``patternProperties`` is no regular expression.
-
-    Patterns are compiled when the tool is loaded; one that does not compile would make every
-    call fail. Mind that a backslash is written twice in JSON: ``"^\\d+$"``.
-    """
-    for problem in case.problems:
-        if problem.path and problem.path[0] in _SCHEMA_KEYS and _is_pattern(problem):
-            text = problem.value
-            place = ManifestPlace(problem.path)
-            if problem.keyword == "propertyNames":
-                place = ManifestPlace((*problem.path, text), "key")
-            yield Finding(place, f"{text!r:.80} is not a regular expression that compiles")
-
-
-def _is_pattern(problem: Problem) -> bool:
-    last = problem.path[-1]
-    return (problem.keyword == "format" and last == "pattern") or (
-        problem.keyword == "propertyNames" and last == "patternProperties"
-    )
-
-
 RULES = (
     unknown_key,
     missing_key,
@@ -177,5 +164,4 @@ RULES = (
     name_differs,
     unfit_name,
     invalid_schema,
-    invalid_pattern,
 )

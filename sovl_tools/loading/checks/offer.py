@@ -37,7 +37,9 @@ class OfferCase(NamedTuple):
     def place(self, action: object) -> ModulePlace:
         """Return where the action is claimed."""
         own = self.interface.handlers
-        return ModulePlace(HANDLERS if isinstance(own, Mapping) and action in own else REGISTER)
+        if isinstance(own, Mapping) and action in own:
+            return ModulePlace(HANDLERS, item=action)
+        return ModulePlace(REGISTER)
 
 
 @rule("ST601")
@@ -61,7 +63,11 @@ def _phrases(case: OfferCase) -> list[tuple[str, Place]]:
         places = [ManifestPlace(("activation_phrases", i)) for i in range(len(case.phrases))]
         return list(zip(case.phrases, places, strict=True))
     if isinstance(own, list | tuple):
-        return [(each, ModulePlace(PHRASES)) for each in own if isinstance(each, str)]
+        return [
+            (each, ModulePlace(PHRASES, item=index))
+            for index, each in enumerate(own)
+            if isinstance(each, str)
+        ]
     return []
 
 
@@ -109,7 +115,8 @@ def unfit_handlers(case: OfferCase) -> Iterator[Finding]:
         return
     for action in own:
         if not isinstance(action, str) or not action.strip():
-            yield Finding(place, f"{action!r:.80} in {HANDLERS} can't name an action")
+            message = f"{action!r:.80} in {HANDLERS} can't name an action"
+            yield Finding(ModulePlace(HANDLERS, item=action), message)
 
 
 @rule("ST604")
@@ -148,13 +155,14 @@ def unfit_registration(case: OfferCase) -> Iterator[Finding]:
     """
     registration = case.interface.registration
     place = ModulePlace(REGISTER)
-    if registration is not None and not _takes_one(registration):
+    if registration is not None and not takes_one(registration):
         yield Finding(place, f"{REGISTER} can't be called with one dictionary")
     for action in case.interface.removals:
         yield Finding(place, f"{REGISTER} takes the handler of {action!r} away")
 
 
-def _takes_one(signature: Signature) -> bool:
+def takes_one(signature: Signature) -> bool:
+    """Tell whether something can be called with one positional argument."""
     slots = [
         each
         for each in signature.parameters

@@ -62,6 +62,24 @@ def required_absent(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*node.path, "required", index)), message, hint)
 
 
+@rule("ST303")
+def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
+    r"""A ``pattern`` or a key of ``patternProperties`` is no regular expression.
+
+    Patterns are compiled when the tool is loaded; one that does not compile, or is too large,
+    would make every call fail. Mind that a backslash is written twice in JSON: ``"^\\d+$"``.
+    """
+    pattern = node.schema.get("pattern")
+    places = [(pattern, ManifestPlace((*node.path, "pattern")))] if pattern is not None else []
+    places += [
+        (key, ManifestPlace((*node.path, "patternProperties", key), "key"))
+        for key in node.schema.get("patternProperties", ())
+    ]
+    for text, place in places:
+        if not fitting.compiles(text):
+            yield Finding(place, f"{text!r:.80} is not a regular expression that compiles")
+
+
 @rule("ST304")
 def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
     """A ``$ref`` leads nowhere.
@@ -158,7 +176,8 @@ def unfit_default(node: SchemaNode) -> Iterator[Finding]:
         return
     problems = fitting.problems(node, node.schema["default"])
     if problems:
-        message = f"the default of {_named(node)} {describe(problems[0])}"
+        inner = f" at {dotted(problems[0].path)}" if problems[0].path else ""
+        message = f"the default of {_named(node)}{inner} {describe(problems[0])}"
         place = ManifestPlace((*node.path, "default"))
         yield Finding(place, message, "correct it, or leave it out")
 
@@ -244,6 +263,7 @@ def may_not_compile(text: str) -> bool:
 
 RULES = (
     required_absent,
+    invalid_pattern,
     unresolved_reference,
     no_items,
     no_description,

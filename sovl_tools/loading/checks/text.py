@@ -9,7 +9,8 @@ from functools import cached_property
 
 from sovl_tools.loading.jsontext import line_and_column, members, too_deep_at
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
-from sovl_tools.model.document import JSON, kind
+from sovl_tools.model.document import JSON
+from sovl_tools.validation.wording import named
 
 MAX_DEPTH = 64
 _MAX_DIGITS = 4300
@@ -115,13 +116,38 @@ def _words(text: str, error: json.JSONDecodeError) -> tuple[str, str | None]:
     rest = text[error.pos :]
     if not text.strip():
         return "the file is empty", "write a manifest; the README shows the smallest one"
-    if rest.startswith(("//", "/*", "#")):
-        return "there is a comment, which JSON does not have", "remove it"
-    if rest.startswith("'"):
-        return "there are single quotes", 'put strings in double quotes: "…"'
     if not rest.strip():
         return "the text ends too early", "close what is open"
-    return f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}", None
+    for sign, words in _FOREIGN.items():
+        if rest.startswith(sign):
+            return words
+    known = (words for start, words in _MISTAKES.items() if error.msg.startswith(start))
+    return next(known, (f"this is not JSON: {error.msg}", None))
+
+
+_COMMENT = "there is a comment, which JSON does not have", "remove it"
+_FOREIGN: dict[str, tuple[str, str | None]] = {
+    "//": _COMMENT,
+    "/*": _COMMENT,
+    "#": _COMMENT,
+    "'": ("there are single quotes", 'put strings in double quotes: "…"'),
+    "True": ("'True' is Python", "write true"),
+    "False": ("'False' is Python", "write false"),
+    "None": ("'None' is Python", "write null"),
+}
+_MISTAKES: dict[str, tuple[str, str | None]] = {
+    "Expecting ',' delimiter": ("a comma is missing before this", None),
+    "Expecting ':' delimiter": ("a colon is missing after the key", None),
+    "Expecting property name": ("a key must be a string in double quotes", None),
+    "Expecting value": ("a value is missing here", None),
+    "Unterminated string": ("the string does not end", "close it with a double quote"),
+    "Invalid control character": (
+        "a string holds a raw line break or control character",
+        r"write \n for a line break",
+    ),
+    "Invalid \\": ("the backslash begins no escape that JSON has", "write it twice"),
+    "Extra data": ("something follows the end of the document", "remove it"),
+}
 
 
 @rule("ST205")
@@ -132,7 +158,7 @@ def duplicate_key(case: ManifestText) -> Iterator[Finding]:
     not what runs. Remove one of the two, or merge them.
     """
     for member in members(case.text):
-        if member.occurrence > 1 and member.path:
+        if member.repeated:
             place = ManifestPlace(member.path, "key", member.occurrence)
             yield Finding(place, f"the key {member.path[-1]!r} stands here a second time")
 
@@ -174,7 +200,7 @@ def not_an_object(case: ManifestText) -> Iterator[Finding]:
     document = _lenient(case.text)
     if document is not None and not isinstance(document[0], dict):
         place = ManifestPlace()
-        yield Finding(place, f"the manifest is {kind(document[0])!r}, not an object")
+        yield Finding(place, f"the manifest is {named(document[0])}, not an object")
 
 
 @rule("ST213")
@@ -211,4 +237,5 @@ def _lenient(text: str) -> tuple[JSON] | None:
 
 
 ENCODING_RULES = (wrong_encoding, byte_order_mark, too_deep)
-SYNTAX_RULES = (not_json, duplicate_key, unfit_number, not_an_object, lone_surrogate)
+SYNTAX_RULES = (not_json,)
+CONTENT_RULES = (duplicate_key, unfit_number, not_an_object, lone_surrogate)

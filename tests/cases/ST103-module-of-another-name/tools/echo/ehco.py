@@ -1,0 +1,1 @@
+def echo(text): return text

@@ -1,0 +1,1 @@
+def class_(text): return text

@@ -1,0 +1,1 @@
+def écho(text: str): return text

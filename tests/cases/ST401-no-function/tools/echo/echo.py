@@ -1,0 +1,6 @@
+def ehco(text: str):
+    return text
+
+
+def other():
+    return 1

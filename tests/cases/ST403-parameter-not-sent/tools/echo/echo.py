@@ -1,0 +1,2 @@
+def echo(text: str, volume: int, other):
+    return text

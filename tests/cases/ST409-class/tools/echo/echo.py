@@ -1,0 +1,3 @@
+class echo:
+    def __init__(self, text):
+        self.text = text

@@ -1,0 +1,3 @@
+"""A module."""
+
+echo = 5

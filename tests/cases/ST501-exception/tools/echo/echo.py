@@ -1,0 +1,7 @@
+import json
+
+value = json.loads('{')
+
+
+def echo(text: str):
+    return text

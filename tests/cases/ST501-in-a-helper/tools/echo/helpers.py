@@ -1,0 +1,2 @@
+LIMIT = 1
+RATE = LIMIT / 0

@@ -1,0 +1,9 @@
+class Stop(BaseException):
+    pass
+
+
+def echo(text: str):
+    return text
+
+
+raise Stop

@@ -1,0 +1,7 @@
+def echo(text: str):
+    return text
+
+
+import sys
+
+sys.exit(3)

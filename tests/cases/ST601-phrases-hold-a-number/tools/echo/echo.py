@@ -1,0 +1,5 @@
+ACTIVATION_PHRASES = ['say it', 5]
+
+
+def echo(text: str):
+    return text

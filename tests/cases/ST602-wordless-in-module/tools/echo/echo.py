@@ -1,0 +1,5 @@
+ACTIVATION_PHRASES = ['say it', '  ']
+
+
+def echo(text: str):
+    return text

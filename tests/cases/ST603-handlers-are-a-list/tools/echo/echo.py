@@ -1,0 +1,5 @@
+STEP_HANDLERS = ['say']
+
+
+def echo(text: str):
+    return text

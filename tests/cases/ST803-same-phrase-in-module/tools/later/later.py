@@ -1,0 +1,5 @@
+ACTIVATION_PHRASES = ['shout', 'SAY IT']
+
+
+def later(text: str):
+    return text

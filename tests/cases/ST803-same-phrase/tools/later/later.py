@@ -1,0 +1,2 @@
+def later(text: str):
+    return text

@@ -1,0 +1,2 @@
+async def by_async(text: str):
+    return text

@@ -1,0 +1,2 @@
+async def by_async_generator(text: str):
+    yield text

@@ -1,0 +1,3 @@
+def by_generator(text: str):
+    yield text
+    yield text

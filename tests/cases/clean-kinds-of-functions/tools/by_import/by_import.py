@@ -1,0 +1,3 @@
+from .parts import by_import
+
+__all__ = ['by_import']

@@ -1,0 +1,2 @@
+def by_import(text: str):
+    return text

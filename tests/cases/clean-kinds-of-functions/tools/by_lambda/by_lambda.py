@@ -1,0 +1,1 @@
+by_lambda = lambda text: text

@@ -1,0 +1,5 @@
+import surely_not_installed
+
+
+def echo(text: str):
+    return text

@@ -1,0 +1,60 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parent.parent
+
+Write = Callable[..., Path]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--bless", action="store_true", help="rewrite expected.txt of every case in tests/cases"
+    )
+
+
+def manifest_of(name: str, **keys: Any) -> dict[str, Any]:
+    """Return a manifest without fault: a tool that takes a text."""
+    properties = {"text": {"type": "string", "description": "What to say."}}
+    parameters = {"type": "object", "properties": properties, "required": ["text"]}
+    known = {"name": name, "description": "Say something.", "parameters": parameters}
+    return {**known, **keys}
+
+
+def code_of(name: str) -> str:
+    """Return the module that fits ``manifest_of``."""
+    return f"def {name}(text: str) -> str:\n    return text\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a tool folder into ``tmp_path/tools``: ``write("echo", manifest=…, code=…)``."""
+
+    def folder(
+        name: str,
+        manifest: dict[str, Any] | str | bytes | None = None,
+        code: str | bytes | None = None,
+        **files: str,
+    ) -> Path:
+        place = tmp_path / "tools" / name
+        place.mkdir(parents=True, exist_ok=True)
+        content = manifest_of(name) if manifest is None else manifest
+        text = json.dumps(content, indent=2) if isinstance(content, dict) else content
+        _put(place / f"{name}.json", text)
+        _put(place / f"{name}.py", code_of(name) if code is None else code)
+        for stem, source in files.items():
+            _put(place / f"{stem}.py", source)
+        return place
+
+    return folder
+
+
+def _put(path: Path, content: str | bytes) -> None:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -1,0 +1,116 @@
+"""Golden cases: every folder in ``tests/cases`` and what is said about it.
+
+``expected.txt`` is what ``sovl-tools validate`` prints, without its last line. After a change
+that is meant, ``scripts/test tests/test_cases.py --bless`` writes the files anew.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.loading.collecting import collect, report_of
+from sovl_tools.loading.combining import combine
+from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.model.catalog import LoadReport
+from sovl_tools.reporting import text
+from sovl_tools.reporting.outcome import Outcome
+from sovl_tools.rules import RULES
+from tests.conftest import REPOSITORY, code_of, manifest_of
+
+CASES = Path(__file__).parent / "cases"
+NAMES = sorted(path.name for path in CASES.iterdir())
+HEALTHY = "zz_healthy"
+IMPORTS_NEEDED = ("ST501", "ST502-in-a-helper", "ST503", "ST605-takes", "ST802-registered")
+MADE_ELSEWHERE = {"ST101", "ST106", "ST504", "ST505", "ST506", "ST801"}
+"""Codes that a checkout can't hold or that need more than one directory; see test_hostile.py."""
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Copy a case into the current directory, with a healthy tool beside it."""
+    name: str = request.param
+    shutil.copytree(CASES / name / "tools", tmp_path / "tools")
+    healthy = tmp_path / "tools" / HEALTHY
+    healthy.mkdir()
+    (healthy / f"{HEALTHY}.json").write_text(json.dumps(manifest_of(HEALTHY)))
+    (healthy / f"{HEALTHY}.py").write_text(code_of(HEALTHY))
+    monkeypatch.chdir(tmp_path)
+    return name
+
+
+def shown(report: LoadReport) -> str:
+    rendered = text.render(Outcome(report))
+    return "\n".join(rendered.split("\n")[:-1]).rstrip("\n") + "\n"
+
+
+@pytest.mark.parametrize("case", NAMES, indirect=True)
+def test_a_case_says_what_is_expected(case: str, request: pytest.FixtureRequest) -> None:
+    registry = ToolRegistry.from_directory("tools")
+    actual = shown(registry.report)
+    expected = CASES / case / "expected.txt"
+    if request.config.getoption("--bless"):
+        expected.write_text(actual, encoding="utf-8")
+    assert actual == expected.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", NAMES, indirect=True)
+def test_a_healthy_tool_beside_a_case_answers(case: str) -> None:
+    registry = ToolRegistry.from_directory("tools")
+    assert Tooler(registry).call_sync(HEALTHY, {"text": case}).value == case
+
+
+@pytest.mark.parametrize("case", NAMES, indirect=True)
+def test_parsing_says_the_same_as_importing(case: str) -> None:
+    collected = collect(["tools"])
+    candidates = [load_folder(folder, Settings(imports=False)) for folder in collected.folders]
+    report = report_of(combine(candidates), collected.diagnostics)
+    expected = (CASES / case / "expected.txt").read_text(encoding="utf-8")
+    if case.startswith(IMPORTS_NEEDED):
+        assert not report.diagnostics
+    else:
+        assert shown(report) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_case_shows_the_code_that_it_is_named_after(name: str) -> None:
+    expected = (CASES / name / "expected.txt").read_text(encoding="utf-8")
+    code = name.partition("-")[0]
+    assert expected == "\n" if code == "clean" else f": {code} " in expected
+
+
+def test_every_code_has_a_case_and_an_explanation() -> None:
+    covered = {name.partition("-")[0] for name in NAMES} | MADE_ELSEWHERE
+    assert {code for code in RULES if code not in covered} == set()
+    assert all(len(rule.explanation.split("\n")) > 2 for rule in RULES.values())
+
+
+OTHER_ENGINE = """
+import json, sys
+sys.modules["jsonschema_rs"] = None
+sys.path.insert(0, sys.argv[1])
+import os
+from sovl_tools import ToolRegistry
+from sovl_tools.validation import engine_name
+from tests.test_cases import CASES, shown
+assert engine_name() == "jsonschema"
+for case in sys.argv[2:]:
+    os.chdir(CASES / case)
+    print(json.dumps([case, shown(ToolRegistry.from_directory("tools").report)]))
+"""
+
+
+def test_the_other_schema_engine_says_the_same() -> None:
+    names = [name for name in NAMES if not name.startswith(("ST5", "ST313"))]
+    command = [sys.executable, "-B", "-c", OTHER_ENGINE, str(REPOSITORY), *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    actual = dict(json.loads(line) for line in done.stdout.splitlines())
+    expected = {name: (CASES / name / "expected.txt").read_text(encoding="utf-8") for name in names}
+    assert actual == expected
