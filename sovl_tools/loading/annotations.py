@@ -53,7 +53,7 @@ def from_object(annotation: object) -> Annotation:
     if isinstance(annotation, str):
         return from_source(annotation)
     if type(annotation) is types.GenericAlias:
-        return Annotation(annotation, _ORIGINS.get(annotation.__origin__))
+        return Annotation(annotation, _origin_types(annotation.__origin__))
     try:
         known = _BY_OBJECT.get(annotation)
     except TypeError:
@@ -83,7 +83,14 @@ def _described(annotation: object) -> Annotation:
     if origin is typing.Annotated:
         inner = from_object(arguments[0])
         return inner._replace(source=annotation)
-    return Annotation(annotation, _ORIGINS.get(origin or annotation))
+    return Annotation(annotation, _origin_types(origin or annotation))
+
+
+def _origin_types(origin: object) -> frozenset[str] | None:
+    try:
+        return _ORIGINS.get(origin)
+    except TypeError:
+        return None
 
 
 def _united(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:

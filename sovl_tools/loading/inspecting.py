@@ -55,12 +55,12 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     own, register = members.get(HANDLERS), members.get(REGISTER)
     if name in members and own is None and register is None:
         signature = signature_of(members[name])
-        return Offer(Interface(signature, phrases=members.get(PHRASES)), members[name])
+        return Offer(Interface(signature, phrases=_phrases(members)), members[name])
     claims, removals = _register(register, existing)
     interface = Interface(
         signature=signature_of(members[name]) if name in members else None,
         names=tuple(key for key, value in members.items() if _is_own(value, module)),
-        phrases=members.get(PHRASES),
+        phrases=_phrases(members),
         handlers=_signatures(own) if isinstance(own, Mapping) else own,
         registration=signature_of(register) if register is not None else None,
         claims=_signatures(claims),
@@ -68,6 +68,12 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     )
     handlers = {**(own if isinstance(own, Mapping) else {}), **claims}
     return Offer(interface, members.get(name), handlers)
+
+
+def _phrases(members: Mapping[str, Any]) -> Any:
+    """Return the module's phrases, as a list of their own if they are a list of any kind."""
+    phrases = members.get(PHRASES)
+    return list(phrases) if isinstance(phrases, list | tuple) else phrases
 
 
 def _is_own(value: object, module: ModuleType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -134,6 +135,8 @@ class _Child:
 
     def _ended(self, folder: ToolFolder, *, is_first: bool) -> Candidate:
         """Return the candidate of the folder during which the child stopped reporting."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_GRACE)
         self.end()
         if self._printed > MAX_OUTPUT:
             return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
@@ -158,8 +161,11 @@ class _Child:
         """End the child and everything that it started."""
         self._kill()
         self._process.wait()
-        for reader in self._readers:
+        pipes = (self._process.stdout, self._process.stderr)
+        for reader, pipe in zip(self._readers, pipes, strict=True):
             reader.join(timeout=_GRACE)
+            if not reader.is_alive():
+                _opened(pipe).close()
 
     def _kill(self) -> None:
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, rule
 from sovl_tools.model.document import JSON
-from sovl_tools.model.interface import REQUIRED, UNKNOWN, Interface, Parameter, Signature
+from sovl_tools.model.interface import REQUIRED, Interface, Parameter, Signature
 from sovl_tools.model.manifest import Manifest
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.validation.wording import one_of, shown
 
 _BY_KEYWORD = frozenset({"positional_or_keyword", "keyword_only"})
-_JSON_TYPES = frozenset({str, int, float, bool, list, dict, type(None)})
+_COMPARABLE = frozenset({str, int, float, bool, list, tuple, dict})
 _PROPERTIES = ("parameters", "properties")
 
 
@@ -176,7 +176,7 @@ def default_differs(case: AgreementCase) -> Iterator[Finding]:
         if not isinstance(schema, dict) or "default" not in schema:
             continue
         own = parameter.default
-        if own not in (REQUIRED, UNKNOWN, None) and not _is_same(own, schema["default"]):
+        if type(own) in _COMPARABLE and not _is_same(own, schema["default"]):
             message = (
                 f"{name!r} is {own!r:.60} by default, {shown(schema['default'])} in the manifest"
             )
@@ -184,11 +184,9 @@ def default_differs(case: AgreementCase) -> Iterator[Finding]:
 
 
 def _is_same(own: Any, manifest: JSON) -> bool:
-    """Compare as JSON does: 1 is not true, a tuple is an array; other objects can't be compared."""
+    """Compare as JSON does: 1 is not true, a tuple is an array."""
     if isinstance(own, tuple):
         own = list(own)
-    if type(own) not in _JSON_TYPES:
-        return True
     return bool(own == manifest) and (isinstance(own, bool) == isinstance(manifest, bool))
 
 
