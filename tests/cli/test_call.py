@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.conftest import Write, code_of, manifest_of
+
+
+def test_the_result_is_all_that_goes_to_the_standard_output(run: Run, echo: Path) -> None:
+    done = run("call", "echo", "text=hello")
+    assert (done.code, done.out) == (0, '{"said": "hello"}\n')
+    assert done.err.splitlines() == ["imported", "called", "from a child"]
+
+
+def test_values_are_read_as_their_types_say(run: Run, write: Write) -> None:
+    properties = {
+        name: {"type": kind, "description": "x"}
+        for name, kind in {"a": "string", "b": "integer", "c": "array", "d": "boolean"}.items()
+    }
+    properties["c"]["items"] = {}  # type: ignore[assignment]  # a schema within the schema
+    manifest = manifest_of("show", parameters={"type": "object", "properties": properties})
+    write("show", manifest, code="def show(**given):\n    return given\n")
+    done = run("call", "show", "a=5", "b=5", "c=[1, 2]", "d=true")
+    assert json.loads(done.out) == {"a": "5", "b": 5, "c": [1, 2], "d": True}
+    assert run("call", "show", "a==x=").out == '{"a": "=x="}\n'
+
+
+@pytest.mark.parametrize("given", ['{"text": "hi"}', "-", "@arguments.json"])
+def test_arguments_come_as_text_from_the_input_or_from_a_file(
+    given: str, run: Run, echo: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "arguments.json").write_text('{"text": "hi"}')
+    done = run("call", "echo", "--args", given, stdin='{"text": "hi"}')
+    assert done.out == '{"said": "hi"}\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "there is no tool 'nothing'"),
+        (["ehco"], "did you mean 'echo'?"),
+        (["echo"], "- text: is required"),
+        (["echo", "txt=a"], "- txt: is not a parameter; did you mean 'text'?"),
+        (["echo", "text"], "'text' is not KEY=VALUE"),
+        (["echo", "text=a", "text=b"], "'text' is given twice"),
+        (["echo", "text=a", "--args", "{}"], "not both"),
+        (["echo", "--args", "{"], "they are no JSON"),
+        (["echo", "--args", "@nowhere.json"], "No such file"),
+        (["echo", "--timeout", "0", "text=a"], "--timeout"),
+    ],
+)
+def test_misuse_ends_with_two_and_one_clear_message(
+    arguments: list[str], words: str, run: Run, echo: Path
+) -> None:
+    done = run("call", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_tool_that_fails_ends_with_one(run: Run, write: Write) -> None:
+    write("echo", code="def echo(text: str):\n    raise ValueError(text)\n")
+    done = run("call", "echo", "text=no\x1b[31m")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("ValueError: no\\x1b[31m\n")
+    assert "Traceback" not in done.err
+    assert "Traceback" in run("-v", "call", "echo", "text=no").err
+
+
+def test_a_tool_that_takes_too_long_ends_with_one(run: Run, write: Write) -> None:
+    code = "import threading\n\n\ndef echo(text: str):\n    threading.Event().wait()\n"
+    write("echo", code=code)
+    done = run("call", "echo", "text=a", "--timeout", "0.2")
+    assert (done.code, done.err) == (1, "tool 'echo' was not done after 0.2 s\n")
+
+
+def test_a_result_that_is_no_json_is_told_about(run: Run, write: Write) -> None:
+    write("echo", code="def echo(text: str):\n    return {1, 2}\n")
+    done = run("call", "echo", "text=a")
+    assert (done.code, done.out) == (1, "")
+    assert "the result can't be written as JSON" in done.err
+
+
+def test_a_broken_tool_says_why_it_did_not_load(run: Run, write: Write) -> None:
+    write("echo", code="import nothing_of_that_name\n")
+    done = run("call", "echo", "text=a")
+    assert done.code == 1
+    assert "tools/echo/echo.py:1:1: ST501 ModuleNotFoundError" in done.err
+
+
+def test_only_the_tool_that_is_called_is_imported(run: Run, echo: Path, write: Write) -> None:
+    write("odd", code="import os\n\nos._exit(9)\n")
+    assert run("call", "echo", "text=a").code == 0
+
+
+def test_a_disabled_tool_says_so(run: Run, write: Write) -> None:
+    write("echo", manifest_of("echo", enabled=False))
+    done = run("call", "echo", "text=a")
+    assert (done.code, "disabled" in done.err or '"enabled": false' in done.err) == (1, True)
+
+
+def test_an_async_tool_is_called_like_any_other(run: Run, write: Write) -> None:
+    write("echo", code="async " + code_of("echo"))
+    assert run("call", "echo", "text=a").out == '"a"\n'

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sovl_tools.cli.main import COMMANDS, group
+from sovl_tools.rules import RULES
+from tests.cli.conftest import Run
+from tests.conftest import Write, manifest_of
+
+
+@pytest.fixture
+def two(write: Write) -> None:
+    manifest = manifest_of("echo", category="text", tags=["a", "b"], activation_phrases=["say it"])
+    write("echo", manifest)
+    more = {
+        "title": "Shout",
+        "instructions": "Never whisper.\nEver.",
+        "tags": ["a"],
+        "examples": [{"input": {"text": "a"}, "output": "a"}],
+    }
+    write("shout", manifest_of("shout", **more))
+
+
+@pytest.mark.usefixtures("two")
+def test_list_shows_a_table(run: Run) -> None:
+    assert run("list").out.splitlines() == [
+        "NAME   CATEGORY  TAGS  DESCRIPTION",
+        "echo   text      a, b  Say something.",
+        "shout            a     Say something.",
+    ]
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--tag", "a"], ["echo", "shout"]),
+        (["--tag", "a", "--tag", "b"], ["echo"]),
+        (["--category", "text"], ["echo"]),
+        (["--name", "sh*"], ["shout"]),
+        (["--name", "x*"], []),
+    ],
+)
+def test_list_filters(options: list[str], names: list[str], run: Run) -> None:
+    for form, read in {"json": json.loads, "yaml": yaml.safe_load}.items():
+        entries = read(run("list", *options, "--format", form).out)
+        assert [entry["name"] for entry in entries] == names
+
+
+def test_list_says_how_many_did_not_load(run: Run, write: Write) -> None:
+    write("odd", "{")
+    done = run("list")
+    assert (done.code, done.out) == (0, "no tools\n")
+    assert done.err == "1 tool did not load; sovl-tools validate says why\n"
+
+
+@pytest.mark.usefixtures("two")
+def test_show_tells_everything(run: Run) -> None:
+    text = run("show", "shout").out
+    for line in (
+        "shout  tools/shout",
+        "parameters:",
+        "  text  string, required",
+        "      What to say.",
+        "title: Shout",
+        "tags: a",
+        "  Never whisper.",
+    ):
+        assert line in text.splitlines()
+    document = json.loads(run("show", "shout", "--format", "json").out)
+    assert document["parameters"]["required"] == ["text"]
+    assert yaml.safe_load(run("show", "shout", "--format", "yaml").out) == document
+
+
+def test_show_of_a_broken_or_unknown_tool_says_why(run: Run, write: Write) -> None:
+    write("odd", "{")
+    assert run("show", "odd").code == 1
+    assert "ST201" in run("show", "odd").err
+    assert run("show", "other").code == 2
+
+
+@pytest.mark.usefixtures("two")
+def test_match_prints_what_the_contract_says(run: Run) -> None:
+    done = run("match", "please SAY it!", "--format", "json")
+    assert json.loads(done.out) == [
+        {"tool": "echo", "phrase": "say it", "start": 7, "end": 13, "score": 0.6667}
+    ]
+    assert run("match", "please say it").out == "echo  'say it' at 7-13, score 0.6667\n"
+    assert "no phrase" in run("match", "nothing").out
+    assert json.loads(run("match", "say it, say it", "--limit", "1", "--format", "json").out)
+
+
+def test_explain_prints_every_rule(run: Run) -> None:
+    listed = run("explain").out
+    assert [code for code in RULES if code not in listed] == []
+    assert run("explain", "st402").out.startswith("ST402 (error): A required property")
+    unknown = run("explain", "ST40")
+    assert (unknown.code, "there is no code 'ST40'" in unknown.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["tool", "config"])
+def test_schema_prints_a_json_schema(name: str, run: Run) -> None:
+    assert json.loads(run("schema", name).out)["$id"] == f"urn:sovl-tools:schema:{name}"
+
+
+def test_every_command_has_help_with_an_example(run: Run) -> None:
+    for name in COMMANDS:
+        done = run(name, "--help")
+        assert (done.code, done.err) == (0, "")
+        assert f"sovl-tools {name}" in done.out
+        assert "Example" in done.out
+
+
+def test_the_list_of_commands_says_what_the_commands_say() -> None:
+    context = group.make_context("sovl-tools", ["explain"])
+    for name, (_, text) in COMMANDS.items():
+        command = group.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        assert text.endswith(".")
+
+
+def test_an_unknown_command_is_misuse_with_a_suggestion(run: Run) -> None:
+    done = run("valdate")
+    assert done.code == 2
+    assert "did you mean 'validate'?" in done.err
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    assert re.fullmatch(r"sovl-tools, version \d+\.\d+\.\d+\n", run("--version").out)
+
+
+def test_names_of_tools_are_completed_without_importing_any(run: Run, write: Write) -> None:
+    write("echo", code="raise SystemExit\n")
+    done = run(
+        "", _SOVL_TOOLS_COMPLETE="bash_complete", COMP_WORDS="sovl-tools call e", COMP_CWORD="2"
+    )
+    assert done.out == "plain,echo\n"
+
+
+def test_settings_come_from_the_nearest_project(run: Run, write: Write, tmp_path: Path) -> None:
+    write("echo")
+    (tmp_path / "tools").rename(tmp_path / "elsewhere")
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\npaths = ["elsewhere"]\n')
+    assert "echo" in run("list").out
+    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\npath = 5\n")
+    done = run("list")
+    assert done.code == 2
+    assert "'path' is not a key; did you mean 'paths'?" in done.err

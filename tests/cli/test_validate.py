@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.conftest import Write, code_of, manifest_of
+
+FAULTY = manifest_of("odd", timout=3)
+
+
+def test_sound_tools_end_with_zero_and_one_line(run: Run, write: Write) -> None:
+    write("echo")
+    done = run("validate")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("1 tool checked in 0.")
+    assert done.out.endswith(" s: 1 loaded; no problems\n")
+
+
+def test_errors_end_with_one_and_show_the_line(run: Run, write: Write) -> None:
+    write("odd", manifest_of("other"))
+    done = run("validate")
+    assert done.code == 1
+    assert "tools/odd/odd.json:2:11: ST211 the name is 'other', the folder's is 'odd'" in done.out
+    assert '2 |   "name": "other",\n  |           ^^^^^^^\nhelp: make them equal\n' in done.out
+    assert done.out.endswith(": 1 rejected; 1 error\n")
+
+
+def test_warnings_end_with_zero_unless_they_count_as_errors(run: Run, write: Write) -> None:
+    write("odd", FAULTY)
+    assert run("validate").code == 0
+    strict = run("validate", "--warnings-as-errors", "--format", "json")
+    assert strict.code == 1
+    assert json.loads(strict.out)["diagnostics"][0]["severity"] == "error"
+
+
+def test_json_has_the_form_of_the_contract(run: Run, write: Write) -> None:
+    write("echo")
+    write("off", manifest_of("off", enabled=False))
+    write("later", manifest_of("later", requires={"packages": ["surely_not_installed"]}))
+    write("odd", FAULTY, code="def other(): ...\n")
+    done = run("validate", "--format", "json")
+    assert json.loads(done.out) == {
+        "version": 1,
+        "summary": {
+            "folders": 4, "loaded": 1, "disabled": 1, "unavailable": 1, "rejected": 1,
+            "errors": 1, "warnings": 1,
+        },
+        "tools": [
+            {"name": "echo", "path": "tools/echo", "status": "loaded"},
+            {"name": "later", "path": "tools/later", "status": "unavailable"},
+            {"name": "odd", "path": "tools/odd", "status": "rejected"},
+            {"name": "off", "path": "tools/off", "status": "disabled"},
+        ],
+        "diagnostics": [
+            {
+                "code": "ST202", "severity": "warning",
+                "message": "'timout' is not a manifest key",
+                "help": "did you mean 'timeout' in 'execution'?",
+                "tool": "odd", "path": "tools/odd/odd.json", "line": 16, "column": 3,
+            },
+            {
+                "code": "ST401", "severity": "error",
+                "message": "the module has no function 'odd'",
+                "help": "add: def odd(…): …",
+                "tool": "odd", "path": "tools/odd/odd.py", "line": 1, "column": 1,
+            },
+        ],
+    }  # fmt: skip
+
+
+def test_concise_is_one_line_each(run: Run, write: Write) -> None:
+    write("odd", FAULTY)
+    lines = run("validate", "--format", "concise").out.splitlines()
+    assert lines[0] == "tools/odd/odd.json:16:3: ST202 'timout' is not a manifest key"
+    assert len(lines) == 2
+
+
+def test_github_gets_workflow_commands(run: Run, write: Write) -> None:
+    write("odd", FAULTY)
+    lines = run("validate", "--format", "github").out.splitlines()
+    assert lines[0].startswith("::warning file=tools/odd/odd.json,line=16,col=3,title=ST202::")
+
+
+@pytest.mark.parametrize("path", ["tools", "tools/odd", "tools/odd/", "tools/odd/odd.py"])
+def test_a_path_may_be_a_directory_a_tool_or_a_file_in_one(
+    path: str, run: Run, write: Write
+) -> None:
+    write("odd", FAULTY)
+    assert "ST202" in run("validate", path).out
+
+
+def test_codes_can_be_selected_and_ignored(run: Run, write: Write) -> None:
+    write("odd", FAULTY, code="def other(): ...\n")
+    assert "ST401" not in run("validate", "--select", "st2").out
+    assert run("validate", "--ignore", "ST4,ST202").out.endswith("; no problems\n")
+    unknown = run("validate", "--select", "ST999")
+    assert (unknown.code, "there is no code 'ST999'" in unknown.err) == (2, True)
+
+
+def test_without_imports_no_line_of_a_tool_runs(run: Run, write: Write, tmp_path: Path) -> None:
+    note = tmp_path / "ran"
+    write("echo", code=f"open({str(note)!r}, 'w')\n\n\n{code_of('echo')}")
+    assert run("validate", "--no-import").code == 0
+    assert not note.exists()
+    assert run("validate").code == 0
+    assert note.exists()
+
+
+def test_a_missing_path_is_misuse(run: Run) -> None:
+    for arguments in (["nowhere"], ["--tools", "nowhere"], []):
+        done = run("validate", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert "there is no " in done.err
+    assert "(named by SOVL_TOOLS_PATH)" in run("validate", SOVL_TOOLS_PATH="nowhere").err
+
+
+def test_an_empty_directory_is_a_warning(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    done = run("validate")
+    assert done.code == 0
+    assert "tools:1:1: ST106 there is no tool in tools" in done.out
+
+
+def test_what_tools_print_does_not_mix_with_the_report(run: Run, echo: Path) -> None:
+    done = run("validate", "--format", "json")
+    assert json.loads(done.out)["summary"]["loaded"] == 1
+    assert "imported" in done.err
+
+
+def test_a_tool_that_never_ends_is_one_diagnostic(run: Run, write: Write) -> None:
+    write("echo")
+    write("odd", code="while True:\n    pass\n")
+    done = run("validate", "--import-timeout", "0.3", "--format", "concise")
+    assert done.code == 1
+    assert "ST504 importing was not done after 0.3 s" in done.out
+    assert "1 loaded, 1 rejected" in done.out
+
+
+def test_terminals_get_colour_unless_they_refuse(terminal: Run, write: Write) -> None:
+    write("odd", FAULTY)
+    assert "\x1b[1;33mST202\x1b[0m" in terminal("validate").out
+    assert "\x1b" not in terminal("validate", NO_COLOR="1").out
+
+
+def test_control_characters_never_reach_the_output(terminal: Run, write: Write) -> None:
+    write("odd", manifest_of("odd", **{"\x1b[31mred\x07": 1}))
+    shown = terminal("validate", NO_COLOR="1").out
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert r"\x1b[31mred\x07" in shown
+
+
+def test_long_work_shows_progress_on_a_terminal(terminal: Run, write: Write) -> None:
+    write("a_slow", code="import time\n\ntime.sleep(1.2)\n\n\n" + code_of("a_slow"))
+    write("echo")
+    shown = terminal("validate").out
+    assert "1/2 a_slow" in shown
+    assert "\x1b[2K" in shown
+    assert "1/2" not in terminal("-q", "validate").out
