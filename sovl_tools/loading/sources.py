@@ -6,7 +6,6 @@ import marshal
 import os
 import sys
 from functools import cache
-from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from types import CodeType
@@ -85,11 +84,16 @@ def _may_hold_sources(name: str) -> bool:
 
 
 def _digest(files: dict[str, bytes]) -> str:
-    digest = blake2b(digest_size=8)
-    for path, content in files.items():
-        digest.update(b"%d %s %d " % (len(path), path.encode("utf-8", "replace"), len(content)))
-        digest.update(content)
-    return digest.hexdigest()
+    """Return a hash of the content, 64 bits in hexadecimal: SipHash, as in a ``.pyc``."""
+    if len(files) == 1:
+        (content,) = files.values()
+        return source_hash(content).hex()
+    framed = [part for path, content in files.items() for part in (_frame(path, content), content)]
+    return source_hash(b"".join(framed)).hex()
+
+
+def _frame(path: str, content: bytes) -> bytes:
+    return f"{len(path)} {path} {len(content)} ".encode("utf-8", "surrogateescape")
 
 
 def compiled(path: str, source: bytes) -> CodeType:

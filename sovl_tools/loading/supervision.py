@@ -7,7 +7,6 @@ rejected, and another thread goes on with the rest.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 import threading
 import time
@@ -141,6 +140,8 @@ class _Loader:
 
 def _interrupt(thread: threading.Thread) -> None:
     """Raise an exception in the thread, so that an endless loop does not go on using the CPU."""
+    import ctypes  # noqa: PLC0415 - 3 ms, for the worst case only
+
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread.ident or 0), ctypes.py_object(ImportAbandoned)
     )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Coroutine
 from types import AsyncGeneratorType, GeneratorType
 from typing import Any
-
-from sovl_tools.running.loop import run_in_background
 
 FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
 """Types of values that are what they are."""
@@ -20,8 +18,15 @@ def settled_sync(value: Any) -> Any:
     if isinstance(value, GeneratorType):
         return list(value)
     if isinstance(value, AsyncGeneratorType):
-        return run_in_background(_collected(value))
-    return run_in_background(_awaited(value)) if inspect.isawaitable(value) else value
+        return in_background(_collected(value))
+    return in_background(_awaited(value)) if inspect.isawaitable(value) else value
+
+
+def in_background(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine on the loop in the background and return its value."""
+    from sovl_tools.running.awaiting import run_in_background  # noqa: PLC0415 - imports asyncio
+
+    return run_in_background(work)
 
 
 async def settled(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from contextvars import copy_context
@@ -34,38 +33,6 @@ def start(
             done(value, None)
 
     threading.Thread(target=work, name="sovl-tools-call", daemon=True).start()
-
-
-async def in_thread(function: Callable[[], _T]) -> _T:
-    """Await the function on a thread; when the waiting ends early its result is dropped."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-
-    def settle(value: _T | None, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is None:
-            future.set_result(value)
-        else:
-            future.set_exception(_transportable(error))
-
-    def done(value: _T | None, error: BaseException | None) -> None:
-        try:
-            loop.call_soon_threadsafe(settle, value, error)
-        except RuntimeError:
-            return
-
-    start(function, done)
-    result: _T = await future
-    return result
-
-
-class StoppedIteration(Exception):  # noqa: N818 - it stands for StopIteration
-    """A StopIteration that left a tool, which no future can carry."""
-
-
-def _transportable(error: BaseException) -> BaseException:
-    return StoppedIteration(*error.args) if isinstance(error, StopIteration) else error
 
 
 def within(function: Callable[[], _T], limit: float) -> _T:

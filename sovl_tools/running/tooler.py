@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 from collections.abc import Mapping
@@ -16,9 +15,8 @@ from sovl_tools.model.lookup import ToolLookup
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.running.arguments import ArgumentCheck, Arguments
-from sovl_tools.running.loop import run_in_background
-from sovl_tools.running.settling import FINAL, settled, settled_sync
-from sovl_tools.running.threads import TimeLimitError, in_thread, within
+from sovl_tools.running.settling import FINAL, in_background, settled, settled_sync
+from sovl_tools.running.threads import TimeLimitError, within
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -93,7 +91,7 @@ class Tooler:
         limit = timeout or tool.limit or self._timeout
         try:
             if tool.is_async:
-                value = run_in_background(_awaited(tool, checked, limit))
+                value = in_background(_awaited(tool, checked, limit))
             elif limit is None:
                 value = tool.function(**checked)
                 if type(value) not in FINAL:
@@ -133,7 +131,7 @@ class Tooler:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            if _is_ours(error):
+            if _is_cancellation(error):
                 raise
             return ToolResult(name, None, _failure(name, error), perf_counter() - started)
         return ToolResult(name, value, None, perf_counter() - started)
@@ -173,24 +171,20 @@ def _called(tool: _Prepared, arguments: Mapping[str, Any]) -> Any:
 
 
 async def _awaited(tool: _Prepared, arguments: Mapping[str, Any], limit: float | None) -> Any:
-    scope = asyncio.timeout(limit)
-    try:
-        async with scope:
-            if tool.is_async or tool.is_inline:
-                return await settled(tool.function(**arguments))
-            return await in_thread(partial(_called, tool, arguments))
-    except TimeoutError:
-        if scope.expired():
-            raise TimeLimitError(limit or 0.0) from None
-        raise
+    from sovl_tools.running.awaiting import in_thread, limited  # noqa: PLC0415 - imports asyncio
+
+    async def work() -> Any:
+        if tool.is_async or tool.is_inline:
+            return await settled(tool.function(**arguments))
+        return await in_thread(partial(_called, tool, arguments))
+
+    return await limited(work(), limit)
 
 
-def _is_ours(error: BaseException) -> bool:
-    """Tell whether an exception is the cancellation of the task that awaits the call."""
-    if not isinstance(error, asyncio.CancelledError):
-        return False
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+def _is_cancellation(error: BaseException) -> bool:
+    from sovl_tools.running.awaiting import is_cancellation  # noqa: PLC0415 - imports asyncio
+
+    return is_cancellation(error)
 
 
 def _failure(name: str, error: BaseException) -> Failure:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
-from pathlib import Path
 
 from sovl_tools.model.document import JSON
 from sovl_tools.validation import Validator, compile_schema
@@ -15,7 +15,8 @@ NAMES = ("tool", "config")
 @cache
 def schema_text(name: str) -> str:
     """Return the text of ``schemas/<name>.schema.json``."""
-    return (_folder() / f"{name}.schema.json").read_text(encoding="utf-8")
+    with open(f"{_folder()}/{name}.schema.json", encoding="utf-8") as file:
+        return file.read()
 
 
 @cache
@@ -25,8 +26,8 @@ def published(name: str) -> Validator:
     return compile_schema(schema)
 
 
-def _folder() -> Path:
+def _folder() -> str:
     """Return where the schemas are: in the wheel's package, or at a checkout's top level."""
-    package = Path(__file__).parent.parent
-    shipped = package / "schemas"
-    return shipped if shipped.is_dir() else package.parent / "schemas"
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    shipped = f"{package}/schemas"
+    return shipped if os.path.isdir(shipped) else f"{os.path.dirname(package)}/schemas"

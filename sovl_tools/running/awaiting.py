@@ -1,0 +1,117 @@
+"""The async side of a call: threads that are awaited, time limits, a loop in the background.
+
+Nothing imports this module at its top, because asyncio takes 20 ms to import: whoever awaits a
+call has loaded it already, and whoever does not need not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from sovl_tools.running.threads import TimeLimitError, start
+
+_T = TypeVar("_T")
+
+
+class StoppedIteration(Exception):  # noqa: N818 - it stands for StopIteration
+    """A StopIteration that left a tool, which no future can carry."""
+
+
+async def in_thread(function: Callable[[], _T]) -> _T:
+    """Await the function on a thread; when the waiting ends early its result is dropped."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def settle(value: _T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(_transportable(error))
+
+    def done(value: _T | None, error: BaseException | None) -> None:
+        try:
+            loop.call_soon_threadsafe(settle, value, error)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits any more
+
+    start(function, done)
+    result: _T = await future
+    return result
+
+
+def _transportable(error: BaseException) -> BaseException:
+    return StoppedIteration(*error.args) if isinstance(error, StopIteration) else error
+
+
+async def limited(work: Coroutine[Any, Any, _T], limit: float | None) -> _T:
+    """Await the work, no longer than the limit in seconds.
+
+    Raises:
+        TimeLimitError: the limit is over. A TimeoutError of the work's own passes as it is.
+    """
+    scope = asyncio.timeout(limit)
+    try:
+        async with scope:
+            return await work
+    except TimeoutError:
+        if limit is not None and scope.expired():
+            raise TimeLimitError(limit) from None
+        raise
+
+
+def is_cancellation(error: BaseException) -> bool:
+    """Tell whether an exception is the cancellation of the task that awaits the call."""
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+class BackgroundLoop:
+    """An event loop on a daemon thread; it lives as long as the process."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="sovl-tools-loop", daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Run the coroutine on the loop and return its value or raise its exception.
+
+        Context variables of the caller are carried over. Works under a running loop as well,
+        which is blocked meanwhile, as by any sync call.
+        """
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the caller runs on this loop, so that waiting for it would never end."""
+        return threading.current_thread() is self._thread
+
+
+_LOCK = threading.Lock()
+_LOOPS: list[BackgroundLoop] = []
+
+
+def run_in_background(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine on the background loop, or on another one if the caller is on that."""
+    with _LOCK:
+        free = next((loop for loop in _LOOPS if not loop.is_current), None)
+        if free is None:
+            free = BackgroundLoop()
+            _LOOPS.append(free)
+    return free.run(work)
