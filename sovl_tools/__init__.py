@@ -14,6 +14,7 @@ _PUBLIC = {
     "SovlToolsError": "sovl_tools.model.errors",
     "ToolDefinition": "sovl_tools.model.definition",
     "ToolError": "sovl_tools.model.errors",
+    "ToolLoadError": "sovl_tools.model.errors",
     "ToolNotFoundError": "sovl_tools.model.errors",
     "ToolRegistry": "sovl_tools.registry",
     "ToolResult": "sovl_tools.model.result",

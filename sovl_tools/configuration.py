@@ -90,8 +90,8 @@ def _check(file: Path, table: JSON) -> None:
 
 
 def _shown(path: Path) -> str:
-    """Return a path relative to the current directory if it lies below it."""
-    absolute = os.path.abspath(path)
-    here = os.getcwd()
-    below = absolute.startswith(here.rstrip(os.sep) + os.sep)
-    return os.path.relpath(absolute, here) if below else absolute
+    """Return a path relative to the current directory, unless it is on another drive."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:
+        return os.path.abspath(path)

@@ -27,6 +27,7 @@ FAMILIES = {
 
 _RULES = (
     folder.missing_directory,
+    folder.unfit_name,
     *folder.RULES,
     folder.no_tools,
     *file.RULES,

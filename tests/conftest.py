@@ -16,7 +16,9 @@ Write = Callable[..., Path]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--bless", action="store_true", help="rewrite expected.txt of every case in tests/cases"
+        "--bless",
+        action="store_true",
+        help="rewrite what is expected of cases and documents",
     )
 
 

@@ -49,7 +49,8 @@ def call(
     """Call a tool and print its result as JSON, nothing else.
 
     Only this tool is imported. What it prints goes to the error output. Exits with 1 if the tool
-    fails and with 2 if there is no such tool or the arguments do not fit.
+    fails and with 2 if there is no such tool or the arguments do not fit. `sovl-tools -v call …`
+    shows the traceback of a tool that fails.
     """
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
@@ -58,7 +59,7 @@ def call(
     arguments = _given(text) if text is not None else _paired(pairs, tool)
     result = Tooler(registry).call_sync(name, arguments, timeout=timeout)
     if result.error is not None:
-        ctx.exit(_failed(ctx, result.error))
+        ctx.exit(_failed(result.error))
     write(_encoded(result))
 
 
@@ -98,11 +99,9 @@ def _value(text: str, schema: JSON) -> JSON:
         return text
 
 
-def _failed(ctx: click.Context, error: Failure) -> int:
+def _failed(error: Failure) -> int:
     for line in error.message.split("\n"):
         click.echo(plain(line), err=True)
-    if error.kind == "tool_error" and not ctx.ensure_object(dict).get("verbose"):
-        click.echo("(sovl-tools -v call … shows the traceback)", err=True)
     return MISUSE if error.kind in {"invalid_arguments", "unknown_tool"} else FINDINGS
 
 

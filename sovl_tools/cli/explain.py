@@ -12,6 +12,7 @@ from sovl_tools.rules import FAMILIES, RULES
 EXAMPLES = """\b
 Examples:
   sovl-tools explain ST402
+  sovl-tools explain ST4        lists the codes of a family
   sovl-tools explain            lists all codes"""
 
 
@@ -23,6 +24,10 @@ def explain(*, code: str | None) -> None:
         write(_listed())
         return
     rule = RULES.get(code.upper())
+    family = [each for each in RULES.values() if each.code.startswith(code.upper())]
+    if rule is None and family:
+        write("\n".join(map(_line, family)))
+        return
     if rule is None:
         hint = did_you_mean(code.upper(), RULES) or "sovl-tools explain lists the codes"
         raise Misuse(f"there is no code {code!r}; {hint}")
@@ -31,16 +36,16 @@ def explain(*, code: str | None) -> None:
 
 def explained(rule: Rule) -> str:
     """Return a rule's code, severity and explanation."""
-    return f"{rule.code} ({rule.severity}): {rule.explanation}"
+    return f"{rule.code} ({rule.severity}): {rule.explanation}".replace("``", "`")
 
 
 def _listed() -> str:
     lines: list[str] = []
     for prefix, family in FAMILIES.items():
         lines += ["", f"{prefix}xx {family}"] if lines else [f"{prefix}xx {family}"]
-        lines += [
-            f"  {rule.code}  {rule.severity:7}  {rule.title}"
-            for rule in RULES.values()
-            if rule.code.startswith(prefix)
-        ]
+        lines += [f"  {_line(rule)}" for rule in RULES.values() if rule.code.startswith(prefix)]
     return "\n".join(lines)
+
+
+def _line(rule: Rule) -> str:
+    return f"{rule.code}  {rule.severity:7}  {rule.title}".replace("``", "`")

@@ -19,7 +19,7 @@ def all_tools(tools: Sequence[str]) -> ToolRegistry:
     found = settings(tools)
     registry = ToolRegistry.from_directory(*found.paths, import_timeout=found.import_timeout)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
-    if rejected:
+    if rejected and not click.get_current_context().ensure_object(dict).get("quiet"):
         count = f"{len(rejected)} tool{'s' * (len(rejected) != 1)}"
         click.echo(f"{count} did not load; sovl-tools validate says why", err=True)
     return registry

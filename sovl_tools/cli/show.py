@@ -109,5 +109,5 @@ def _kind(schema: JSON) -> str:
 
 
 def _types(schema: dict[str, JSON]) -> str:
-    kinds = schema.get("type", "anything")
+    kinds = schema.get("type") or schema.get("$ref", "anything")
     return kinds if isinstance(kinds, str) else " or ".join(kinds)

@@ -6,7 +6,7 @@ import ast
 import collections.abc
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -45,7 +45,6 @@ _ORIGINS: dict[object, frozenset[str]] = {
     collections.abc.Sequence: _ARRAY,
     collections.abc.Mapping: _OBJECT,
 }
-_UNIONS = (typing.Union, types.UnionType)
 
 
 def from_object(annotation: object) -> Annotation:
@@ -71,19 +70,16 @@ def from_source(text: str) -> Annotation:
 
 
 def _described(annotation: object) -> Annotation:
-    origin = typing.get_origin(annotation)
-    arguments = typing.get_args(annotation)
-    if origin in _UNIONS:
+    arguments = getattr(annotation, "__args__", ())
+    if hasattr(annotation, "__metadata__"):
+        return from_object(typing.get_args(annotation)[0])._replace(source=annotation)
+    origin = getattr(annotation, "__origin__", annotation)
+    if origin is typing.Union or type(annotation) is types.UnionType:
         parts = [from_object(each) for each in arguments]
-        return Annotation(
-            annotation, _united(part.types for part in parts), type(None) in arguments
-        )
+        return Annotation(annotation, _united(parts), type(None) in arguments)
     if origin is typing.Literal:
         return Annotation(annotation, frozenset(kind(value) for value in arguments))
-    if origin is typing.Annotated:
-        inner = from_object(arguments[0])
-        return inner._replace(source=annotation)
-    return Annotation(annotation, _origin_types(origin or annotation))
+    return Annotation(annotation, _origin_types(origin))
 
 
 def _origin_types(origin: object) -> frozenset[str] | None:
@@ -93,9 +89,9 @@ def _origin_types(origin: object) -> frozenset[str] | None:
         return None
 
 
-def _united(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
-    known = list(parts)
-    return None if None in known else frozenset().union(*(part or () for part in known))
+def _united(parts: list[Annotation]) -> frozenset[str] | None:
+    known = [part.types for part in parts if part.types is not None]
+    return frozenset().union(*known) if len(known) == len(parts) else None
 
 
 def from_node(node: ast.expr) -> Annotation:
@@ -108,7 +104,7 @@ def from_node(node: ast.expr) -> Annotation:
         return Annotation(text, _node_types(node))
     parts = [from_node(member) for member in members]
     optional = any(part.types == _NULL or part.optional for part in parts)
-    return Annotation(text, _united(part.types for part in parts), optional)
+    return Annotation(text, _united(parts), optional)
 
 
 def _members(node: ast.expr) -> list[ast.expr] | None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_THRESHOLD = 100_000
+_THRESHOLD = 1_000_000
 _LOCK = threading.Lock()
 _USERS: list[tuple[int, int, int]] = []
 

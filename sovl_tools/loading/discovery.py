@@ -6,8 +6,6 @@ import os
 
 from sovl_tools.model.folder import ToolFolder
 
-_CACHE = "__pycache__"
-
 
 def discover(root: str) -> list[ToolFolder]:
     """Return the tool folders of a tools directory, ordered by name; not yet looked into.
@@ -27,7 +25,7 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
     if entry.name[0] in "._":
         return False
     try:
-        return entry.is_dir()
+        return entry.is_dir() or (entry.is_symlink() and not os.path.exists(entry.path))
     except OSError:
         return True
 
@@ -52,9 +50,7 @@ def listed(folder: ToolFolder) -> ToolFolder:
     Raises:
         OSError: the folder can't be listed.
     """
-    names = frozenset(os.listdir(folder.location))
-    if names <= {folder.manifest_name, folder.module_name, _CACHE}:
-        return ToolFolder(folder.name, folder.path, folder.location, names - {_CACHE})
     with os.scandir(folder.location) as entries:
-        folders = frozenset(each.name for each in entries if each.is_dir(follow_symlinks=False))
-    return ToolFolder(folder.name, folder.path, folder.location, names - folders, folders)
+        found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    folders = frozenset(name for name, is_folder in found.items() if is_folder)
+    return folder._replace(files=frozenset(found) - folders, folders=folders)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from types import CodeType, FrameType, TracebackType
 
 from sovl_tools.loading.checks import module as checks
+from sovl_tools.loading.discovery import listed
 from sovl_tools.model.diagnostic import Position, Rule, Verdict, ask
 from sovl_tools.model.folder import ToolFolder
 
@@ -46,6 +48,8 @@ def _message(error: BaseException) -> str:
 
 def _sibling(error: ModuleNotFoundError, folder: ToolFolder) -> str | None:
     name = (error.name or "").partition(".")[0]
+    with contextlib.suppress(OSError):
+        folder = listed(folder)
     if f"{name}.py" in folder.files and name != folder.name:
         return f"{name}.py"
     return name if name in folder.folders else None

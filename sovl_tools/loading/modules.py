@@ -30,6 +30,7 @@ class Generation:
     def __init__(self, snapshot: Snapshot, digest: str) -> None:
         self.snapshot = snapshot
         self.package = f"{ROOT}.{digest}"
+        self.name = f"{self.package}.{snapshot.folder.name}"
         self.lock = threading.RLock()
         self.module: ModuleType | None = None
 
@@ -37,11 +38,6 @@ class Generation:
     def _loader(self) -> Any:
         """This object, which has a loader's methods but not its type."""
         return self
-
-    @property
-    def name(self) -> str:
-        """The full name of the tool's own module."""
-        return f"{self.package}.{self.snapshot.folder.name}"
 
     def run(self) -> ModuleType:
         """Import the tool's module, or return it if that has been done.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from sovl_tools.loading.annotations import from_node
 from sovl_tools.loading.checks.module import ImportFailure
 from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER
+from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.syntax import Bindings, bindings
 from sovl_tools.model.diagnostic import Position
 from sovl_tools.model.folder import ToolFolder
@@ -114,6 +116,8 @@ def _handler(found: Bindings, node: ast.expr) -> Signature | Any:
 
 def sibling_imports(source: bytes, folder: ToolFolder) -> list[ImportFailure]:
     """Return the statements that import a file of the folder as if it were a library."""
+    with contextlib.suppress(OSError):
+        folder = listed(folder)
     stems = {name[:-3] for name in folder.files if name.endswith(".py")} | folder.folders
     failures = []
     statements = [

@@ -6,12 +6,12 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from sovl_tools.loading import cleanness
 from sovl_tools.loading.binding import bind, effective_phrases, has_own_phrases, known_actions
 from sovl_tools.loading.checks import agreement, file, module, offer, schema
 from sovl_tools.loading.checks import folder as folder_checks
 from sovl_tools.loading.checks import manifest as manifest_checks
 from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.cleanness import is_clean
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.failures import import_verdicts
@@ -28,11 +28,10 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Verdict, ask, has_errors
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, StepHandler
-from sovl_tools.model.manifest import KEYS, Manifest
+from sovl_tools.model.manifest import Manifest
 from sovl_tools.validation.published import published
 
 _LOGGER = logging.getLogger("sovl_tools")
-_FLAT_KEYS = KEYS - {"annotations", "execution", "requires", "examples"}
 _SILENT = Interface()
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
 
@@ -59,7 +58,7 @@ class Work(NamedTuple):
     @property
     def is_sound(self) -> bool:
         """Whether nothing so far keeps the tool from being loaded."""
-        return not has_errors(self.verdicts)
+        return not (self.verdicts and has_errors(self.verdicts))
 
 
 def load_folder(
@@ -74,15 +73,10 @@ def load_folder(
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
-    try:
-        folder = listed(folder)
-    except OSError as error:
-        failure = file.Unreadable("", f"can't be listed: {error.strerror}")
-        return rejected(folder, ask(file.RULES, failure))
-    verdicts = [] if folder_checks.is_fit(folder) else ask(folder_checks.RULES, folder)
-    if folder.manifest_name not in folder.files:
-        return rejected(folder, verdicts)
+    verdicts = [] if unfit(folder.name) is None else ask((folder_checks.unfit_name,), folder)
     reading = read_manifest(folder)
+    if isinstance(reading, file.Unreadable):
+        return rejected(folder, [*verdicts, *_unreadable(folder, reading)])
     verdicts += reading.verdicts
     if reading.manifest is None:
         return rejected(folder, verdicts)
@@ -95,15 +89,22 @@ def _load_manifest(
     readable = _check_manifest(work)
     if not work.manifest.enabled:
         return _finished(work, "disabled", reasons=('its manifest says "enabled": false',))
-    if work.folder.module_name not in work.folder.files:
-        return rejected(work.folder, work.verdicts)
     snapshot = take_snapshot(work.folder)
     if isinstance(snapshot, file.Unreadable):
-        return rejected(work.folder, [*work.verdicts, *ask(file.RULES, snapshot)])
+        return rejected(work.folder, [*work.verdicts, *_unreadable(work.folder, snapshot)])
     missing = unmet(work.manifest.document) if work.is_sound else ()
     if settings.imports and work.is_sound and not missing:
         return _import(work, snapshot, existing)
     return _parse(work, snapshot, readable=readable and _is_named(work), missing=missing)
+
+
+def _unreadable(folder: ToolFolder, failure: file.Unreadable) -> list[Verdict]:
+    """Return why a file can't be read: the folder may hold it under another name, or not at all."""
+    try:
+        found = ask(folder_checks.RULES, listed(folder)) if failure.is_absent else []
+    except OSError as error:
+        found = ask(file.RULES, file.Unreadable("", f"can't be listed: {error.strerror}"))
+    return found or ask(file.RULES, failure)
 
 
 def _is_named(work: Work) -> bool:
@@ -115,19 +116,24 @@ def _is_named(work: Work) -> bool:
 
 def _check_manifest(work: Work) -> bool:
     """Check the manifest and its schemas; return whether the parameters can be relied on."""
-    document, validator = work.manifest.document, published("tool")
-    is_valid = validator.is_valid(document) and document["name"] == work.folder.name
-    if not is_valid:
-        case = manifest_checks.ManifestCase(work.folder, document, validator.problems(document))
-        work.verdicts.extend(ask(manifest_checks.RULES, case))
-        if not _may_be_read(case):
-            return False
-    elif not document.keys() <= _FLAT_KEYS:
-        case = manifest_checks.ManifestCase(work.folder, document, [])
-        work.verdicts.extend(ask((manifest_checks.unknown_key,), case))
-    work.verdicts.extend(_schema_verdicts(work.manifest))
+    document = work.manifest.document
+    is_plain = document.get("name") == work.folder.name and cleanness.is_plain(document)
+    if not is_plain and not _check_closely(work):
+        return False
     if "examples" in document and work.is_sound:
         work.verdicts.extend(example_verdicts(work.manifest))
+    return True
+
+
+def _check_closely(work: Work) -> bool:
+    """Ask every rule about a manifest; return whether the parameters can be relied on."""
+    document = work.manifest.document
+    problems = published("tool").problems(document)
+    case = manifest_checks.ManifestCase(work.folder, document, problems)
+    work.verdicts.extend(ask(manifest_checks.RULES, case))
+    if not _may_be_read(case):
+        return False
+    work.verdicts.extend(_schema_verdicts(work.manifest))
     return True
 
 
@@ -142,7 +148,7 @@ def _schema_verdicts(manifest: Manifest) -> list[Verdict]:
     verdicts: list[Verdict] = []
     for key in ("parameters", "output_schema"):
         root = manifest.document.get(key)
-        if root is not None and not is_clean(root):
+        if root is not None:
             found = [v for node in nodes(root, (key,)) for v in ask(schema.RULES, node)]
             if schema.may_not_compile(manifest.text) and not has_errors(found):
                 found += ask((schema.uncompilable,), schema.UncompiledCase((key,), root))

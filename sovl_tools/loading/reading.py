@@ -28,7 +28,8 @@ def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | file.Unre
     try:
         descriptor = os.open(f"{folder.location}/{name}", _OPEN_FLAGS)
     except (OSError, ValueError) as error:
-        return file.Unreadable(name, _reason(error))
+        is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
+        return file.Unreadable(name, _reason(error), is_absent)
     try:
         return _read_regular(descriptor, name, limit)
     except OSError as error:
@@ -66,11 +67,11 @@ class Reading(NamedTuple):
     verdicts: list[Verdict]
 
 
-def read_manifest(folder: ToolFolder) -> Reading:
-    """Read and parse the folder's manifest."""
+def read_manifest(folder: ToolFolder) -> Reading | file.Unreadable:
+    """Read and parse the folder's manifest, or return why its file can't be read."""
     data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
     if isinstance(data, file.Unreadable):
-        return Reading(None, ask(file.RULES, data))
+        return data
     try:
         content = data.decode()
         document = _decode(content)

@@ -12,8 +12,8 @@ class ToolFolder(NamedTuple):
         name: the folder's own name, which is the tool's.
         path: the folder as the caller named it, for messages.
         location: its absolute path.
-        files: names of the entries that are no folders.
-        folders: names of the sub-folders that may hold helper modules.
+        files: names of the entries that are no folders; empty until somebody asks for them.
+        folders: names of the sub-folders, likewise.
     """
 
     name: str

@@ -25,7 +25,7 @@ class Excerpt(NamedTuple):
 
 def excerpt(diagnostic: Diagnostic) -> Excerpt | None:
     """Return the line with its caret; None if the place is no line of a readable text file."""
-    if not diagnostic.path.endswith(_SUFFIXES):
+    if diagnostic.tool is None or not diagnostic.path.endswith(_SUFFIXES):
         return None
     lines = _lines(diagnostic.path)
     if not 1 <= diagnostic.line <= len(lines):

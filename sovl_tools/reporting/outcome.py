@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
 
+STATUSES = ("loaded", "disabled", "unavailable", "waiting", "rejected")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -26,7 +28,8 @@ class Outcome:
     def summary(self) -> str:
         """One line: what was checked, how long it took, and what came of it."""
         count = len(self.report.folders)
-        states = ", ".join(f"{number} {status}" for status, number in self.statuses.items())
+        counts = self.statuses
+        states = ", ".join(f"{counts[each]} {each}" for each in STATUSES if counts[each])
         took = f"{counted(count, 'tool')} checked in {self.duration:.2f} s"
         return f"{took}{': ' if states else ''}{states}; {self._findings()}"
 

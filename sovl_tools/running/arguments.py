@@ -54,7 +54,7 @@ class ArgumentCheck:
         SchemaError: the tool's parameters are no schema that a validator can be made of.
     """
 
-    __slots__ = ("_fill", "_is_valid", "_schema", "_tool", "_validator")
+    __slots__ = ("_fill", "_is_valid", "_nullable", "_schema", "_tool", "_validator")
 
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_of(tool.function)
@@ -63,11 +63,14 @@ class ArgumentCheck:
         self._validator: Validator = compile_schema(self._schema)
         self._is_valid = self._validator.is_valid
         self._fill = _filling(tool.parameters, signature)
+        self._nullable = _nullable(tool.parameters, signature)
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
         before = _tick()
         arguments = _parsed(given)
+        if self._nullable and type(arguments) is dict:
+            _drop_nulls(arguments, self._nullable)
         try:
             if type(arguments) is not dict or not self._is_valid(arguments):
                 return self._refused(arguments)
@@ -86,7 +89,8 @@ class ArgumentCheck:
         if not isinstance(arguments, dict):
             return self._failure([], f"they must be a JSON object, not {kind(arguments)!r}")
         problems = self._validator.problems(arguments)
-        return self._failure([bad for each in problems for bad in self._explained(each)])
+        details = [bad for each in problems for bad in self._explained(each)]
+        return self._failure(sorted(details, key=lambda bad: [str(part) for part in bad[0]]))
 
     def _failure(self, details: list[tuple[Path, str]], reason: str = "") -> Failure:
         head = f"invalid arguments for {self._tool}"
@@ -169,13 +173,32 @@ def _unknown(name: str, known: set[str]) -> str:
 
 
 def _closed(schema: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
-    """Return the schema with unknown arguments refused, unless someone wants them."""
-    decided = {"additionalProperties", "unevaluatedProperties"}
-    if signature.takes_any_keyword or not decided.isdisjoint(schema):
+    """Return the schema with the arguments refused that the function could not take."""
+    if signature.takes_any_keyword or schema.get("unevaluatedProperties") is False:
         return schema
     combined = {"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"}
-    keyword = "additionalProperties" if combined.isdisjoint(schema) else "unevaluatedProperties"
-    return {**schema, keyword: False}
+    if combined.isdisjoint(schema):
+        return {**schema, "additionalProperties": False}
+    given = {key: value for key, value in schema.items() if key != "additionalProperties"}
+    return {**given, "unevaluatedProperties": False}
+
+
+def _nullable(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
+    """Return the arguments for which null means "left out": ``T | None``, not required."""
+    return tuple(
+        parameter.name
+        for parameter in signature.parameters
+        if parameter.annotation.optional
+        and (parameter.default is REQUIRED or parameter.default is None)
+        and parameter.name in schema["properties"]
+        and parameter.name not in schema.get("required", ())
+    )
+
+
+def _drop_nulls(arguments: dict[str, JSON], names: tuple[str, ...]) -> None:
+    for name in names:
+        if name in arguments and arguments[name] is None:
+            del arguments[name]
 
 
 _Filling: TypeAlias = Callable[[dict[str, JSON]], None]

@@ -64,9 +64,12 @@ class Tooler:
             registry: where the tools are; each call looks its tool up anew.
             timeout: how long a call may take, in seconds, unless the tool or the call says
                 otherwise; None for as long as it takes.
+
+        Raises:
+            ValueError: the timeout is not more than 0.
         """
         self._registry = registry
-        self._timeout = timeout
+        self._timeout = None if timeout is None else _checked(timeout)
         self._prepared: dict[str, _Prepared] = {}
 
     def call_sync(
@@ -82,13 +85,16 @@ class Tooler:
             name: the tool's name.
             arguments: an object, JSON text of one, or nothing. It is not changed.
             timeout: in seconds, for this call; wins over the tool's and the Tooler's.
+
+        Raises:
+            ValueError: the timeout is not more than 0.
         """
         started = perf_counter()
         tool = self._tool(name)
         checked = tool.check(arguments)
         if isinstance(checked, Failure):
             return ToolResult(name, None, checked, perf_counter() - started)
-        limit = timeout or tool.limit or self._timeout
+        limit = (tool.limit or self._timeout) if timeout is None else _checked(timeout)
         try:
             if tool.is_async:
                 value = in_background(_awaited(tool, checked, limit))
@@ -121,7 +127,7 @@ class Tooler:
         checked = tool.check(arguments)
         if isinstance(checked, Failure):
             return ToolResult(name, None, checked, perf_counter() - started)
-        limit = timeout or tool.limit or self._timeout
+        limit = (tool.limit or self._timeout) if timeout is None else _checked(timeout)
         try:
             if tool.is_async and limit is None:
                 value = tool.function(**checked)
@@ -164,6 +170,12 @@ def _prepare(definition: ToolDefinition) -> _Prepared:
             f"tool {definition.name!r} is not available: its parameters can't be used: {error}"
         )
         return _Absent(Failure("unavailable", message))
+
+
+def _checked(timeout: float) -> float:
+    if not timeout > 0:
+        raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
+    return timeout
 
 
 def _called(tool: _Prepared, arguments: Mapping[str, Any]) -> Any:

@@ -133,7 +133,7 @@ _WORDS: dict[str, Callable[[Problem], str]] = {
     "exclusiveMaximum": _limited("less than"),
     "multipleOf": _limited("a multiple of"),
     "pattern": lambda problem: (
-        f"must match the pattern {shown(problem.expected)}, which {shown(problem.value)} does not"
+        f"must match the pattern {problem.expected}, which {shown(problem.value)} does not"
     ),
     "format": lambda problem: f"is no {problem.expected}: {shown(problem.value)}",
     "uniqueItems": lambda _: "must not have the same item twice",

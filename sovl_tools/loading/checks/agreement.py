@@ -7,6 +7,8 @@ from collections.abc import Set as AbstractSet
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
+from sovl_tools.loading import fitting
+from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, rule
 from sovl_tools.model.document import JSON
 from sovl_tools.model.interface import REQUIRED, Interface, Parameter, Signature
@@ -26,6 +28,7 @@ class AgreementCase(NamedTuple):
     """
 
     name: str
+    parameters: dict[str, JSON]
     properties: dict[str, JSON]
     required: frozenset[str]
     interface: Interface
@@ -36,6 +39,7 @@ class AgreementCase(NamedTuple):
         """Return the case of a manifest whose parameters passed their checks."""
         return cls(
             manifest.name,
+            manifest.parameters,
             manifest.properties,
             frozenset(manifest.required),
             interface,
@@ -176,18 +180,25 @@ def default_differs(case: AgreementCase) -> Iterator[Finding]:
         if not isinstance(schema, dict) or "default" not in schema:
             continue
         own = parameter.default
-        if type(own) in _COMPARABLE and not _is_same(own, schema["default"]):
+        if type(own) in _COMPARABLE and _differs(own, schema["default"]) and _fits(case, name):
             message = (
                 f"{name!r} is {own!r:.60} by default, {shown(schema['default'])} in the manifest"
             )
             yield Finding(ModulePlace(case.name, name), message, "make them equal")
 
 
-def _is_same(own: Any, manifest: JSON) -> bool:
+def _differs(own: Any, manifest: JSON) -> bool:
     """Compare as JSON does: 1 is not true, a tuple is an array."""
     if isinstance(own, tuple):
         own = list(own)
-    return bool(own == manifest) and (isinstance(own, bool) == isinstance(manifest, bool))
+    return not (own == manifest and isinstance(own, bool) == isinstance(manifest, bool))
+
+
+def _fits(case: AgreementCase, name: str) -> bool:
+    """Tell whether the manifest's default is filled in at all; see ST310."""
+    schema = case.properties[name]
+    node = SchemaNode(("properties", name), schema, case.parameters, ())
+    return not fitting.problems(node, schema["default"])
 
 
 @rule("ST408", "warning")
@@ -231,6 +242,21 @@ def not_a_function(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(case.name), f"{case.name!r} is {what}", "make it a function")
 
 
+@rule("ST410", "warning")
+def open_but_not_taken(case: AgreementCase) -> Iterator[Finding]:
+    """The manifest invites further arguments that the function can't take.
+
+    ``additionalProperties`` is true or a schema, so that a model may send names of its own, but
+    the function has no ``**kwargs``. Such arguments are refused at the call. Add ``**kwargs``,
+    or set ``additionalProperties`` to false.
+    """
+    is_open = case.parameters.get("additionalProperties", False) is not False
+    if is_open and case.signature.shape == "function" and not case.signature.takes_any_keyword:
+        place = ManifestPlace(("parameters", "additionalProperties"), "key")
+        message = "further arguments are allowed, but the function takes none"
+        yield Finding(place, message, "add **kwargs to the function, or set it to false")
+
+
 def agrees(case: AgreementCase) -> bool:
     """Tell whether no rule can find anything: the plain case, in which nothing is optional.
 
@@ -238,6 +264,8 @@ def agrees(case: AgreementCase) -> bool:
     """
     signature = case.signature
     if signature.shape != "function" or len(signature.parameters) != len(case.properties):
+        return False
+    if "additionalProperties" in case.parameters:
         return False
     return all(_is_plain(parameter, case) for parameter in signature.parameters)
 
@@ -264,4 +292,5 @@ RULES = (
     star_arguments,
     default_differs,
     annotation_contradicts,
+    open_but_not_taken,
 )

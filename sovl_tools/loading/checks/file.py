@@ -9,10 +9,14 @@ from sovl_tools.model.diagnostic import Finding, Position, rule
 
 
 class Unreadable(NamedTuple):
-    """A file of a tool folder and why it can't be read; ``name`` is empty for the folder."""
+    """A file of a tool folder and why it can't be read; ``name`` is empty for the folder.
+
+    ``is_absent`` tells that there is no file of exactly that name.
+    """
 
     name: str
     reason: str
+    is_absent: bool = False
 
 
 @rule("ST104")

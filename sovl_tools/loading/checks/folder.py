@@ -106,10 +106,4 @@ def no_tools(path: str) -> Iterator[Finding]:
     yield Finding(Position(), f"there is no tool in {path}", "add a folder, or correct the path")
 
 
-def is_fit(folder: ToolFolder) -> bool:
-    """Tell whether none of the rules below finds anything."""
-    both = folder.manifest_name in folder.files and folder.module_name in folder.files
-    return both and unfit(folder.name) is None
-
-
-RULES = (unfit_name, no_manifest, no_module)
+RULES = (no_manifest, no_module)

@@ -1,0 +1,2 @@
+def echo(text: str, a: int = 5):
+    return text
