@@ -75,11 +75,18 @@ def _described(annotation: object) -> Annotation:
         return from_object(typing.get_args(annotation)[0])._replace(source=annotation)
     origin = getattr(annotation, "__origin__", annotation)
     if origin is typing.Union or type(annotation) is types.UnionType:
-        parts = [from_object(each) for each in arguments]
-        return Annotation(annotation, _united(parts), type(None) in arguments)
+        return _union(annotation, arguments)
     if origin is typing.Literal:
         return Annotation(annotation, frozenset(kind(value) for value in arguments))
     return Annotation(annotation, _origin_types(origin))
+
+
+def _union(annotation: object, members: tuple[object, ...]) -> Annotation:
+    parts = [from_object(each) for each in members]
+    found = Annotation(annotation, _united(parts), type(None) in members)
+    if all(type(each) is type and each in _BY_OBJECT for each in members):
+        _BY_OBJECT[annotation] = found  # unions of built-in types: a few, used everywhere
+    return found
 
 
 def _origin_types(origin: object) -> frozenset[str] | None:
