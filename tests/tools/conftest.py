@@ -1,0 +1,86 @@
+"""The shipped tools, loaded once and called the way a model's call is."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import sovl_tools
+
+REPOSITORY = Path(__file__).parents[2]
+
+Call = Callable[..., sovl_tools.ToolResult]
+Refuse = Callable[..., str]
+Module = Callable[..., ModuleType]
+
+
+@pytest.fixture(scope="session")
+def registry() -> sovl_tools.ToolRegistry:
+    registry = sovl_tools.ToolRegistry.from_directory(REPOSITORY / "tools")
+    registry.report.raise_if_errors()
+    return registry
+
+
+@pytest.fixture(scope="session")
+def tooler(registry: sovl_tools.ToolRegistry) -> sovl_tools.Tooler:
+    return sovl_tools.Tooler(registry)
+
+
+@pytest.fixture(scope="session")
+def call(tooler: sovl_tools.Tooler) -> Call:
+    """Call a tool: ``call("calculate", expression="1 + 1").value``."""
+
+    def call_tool(name: str, **arguments: Any) -> sovl_tools.ToolResult:
+        return tooler.call_sync(name, arguments)
+
+    return call_tool
+
+
+@pytest.fixture(scope="session")
+def value(call: Call) -> Callable[..., Any]:
+    """Call a tool that must succeed, and return its value."""
+
+    def value_of(name: str, **arguments: Any) -> Any:
+        result = call(name, **arguments)
+        assert result.error is None, result.error.message
+        return result.value
+
+    return value_of
+
+
+@pytest.fixture(scope="session")
+def refuse(call: Call) -> Refuse:
+    """Call a tool that must refuse with a ValueError of its own, and return the message."""
+
+    def message_of(name: str, **arguments: Any) -> str:
+        result = call(name, **arguments)
+        assert result.error is not None, result.value
+        assert result.error.kind == "tool_error"
+        assert result.error.message.startswith("ValueError: ")
+        return result.error.message.removeprefix("ValueError: ")
+
+    return message_of
+
+
+@pytest.fixture(scope="session")
+def module(registry: sovl_tools.ToolRegistry) -> Module:
+    """Return a tool's module, or one of its helpers, as it was loaded."""
+
+    def loaded(tool: str, helper: str = "") -> ModuleType:
+        name = registry[tool].function.__module__
+        return sys.modules[f"{name.rpartition('.')[0]}.{helper}" if helper else name]
+
+    return loaded
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty root directory for the tools that read files."""
+    directory = Path(os.path.realpath(tmp_path)) / "root"
+    directory.mkdir()
+    monkeypatch.setenv("SOVL_TOOLS_ROOT", str(directory))
+    return directory

@@ -1,0 +1,253 @@
+"""No tool that reads files can be led out of its root directory."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Call, Module, Refuse
+
+Value = Callable[..., Any]
+Arguments = Callable[[str], dict[str, Any]]
+
+READERS: dict[str, Arguments] = {
+    "read_text_file": lambda path: {"path": path},
+    "csv_statistics": lambda path: {"path": path},
+    "search_files": lambda path: {"query": "secret", "path": path},
+    "query_sqlite": lambda path: {"path": path, "query": "SELECT 1 AS one"},
+}
+SECRET = "secret,1\n"
+
+
+@pytest.fixture(params=sorted(READERS))
+def reader(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def outside(root: Path) -> Path:
+    """A directory beside the root, with a file that must not be read."""
+    directory = root.parent / "outside"
+    directory.mkdir()
+    (directory / "secret.txt").write_text(SECRET, "utf-8")
+    return directory
+
+
+@pytest.fixture
+def read(refuse: Refuse, reader: str) -> Callable[[str], str]:
+    """Return with what message the tool refuses a path."""
+    return lambda path: refuse(reader, **READERS[reader](path))
+
+
+@pytest.fixture
+def links_unseen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A link put in the way after the path was checked: the check did not see it."""
+    with monkeypatch.context() as patch:
+        patch.setattr(os.path, "realpath", lambda path, **_: os.path.abspath(path))
+        yield
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../outside/secret.txt",
+        "../outside",
+        "..",
+        "sub/../../outside/secret.txt",
+        "/etc/passwd",
+        "/",
+        "//etc//passwd",
+        "../root2/x",
+        "./././../outside/secret.txt",
+    ],
+)
+@pytest.mark.usefixtures("outside")
+def test_paths_that_lead_outside_are_refused(read: Callable[[str], str], path: str) -> None:
+    assert read(path) == f"{path!r} leads outside the root directory"
+
+
+def test_a_directory_whose_name_begins_like_the_roots_is_outside(
+    read: Callable[[str], str], root: Path
+) -> None:
+    neighbour = root.with_name(f"{root.name}-other")
+    neighbour.mkdir()
+    (neighbour / "x").write_text(SECRET, "utf-8")
+    assert "leads outside" in read(str(neighbour / "x"))
+    assert "leads outside" in read(f"../{neighbour.name}/x")
+
+
+def test_links_that_lead_outside_are_refused(
+    read: Callable[[str], str], root: Path, outside: Path
+) -> None:
+    (root / "file").symlink_to(outside / "secret.txt")
+    (root / "relative").symlink_to("../outside/secret.txt")
+    (root / "directory").symlink_to(outside)
+    (root / "chain").symlink_to("file")
+    for path in ("file", "relative", "directory", "directory/secret.txt", "chain"):
+        assert "leads outside" in read(path)
+
+
+def test_nothing_is_told_of_what_exists_outside(
+    read: Callable[[str], str], root: Path, outside: Path
+) -> None:
+    (root / "there").symlink_to(outside / "secret.txt")
+    (root / "gone!").symlink_to(outside / "gone")
+    assert read("there").replace("there", "gone!") == read("gone!")
+
+
+def test_links_within_the_root_are_followed(value: Value, root: Path) -> None:
+    (root / "sub").mkdir()
+    (root / "sub/data.csv").write_text(SECRET, "utf-8")
+    (root / "link.csv").symlink_to("sub/data.csv")
+    (root / "short").symlink_to("sub")
+    for path in ("link.csv", "short/data.csv", "sub/../link.csv", str(root / "sub/data.csv")):
+        assert value("read_text_file", path=path)["text"] == SECRET
+        assert value("csv_statistics", path=path)["columns"][0]["name"] == "secret"
+        found = value("search_files", query="secret", path=path)
+        assert [match["path"] for match in found["matches"]] == ["sub/data.csv"]
+
+
+def test_a_link_that_leads_to_itself_is_refused(call: Call, reader: str, root: Path) -> None:
+    (root / "loop").symlink_to("loop")
+    assert not call(reader, **READERS[reader]("loop")).ok
+
+
+@pytest.mark.usefixtures("root")
+def test_a_path_with_a_nul_is_refused(read: Callable[[str], str]) -> None:
+    assert read("a\0b") == "a path cannot contain a NUL character"
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.parametrize("path", ["nothing", "no/thing", "x" * 300, "~", "x/" * 2000])
+def test_a_file_that_is_not_there_is_refused(read: Callable[[str], str], path: str) -> None:
+    assert path[:50] in read(path) or "cannot open" in read(path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "directory"])
+def test_what_is_no_regular_file_is_refused_without_waiting(
+    call: Call, reader: str, kind: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The path of a socket may have about a hundred characters: a relative one is short.
+    monkeypatch.chdir(root)
+    with socket.socket(socket.AF_UNIX) as server:
+        make: dict[str, Callable[[], object]] = {
+            "pipe": lambda: os.mkfifo(root / "odd"),
+            "socket": lambda: server.bind("odd"),
+            "directory": (root / "odd").mkdir,
+        }
+        make[kind]()
+        answer = call(reader, **READERS[reader]("odd"))
+    if (reader, kind) == ("search_files", "directory"):
+        assert answer.value["matches"] == []
+    else:
+        assert answer.error is not None
+        assert answer.error.kind == "tool_error"
+
+
+def test_a_link_that_vanishes_while_it_is_followed_is_a_refusal(
+    read: Callable[[str], str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "link").symlink_to("nothing")
+    readlink = os.readlink
+
+    def vanishing(path: str, **options: int) -> str:
+        os.unlink(path)
+        return readlink(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "readlink", vanishing)
+        assert "'link': no such file or directory" in read("link")
+
+
+@pytest.mark.parametrize("tool", sorted(set(READERS) - {"query_sqlite"}))
+def test_a_pipe_put_there_after_the_check_is_refused_without_waiting(
+    module: Module, root: Path, tool: str
+) -> None:
+    os.mkfifo(root / "pipe")
+    with pytest.raises(ValueError, match="pipe, socket or device"):
+        module(tool, "confinement").read_file("pipe", limit=1)
+
+
+@pytest.mark.parametrize("reader", sorted(set(READERS) - {"search_files"}), indirect=True)
+@pytest.mark.usefixtures("root")
+def test_the_root_itself_is_no_file(read: Callable[[str], str]) -> None:
+    assert "directory" in read(".")
+
+
+def test_a_root_that_does_not_exist_is_refused(
+    read: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, root: Path
+) -> None:
+    monkeypatch.setenv("SOVL_TOOLS_ROOT", str(root / "nothing"))
+    assert "SOVL_TOOLS_ROOT names does not exist" in read("x")
+
+
+@pytest.mark.parametrize("variable", [None, ""])
+def test_without_a_root_the_current_directory_is_the_root(
+    value: Value, monkeypatch: pytest.MonkeyPatch, root: Path, variable: str | None
+) -> None:
+    (root / "data.csv").write_text(SECRET, "utf-8")
+    monkeypatch.chdir(root)
+    if variable is None:
+        monkeypatch.delenv("SOVL_TOOLS_ROOT")
+    else:
+        monkeypatch.setenv("SOVL_TOOLS_ROOT", variable)
+    assert value("read_text_file", path="data.csv")["text"] == SECRET
+
+
+def test_a_root_that_is_a_link_is_followed(
+    value: Value, monkeypatch: pytest.MonkeyPatch, root: Path
+) -> None:
+    (root / "data.csv").write_text(SECRET, "utf-8")
+    (root.parent / "link").symlink_to(root)
+    monkeypatch.setenv("SOVL_TOOLS_ROOT", str(root.parent / "link"))
+    assert value("read_text_file", path="data.csv")["text"] == SECRET
+
+
+@pytest.mark.parametrize("reader", sorted(set(READERS) - {"search_files"}), indirect=True)
+@pytest.mark.usefixtures("links_unseen")
+def test_a_link_put_there_after_the_check_is_not_followed(
+    read: Callable[[str], str], root: Path, outside: Path
+) -> None:
+    (root / "file").symlink_to(outside / "secret.txt")
+    (root / "directory").symlink_to(outside)
+    for path in ("file", "directory/secret.txt"):
+        message = read(path)
+        assert "cannot" in message or "not a file" in message
+
+
+@pytest.mark.usefixtures("links_unseen")
+def test_a_search_does_not_follow_a_link_put_there_after_the_check(
+    value: Value, root: Path, outside: Path
+) -> None:
+    (root / "directory").symlink_to(outside)
+    found = value("search_files", query="secret", path="directory")
+    assert (found["matches"], found["files_skipped"]) == ([], 1)
+
+
+@pytest.mark.parametrize("reader", sorted(set(READERS) - {"query_sqlite"}), indirect=True)
+def test_a_system_without_directory_descriptors_is_served_too(
+    call: Call, reader: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "data.csv").write_text(SECRET, "utf-8")
+    (root / "out").symlink_to("/etc/passwd")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "supports_dir_fd", set())
+        assert call(reader, **READERS[reader]("data.csv")).ok
+        assert not call(reader, **READERS[reader]("out")).ok
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs a list of descriptors")
+def test_no_descriptor_is_left_open(call: Call, reader: str, root: Path) -> None:
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/b/data.csv").write_text(SECRET, "utf-8")
+    paths = ["a/b/data.csv", "a/b", "a/b/nothing", "a/data.csv/x", "../x"]
+    for path in paths:
+        call(reader, **READERS[reader](path))
+    before = len(os.listdir("/proc/self/fd"))
+    for path in paths * 3:
+        call(reader, **READERS[reader](path))
+    assert len(os.listdir("/proc/self/fd")) <= before

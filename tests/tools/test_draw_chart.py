@@ -1,0 +1,303 @@
+"""Charts."""
+
+import itertools
+import math
+import re
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .conftest import Call, Module, Refuse
+
+Value = Callable[..., Any]
+Draw = Callable[..., ET.Element]
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def draw(value: Value) -> Draw:
+    """Draw a chart, and return the image as parsed XML."""
+
+    def chart(*values: list[float | None], **arguments: Any) -> ET.Element:
+        labels = arguments.pop("labels", [f"label {index}" for index in range(len(values[0]))])
+        series = [{"name": f"series {number}", "values": row} for number, row in enumerate(values)]
+        answer = value("draw_chart", labels=labels, series=series, **arguments)
+        return ET.fromstring(answer["svg"])
+
+    return chart
+
+
+def texts(image: ET.Element) -> list[str]:
+    return [element.text or "" for element in image.iter(f"{SVG}text")]
+
+
+def bars(image: ET.Element) -> list[ET.Element]:
+    return [bar for bar in image.iter(f"{SVG}rect") if bar.find(f"{SVG}title") is not None]
+
+
+def dots(image: ET.Element) -> list[ET.Element]:
+    return list(image.iter(f"{SVG}circle"))
+
+
+def lines(image: ET.Element) -> list[list[str]]:
+    return [line.attrib["points"].split() for line in image.iter(f"{SVG}polyline")]
+
+
+def number(element: ET.Element, attribute: str) -> float:
+    return float(element.attrib[attribute])
+
+
+def hint(element: ET.Element) -> str:
+    return element.findtext(f"{SVG}title") or ""
+
+
+def test_a_bar_is_as_high_as_its_value(draw: Draw) -> None:
+    image = draw([10, 20, 0])
+    low, high, none = bars(image)
+    assert number(high, "height") == pytest.approx(2 * number(low, "height"), abs=0.02)
+    assert number(none, "height") == 0
+    assert number(low, "y") + number(low, "height") == pytest.approx(
+        number(high, "y") + number(high, "height"), abs=0.02
+    )
+    assert [hint(bar) for bar in (low, high)] == [
+        "series 0, label 0: 10",
+        "series 0, label 1: 20",
+    ]
+
+
+def test_a_negative_bar_hangs_below_zero(draw: Draw) -> None:
+    above, below = bars(draw([5, -5]))
+    zero = number(above, "y") + number(above, "height")
+    assert number(below, "y") == pytest.approx(zero, abs=0.02)
+    assert number(below, "height") == pytest.approx(number(above, "height"), abs=0.02)
+
+
+def test_bars_of_several_series_stand_side_by_side(draw: Draw) -> None:
+    image = draw([1, 2], [3, 4], [5, 6])
+    edges = sorted((number(bar, "x"), number(bar, "width")) for bar in bars(image))
+    assert len(edges) == 6
+    assert all(x + width <= following for (x, width), (following, _) in itertools.pairwise(edges))
+    assert {"series 0", "series 1", "series 2"} <= set(texts(image))
+    assert len({bar.attrib["fill"] for bar in bars(image)}) == 3
+
+
+def test_a_single_series_needs_no_legend(draw: Draw) -> None:
+    assert "series 0" not in texts(draw([1, 2]))
+
+
+def test_a_line_goes_through_its_points(draw: Draw) -> None:
+    image = draw([1, 3, 2], kind="line")
+    (points,) = lines(image)
+    assert points == [
+        f"{float(dot.attrib['cx']):.2f},{float(dot.attrib['cy']):.2f}" for dot in dots(image)
+    ]
+    heights = [number(dot, "cy") for dot in dots(image)]
+    assert heights[0] > heights[2] > heights[1]
+
+
+def test_a_line_is_broken_where_values_are_missing(draw: Draw) -> None:
+    image = draw([1, 2, None, 4, None, 6, 7], kind="line")
+    assert [len(points) for points in lines(image)] == [2, 1, 2]
+    assert len(dots(image)) == 5
+    assert len(bars(draw([1, None]))) == 1
+
+
+def test_many_points_have_no_dots(draw: Draw) -> None:
+    values: list[float | None] = [math.sin(index / 10) for index in range(300)]
+    values[1] = None
+    image = draw(values, kind="line")
+    assert [len(points) for points in lines(image)] == [1, 298]
+    assert len(dots(image)) == 1
+
+
+@pytest.mark.parametrize("kind", ["bar", "line"])
+@pytest.mark.parametrize("amount", [42.5, -42.5, 0, 1e15, -1e-15])
+def test_a_single_point_is_drawn(draw: Draw, kind: str, amount: float) -> None:
+    image = draw([amount], kind=kind)
+    assert len(bars(image) if kind == "bar" else dots(image)) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "from_zero", "expected"),
+    [
+        ([0, 10], True, ["0", "2", "4", "6", "8", "10"]),
+        ([3, 97], True, ["0", "20", "40", "60", "80", "100"]),
+        ([3, 97], False, ["0", "20", "40", "60", "80", "100"]),
+        ([90, 97], False, ["90", "92", "94", "96", "98"]),
+        ([-90, -97], False, ["−98", "−96", "−94", "−92", "−90"]),  # noqa: RUF001
+        ([-97, -3], False, ["−100", "−80", "−60", "−40", "−20", "0"]),  # noqa: RUF001
+        ([-1, 1], True, ["−1", "−0.5", "0", "0.5", "1"]),  # noqa: RUF001
+        ([0.1, 0.3], True, ["0", "0.1", "0.2", "0.3"]),
+        ([0, 1.2], True, ["0", "0.25", "0.5", "0.75", "1", "1.25"]),
+        ([0], True, ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        ([7, 7], False, ["0", "2", "4", "6", "8"]),
+        ([0, 5000], True, ["0", "1,000", "2,000", "3,000", "4,000", "5,000"]),
+        ([0, 12e6], True, ["0", "2.5M", "5M", "7.5M", "10M", "12.5M"]),
+        ([0, 2e10], True, ["0", "5B", "10B", "15B", "20B"]),
+        ([-1e15, 1e15], True, ["−1,000T", "−500T", "0", "500T", "1,000T"]),  # noqa: RUF001
+        ([0, 3e-7], True, ["0", "1e−07", "2e−07", "3e−07"]),  # noqa: RUF001
+    ],
+)
+def test_axes_have_round_numbers(
+    module: Module,
+    values: list[float],
+    from_zero: bool,  # noqa: FBT001
+    expected: list[str],
+) -> None:
+    scale = module("draw_chart", "scale")
+    assert scale.format_ticks(scale.ticks(values, from_zero=from_zero)) == expected
+
+
+def test_axes_span_any_values(module: Module) -> None:
+    ticks = module("draw_chart", "scale").ticks
+    for low in (-1e15, -3.7, -1e-300, 0, 1e-12, 0.1, 17, 999_999_999_999_999):
+        for high in (-1e14, -1e-9, 0, 1e-300, 0.30000000000000004, 18, 1e15):
+            for from_zero in (True, False):
+                marks = ticks([low, high], from_zero=from_zero)
+                assert 2 <= len(marks) <= 9
+                slack = (marks[-1] - marks[0]) * 1e-6
+                assert marks[0] - slack <= min(low, high)
+                assert max(low, high) <= marks[-1] + slack
+
+
+def test_texts_are_escaped(draw: Draw) -> None:
+    nasty = "<script>&\"'\0\x0b]]>&lt;"
+    shown = "<script>&\"'\ufffd\ufffd]]>&lt;"
+    image = draw([1], [2], labels=[nasty], title=nasty, x_label=nasty, y_label=nasty, width=2000)
+    assert image.find(f".//{SVG}script") is None
+    assert image.findtext(f"{SVG}title") == shown
+    assert f"series 0, {shown}: 1" in map(hint, bars(image))
+
+
+def test_title_and_axis_titles_are_shown(draw: Draw) -> None:
+    shown = texts(draw([1, 2], title="Sales", x_label="month", y_label="tons"))
+    assert {"Sales", "month", "tons"} <= set(shown)
+    assert not {"", "Sales"} & set(texts(draw([1, 2])))
+
+
+@pytest.mark.parametrize(
+    ("labels", "rotated", "shown"),
+    [
+        (["a", "b", "c"], False, 3),
+        (["a very long label indeed that does not fit"] * 4, False, 4),
+        (["a very long label indeed that does not fit"] * 12, True, 12),
+        (["one long label here"] + ["b"] * 11, False, 12),
+        (["label"] * 200, True, 34),
+        (["本" * 20] * 11, True, 11),
+    ],
+)
+def test_labels_do_not_run_into_one_another(
+    draw: Draw,
+    labels: list[str],
+    rotated: bool,  # noqa: FBT001
+    shown: int,
+) -> None:
+    image = draw([1.0] * len(labels), labels=labels)
+    written = [
+        element
+        for element in image.iter(f"{SVG}text")
+        if element.get("text-anchor") == "middle" or "transform" in element.attrib
+    ]
+    assert len(written) == shown
+    assert all(("transform" in element.attrib) is rotated for element in written)
+
+
+def test_everything_lies_on_the_image(draw: Draw) -> None:
+    values: list[float | None] = [-(10.0**index) for index in range(15)]
+    for size in ({"width": 300, "height": 300}, {"width": 2000, "height": 2000}):
+        image = draw(values, values, labels=["x" * 200] * 15, title="y" * 200, **size)
+        for bar in bars(image):
+            assert 0 <= number(bar, "x") <= size["width"] - number(bar, "width")
+            assert 0 <= number(bar, "y") <= size["height"] - number(bar, "height")
+
+
+def test_a_long_legend_has_several_rows(draw: Draw) -> None:
+    image = draw(*[[1.0]] * 10, width=400)
+    rows = {
+        element.attrib["y"]
+        for element in image.iter(f"{SVG}text")
+        if (element.text or "").startswith("series")
+    }
+    assert len(rows) > 1
+
+
+def test_the_same_values_give_the_same_image(value: Value) -> None:
+    arguments: dict[str, Any] = {
+        "labels": ["a", "b"],
+        "series": [{"name": "n", "values": [0.1, 2 / 3]}],
+        "title": "t",
+    }
+    first = value("draw_chart", **arguments)
+    assert first == value("draw_chart", **arguments)
+    assert (first["width"], first["height"]) == (800, 450)
+    assert re.search(r"-0[\"\s.]|nan|inf|e-\d", first["svg"]) is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "rows", "message"),
+    [
+        (["a"], [[1, 2]], "series 'series 0' has 2 values, but there are 1 labels"),
+        (["a", "b"], [[1, 2], [1]], "series 'series 1' has 1 values, but there are 2 labels"),
+        (["a"], [[None]], "there is nothing to draw"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    refuse: Refuse, labels: list[str], rows: list[Any], message: str
+) -> None:
+    series = [{"name": f"series {index}", "values": row} for index, row in enumerate(rows)]
+    assert message in refuse("draw_chart", labels=labels, series=series)
+
+
+def test_an_image_without_room_is_refused(refuse: Refuse) -> None:
+    series = [{"name": "a long name of a series", "values": [1.0] * 50} for _ in range(10)]
+    message = refuse("draw_chart", labels=["x" * 99] * 50, series=series, width=300, height=200)
+    assert "make it higher" in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"labels": [], "series": []},
+        {"labels": ["a"], "series": []},
+        {"labels": ["a"], "series": [{"name": "n", "values": []}]},
+        {"labels": ["a"], "series": [{"name": "n", "values": [1e16]}]},
+        {"labels": ["a"], "series": [{"name": "n", "values": ["1"]}]},
+        {"labels": ["a"], "series": [{"values": [1]}]},
+        {"labels": ["a"] * 501, "series": [{"name": "n", "values": [1] * 501}]},
+        {"labels": ["a"], "series": [{"name": "n", "values": [1]}], "kind": "pie"},
+        {"labels": ["a"], "series": [{"name": "n", "values": [1]}], "width": 10**6},
+    ],
+)
+def test_arguments_that_break_the_schema_are_refused(call: Call, arguments: dict[str, Any]) -> None:
+    answer = call("draw_chart", **arguments)
+    assert answer.error is not None
+    assert answer.error.kind == "invalid_arguments"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1.0]] * 11, "there are 11 series, more than the 10"),
+        ([[float("nan")]], "must lie between"),
+        ([[float("inf")]], "must lie between"),
+        ([], "there is nothing to draw"),
+    ],
+)
+def test_the_function_itself_refuses_them_too(
+    module: Module, values: list[list[float]], message: str
+) -> None:
+    series = [{"name": "n", "values": row} for row in values]
+    with pytest.raises(ValueError, match=message):
+        module("draw_chart").draw_chart(labels=["a"], series=series)
+
+
+def test_the_largest_chart_is_drawn_in_time(draw: Draw) -> None:
+    started = time.perf_counter()
+    rows: list[list[float | None]] = [[1.0, -2.0] * 250] * 10
+    image = draw(*rows, labels=["y" * 200] * 500)
+    assert len(bars(image)) == 5000
+    assert time.perf_counter() - started < 10

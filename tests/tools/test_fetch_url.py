@@ -1,0 +1,634 @@
+"""Fetching of web pages, against servers on the loopback interface and names of our own making."""
+
+import asyncio
+import gzip
+import http.server
+import ipaddress
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import certifi
+import pytest
+
+from .conftest import Call, Module, Refuse
+
+Value = Callable[..., Any]
+Names = dict[str, list[str]]
+PUBLIC = "93.184.215.14"
+PRIVATE_MESSAGE = "leads to an address that is not public, which may not be fetched"
+
+
+class Site(http.server.ThreadingHTTPServer):
+    """Answers each path with what ``pages`` says, and remembers what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.pages: dict[str, tuple[int, dict[str, str], bytes]] = {}
+        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.over = threading.Event()
+
+    def url(self, path: str = "/", *, host: str = "127.0.0.1", scheme: str = "http") -> str:
+        return f"{scheme}://{host}:{self.server_port}{path}"
+
+    def page(self, body: bytes, path: str = "/", *, status: int = 200, **headers: str) -> str:
+        return self.page_with(headers, body, path, status=status)
+
+    def page_with(
+        self, headers: dict[str, str], body: bytes, path: str = "/", *, status: int = 200
+    ) -> str:
+        named = {name.replace("_", "-"): text for name, text in headers.items()}
+        self.pages[path] = (status, named, body)
+        return self.url(path)
+
+    def redirect(self, location: str, path: str = "/", *, status: int = 302) -> str:
+        return self.page(b"moved", path, status=status, location=location)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is part of these tests."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Site
+
+    def do_GET(self) -> None:
+        self.server.asked.append((self.path, dict(self.headers)))
+        status, headers, body = self.server.pages.get(self.path, (404, {}, b"nothing here"))
+        self.send_response(status)
+        for name, text in headers.items():
+            self.send_header(name, text)
+        if "transfer-encoding" not in headers:
+            self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        if headers.get("transfer-encoding") == "chunked":
+            self.server.over.wait(20)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Say nothing."""
+
+
+def serving(site: Site) -> Iterator[Site]:
+    thread = threading.Thread(target=site.serve_forever, args=(0.01,))
+    thread.start()
+    yield site
+    site.over.set()
+    site.shutdown()
+    site.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def strict_site() -> Iterator[Site]:
+    """A site that the tool may not reach directly."""
+    yield from serving(Site())
+
+
+@pytest.fixture
+def site(strict_site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A site on the loopback interface, which the environment permits."""
+    monkeypatch.setenv("SOVL_TOOLS_ALLOW_PRIVATE", "1")
+    return strict_site
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+    """Hosts that we invent: each look-up takes the addresses that stand here."""
+    known: Names = {}
+    real = socket.getaddrinfo
+
+    def look_up(host: str, *arguments: Any, **options: Any) -> Any:
+        if host not in known:
+            return real(host, *arguments, **options)
+        found = known[host]
+        return [entry for address in found for entry in real(address, *arguments, **options)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return known
+
+
+@pytest.fixture
+def connections(strict_site: Site, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Lead connections to a public address to our site, and tell all addresses connected to."""
+    made: list[str] = []
+    real: Any = asyncio.BaseEventLoop.create_connection
+
+    async def connect(
+        loop: Any, protocol: Any, host: str | None = None, port: int | None = None, **options: Any
+    ) -> Any:
+        made.append(str(host))
+        if host == PUBLIC:
+            host, port = "127.0.0.1", strict_site.server_port
+        return await real(loop, protocol, host, port, **options)
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "create_connection", connect)
+    return made
+
+
+def test_returns_the_text_of_a_page(value: Value, site: Site) -> None:
+    url = site.page("grüße".encode(), content_type="text/html; charset=utf-8", etag='"1"')
+    assert value("fetch_url", url=url) == {
+        "status": 200,
+        "url": url,
+        "redirects": [],
+        "headers": {
+            "content-type": "text/html; charset=utf-8",
+            "content-length": "7",
+            "etag": '"1"',
+        },
+        "text": "grüße",
+        "note": "",
+        "truncated": False,
+    }
+
+
+def test_an_error_page_is_an_answer_too(value: Value, site: Site) -> None:
+    answer = value("fetch_url", url=site.url("/missing"))
+    assert (answer["status"], answer["text"]) == (404, "nothing here")
+
+
+def test_sends_the_name_of_the_host_and_asks_for_plain_text(
+    value: Value, site: Site, names: Names
+) -> None:
+    names["site.test"] = ["127.0.0.1"]
+    site.page(b"hello")
+    answer = value("fetch_url", url=site.url(host="site.test"))
+    assert answer["url"] == site.url(host="site.test")
+    ((_, headers),) = site.asked
+    assert headers["Host"] == f"site.test:{site.server_port}"
+    assert headers["Accept-Encoding"] == "identity"
+
+
+def test_an_international_name_is_looked_up_in_ascii(
+    value: Value, site: Site, names: Names
+) -> None:
+    names["xn--mnchen-3ya.test"] = ["127.0.0.1"]
+    site.page(b"servus")
+    assert value("fetch_url", url=site.url(host="münchen.test"))["text"] == "servus"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "text"),
+    [
+        ({"content_type": "text/plain; charset=latin-1"}, b"caf\xe9", "café"),
+        ({"content_type": "text/plain; charset=utf-16"}, "né".encode("utf-16"), "né"),
+        ({"content_type": "text/plain; charset=punycode"}, b"caf\xc3\xa9-", "café-"),
+        ({"content_type": "text/plain; charset=iso-8859-99"}, b"caf\xc3\xa9", "café"),
+        ({"content_type": "text/plain; charset=nonsense"}, b"caf\xc3\xa9", "café"),
+        ({"content_type": "application/json"}, b'{"a": 1}', '{"a": 1}'),
+        ({"content_type": "application/problem+json"}, b"{}", "{}"),
+        ({"content_type": "image/svg+xml"}, b"<svg/>", "<svg/>"),
+        ({"content_type": "TEXT/HTML"}, b"\xef\xbb\xbfx", "x"),
+        ({}, b"no type", "no type"),
+        ({"content_type": "text/plain"}, b"a\xffb", "a\ufffdb"),
+        ({"content_type": "text/plain", "content_encoding": "gzip"}, gzip.compress(b"zip"), "zip"),
+        (
+            {"content_type": "text/plain", "content_encoding": "Deflate"},
+            zlib.compress(b"zip"),
+            "zip",
+        ),
+        ({"content_type": "text/plain", "content_encoding": ""}, b"plain", "plain"),
+    ],
+)
+def test_decodes_text(
+    value: Value, site: Site, headers: dict[str, str], body: bytes, text: str
+) -> None:
+    assert value("fetch_url", url=site.page_with(headers, body))["text"] == text
+
+
+@pytest.mark.parametrize(
+    ("headers", "note"),
+    [
+        ({"content_type": "image/png"}, "the content is image/png, which is no text"),
+        ({"content_type": "application/pdf"}, "which is no text"),
+        ({"content_type": "nonsense"}, "which is no text"),
+        ({}, "holds NUL bytes, so it is no text"),
+    ],
+)
+def test_content_that_is_no_text_is_described(
+    value: Value, site: Site, headers: dict[str, str], note: str
+) -> None:
+    answer = value("fetch_url", url=site.page_with(headers, b"\x89PNG\0"))
+    assert answer["text"] is None
+    assert note in answer["note"]
+
+
+def test_a_long_text_is_cut_between_characters(value: Value, site: Site) -> None:
+    url = site.page("ééé".encode(), content_type="text/plain")
+    cut = value("fetch_url", url=url, max_bytes=5)
+    assert (cut["text"], cut["truncated"]) == ("éé", True)
+    whole = value("fetch_url", url=url, max_bytes=6)
+    assert (whole["text"], whole["truncated"]) == ("ééé", False)
+
+
+def test_a_packed_bomb_is_unpacked_no_further_than_asked(value: Value, site: Site) -> None:
+    bomb = gzip.compress(bytes(100_000_000), compresslevel=1)
+    url = site.page(bomb, content_type="text/plain", content_encoding="gzip")
+    answer = value("fetch_url", url=url, max_bytes=10)
+    assert (answer["text"], answer["truncated"]) == ("\0" * 10, True)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message"),
+    [("br", "packed as 'br', which was not asked for"), ("gzip", "not packed the way")],
+)
+def test_what_cannot_be_unpacked_is_refused(
+    refuse: Refuse, site: Site, encoding: str, message: str
+) -> None:
+    url = site.page(b"not packed", content_type="text/plain", content_encoding=encoding)
+    assert message in refuse("fetch_url", url=url)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_followed(value: Value, site: Site, status: int) -> None:
+    url = site.redirect("b/c?d", "/a", status=status)
+    site.page(b"there", "/b/c?d")
+    answer = value("fetch_url", url=url)
+    assert (answer["url"], answer["redirects"]) == (site.url("/b/c?d"), [url])
+    assert answer["text"] == "there"
+
+
+def test_redirects_are_limited(refuse: Refuse, site: Site) -> None:
+    assert refuse("fetch_url", url=site.redirect("/")) == "there are more than 5 redirects"
+    assert len(site.asked) == 6
+    assert refuse("fetch_url", url=site.url(), max_redirects=0) == (
+        "there are more than 0 redirects"
+    )
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        ("ftp://example.test/", "no address that begins with http:// or https://"),
+        ("file:///etc/passwd", "no address that begins with http:// or https://"),
+        ("javascript:alert(1)", "no address that begins with http:// or https://"),
+        ("http://user:password@example.test/", "must not hold a user name or password"),
+        ("http://[nonsense", "there is no host"),
+        ("http://host:port/", "is no web address"),
+        ("//xn--a/", "is no web address"),
+    ],
+)
+def test_a_redirect_is_checked_like_any_address(
+    refuse: Refuse, site: Site, names: Names, location: str, message: str
+) -> None:
+    names["%5bnonsense"] = ["nonsense.invalid"]
+    assert message in refuse("fetch_url", url=site.redirect(location))
+
+
+def test_cookies_are_not_carried_to_another_host_at_the_address(
+    value: Value, site: Site, names: Names
+) -> None:
+    names["one.test"] = names["two.test"] = ["127.0.0.1"]
+    target = site.url("/b", host="two.test")
+    site.page(b"", "/a", status=302, location=target, set_cookie="secret=1; Path=/")
+    site.page(b"done", "/b")
+    value("fetch_url", url=site.url("/a", host="one.test"))
+    assert [headers.get("Cookie") for _, headers in site.asked] == [None, None]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "0.0.0.0",
+        "0.1.2.3",
+        "10.0.0.1",
+        "100.64.0.1",
+        "100.127.255.255",
+        "127.0.0.1",
+        "127.255.255.254",
+        "169.254.169.254",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.0.0.8",
+        "192.0.2.1",
+        "192.88.99.1",
+        "192.168.1.1",
+        "198.18.0.1",
+        "198.51.100.7",
+        "203.0.113.9",
+        "224.0.0.1",
+        "239.255.255.250",
+        "240.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "::7f00:1",
+        "::ffff:10.0.0.1",
+        "::ffff:93.184.215.14",
+        "64:ff9b::a00:1",
+        "64:ff9b::5db8:d70e",
+        "64:ff9b:1::1",
+        "100::1",
+        "2001::1",
+        "2001:2::1",
+        "2001:10::1",
+        "2001:20::1",
+        "2001:db8::1",
+        "2002:a00:1::1",
+        "3fff::1",
+        "4000::1",
+        "5f00::1",
+        "fc00::1",
+        "fdff::1",
+        "fe80::1",
+        "fe80::1%1",
+        "fec0::1",
+        "ff02::1",
+    ],
+)
+def test_special_addresses_are_not_public(module: Module, address: str) -> None:
+    is_public = module("fetch_url", "addresses").is_public
+    assert not is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        PUBLIC,
+        "1.1.1.1",
+        "9.255.255.255",
+        "11.0.0.0",
+        "100.63.255.255",
+        "100.128.0.0",
+        "172.15.255.255",
+        "172.32.0.0",
+        "192.0.1.0",
+        "223.255.255.255",
+        "2001:200::1",
+        "2606:4700::1111",
+        "2a00:1450::1",
+    ],
+)
+def test_other_addresses_are_public(module: Module, address: str) -> None:
+    is_public = module("fetch_url", "addresses").is_public
+    assert is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "localhost",
+        "127.1",
+        "0x7f.1",
+        "0x7f000001",
+        "2130706433",
+        "017700000001",
+        "0",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[64:ff9b::7f00:1]",
+        "10.0.0.1",
+        "169.254.169.254",
+    ],
+)
+def test_the_own_network_is_refused_however_it_is_written(
+    refuse: Refuse, strict_site: Site, connections: list[str], host: str
+) -> None:
+    assert PRIVATE_MESSAGE in refuse("fetch_url", url=strict_site.url(host=host))
+    assert (connections, strict_site.asked) == ([], [])
+
+
+@pytest.mark.parametrize("allow", ["0", "", "yes", "true", "11"])
+def test_only_the_right_switch_permits_the_own_network(
+    refuse: Refuse, strict_site: Site, monkeypatch: pytest.MonkeyPatch, allow: str
+) -> None:
+    monkeypatch.setenv("SOVL_TOOLS_ALLOW_PRIVATE", allow)
+    assert PRIVATE_MESSAGE in refuse("fetch_url", url=strict_site.url())
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [["10.0.0.1"], [PUBLIC, "10.0.0.1"], ["2606:4700::1111", "::1"], [PUBLIC] * 9 + ["0.0.0.0"]],
+)
+def test_a_name_with_any_private_address_is_refused(
+    refuse: Refuse, names: Names, connections: list[str], addresses: list[str]
+) -> None:
+    names["rebound.test"] = addresses
+    assert PRIVATE_MESSAGE in refuse("fetch_url", url="http://rebound.test/")
+    assert connections == []
+
+
+def test_a_public_address_is_reached_by_the_address_that_was_checked(
+    value: Value, strict_site: Site, names: Names, connections: list[str]
+) -> None:
+    names["public.test"] = [PUBLIC]
+    strict_site.page(b"hello")
+    assert value("fetch_url", url="http://public.test/")["text"] == "hello"
+    assert connections == [PUBLIC]
+    assert strict_site.asked[0][1]["Host"] == "public.test"
+
+
+def test_a_name_is_looked_up_only_once(
+    value: Value,
+    strict_site: Site,
+    connections: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = iter([PUBLIC, "127.0.0.1", "127.0.0.1"])
+    real = socket.getaddrinfo
+
+    def rebinding(host: str, *arguments: Any, **options: Any) -> Any:
+        return real(next(answers) if host == "rebinding.test" else host, *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
+    strict_site.page(b"hello")
+    assert value("fetch_url", url="http://rebinding.test/")["text"] == "hello"
+    assert connections == [PUBLIC]
+    assert next(answers) == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://127.0.0.1:{port}/secret",
+        "http://[::1]:{port}/secret",
+        "http://private.test:{port}/secret",
+        "//localhost:{port}/secret",
+        "https://169.254.169.254/latest/meta-data",
+    ],
+)
+def test_a_redirect_into_the_own_network_is_refused(
+    refuse: Refuse, strict_site: Site, names: Names, connections: list[str], location: str
+) -> None:
+    names |= {"public.test": [PUBLIC], "private.test": ["127.0.0.1"]}
+    strict_site.redirect(location.format(port=strict_site.server_port))
+    assert PRIVATE_MESSAGE in refuse("fetch_url", url="http://public.test/")
+    assert connections == [PUBLIC]
+    assert [path for path, _ in strict_site.asked] == ["/"]
+
+
+def test_a_name_that_changes_between_redirects_is_checked_again(
+    refuse: Refuse,
+    strict_site: Site,
+    connections: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = iter([PUBLIC, "127.0.0.1"])
+    real = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda _, *rest, **options: real(next(answers), *rest, **options)
+    )
+    strict_site.redirect("/again")
+    assert PRIVATE_MESSAGE in refuse("fetch_url", url="http://rebinding.test/")
+    assert connections == [PUBLIC]
+
+
+def test_no_proxy_of_the_environment_is_used(
+    value: Value, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert value("fetch_url", url=site.page(b"direct"))["text"] == "direct"
+
+
+def test_the_next_address_is_tried_if_one_does_not_answer(
+    value: Value, site: Site, names: Names
+) -> None:
+    names["two.test"] = ["127.0.0.2", "127.0.0.1"]
+    site.page(b"second")
+    assert value("fetch_url", url=site.url(host="two.test"))["text"] == "second"
+
+
+def test_a_host_that_nobody_answers_for_is_a_refusal(refuse: Refuse, site: Site) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    assert site.url()
+    message = refuse("fetch_url", url=f"http://127.0.0.1:{port}/")
+    assert message.startswith("cannot connect to '127.0.0.1'")
+
+
+def test_a_name_that_does_not_exist_is_a_refusal(refuse: Refuse, names: Names) -> None:
+    names["missing.test"] = ["nothing.invalid."]
+    assert refuse("fetch_url", url="http://missing.test/") == "there is no host 'missing.test'"
+
+
+def test_a_server_that_breaks_off_is_a_refusal(refuse: Refuse, site: Site) -> None:
+    url = site.page(b"short", content_type="text/plain", transfer_encoding="chunked")
+    site.over.set()
+    assert refuse("fetch_url", url=url).startswith("the fetch failed: ")
+
+
+def test_a_server_that_never_ends_is_given_up(refuse: Refuse, site: Site) -> None:
+    url = site.page(b"5\r\nhello\r\n", content_type="text/plain", transfer_encoding="chunked")
+    started = time.perf_counter()
+    message = refuse("fetch_url", url=url, timeout_seconds=0.3)
+    assert message == "no complete answer within 0.3 seconds"
+    assert time.perf_counter() - started < 5
+
+
+def test_a_server_that_never_begins_is_given_up(
+    refuse: Refuse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOVL_TOOLS_ALLOW_PRIVATE", "1")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        message = refuse("fetch_url", url=url, timeout_seconds=0.2)
+    assert message == "no complete answer within 0.2 seconds"
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("http://user@example.test/", "must not hold a user name or password"),
+        ("http://user:password@example.test/", "must not hold a user name or password"),
+        ("https://example.test\\@127.0.0.1/", "must not hold a user name or password"),
+        ("http:///path/only", "no address that begins with http:// or https://"),
+        ("http://xn--a.test/", "is no web address"),
+        ("http://exa\r\nmple.test/", "is no web address"),
+        ("http://example.test:port/", "is no web address"),
+        ("http://example.test/\0", "is no web address"),
+        ("http://" + "a" * 300 + "/", "there is no host"),
+        ("http://example.test:65536/", "there is no port 65536"),
+        ("http://example.test:0/", "there is no port 0"),
+    ],
+)
+def test_what_is_no_address_is_refused(refuse: Refuse, url: str, message: str) -> None:
+    assert message in refuse("fetch_url", url=url)
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://example.test/", "file:///etc/passwd", "example.test/page", "http://", ""]
+)
+def test_other_schemes_break_the_schema(call: Call, url: str) -> None:
+    answer = call("fetch_url", url=url)
+    assert answer.error is not None
+    assert answer.error.kind == "invalid_arguments"
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for secure.test, together with its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the command openssl")
+    path = tmp_path / "secure.pem"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    names = ["-subj", "/CN=secure.test", "-addext", "subjectAltName=DNS:secure.test"]
+    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(path)]
+    subprocess.run([*command.split(), *names, *files], check=True, capture_output=True)
+    path.write_bytes(path.read_bytes() + (tmp_path / "key.pem").read_bytes())
+    return path
+
+
+@pytest.fixture
+def secure_site(certificate: Path, names: Names, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """The same kind of site, by https, under the names secure.test and other.test."""
+    monkeypatch.setenv("SOVL_TOOLS_ALLOW_PRIVATE", "1")
+    names["secure.test"] = names["secure.test."] = names["other.test"] = ["127.0.0.1"]
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    site = Site()
+    site.socket = context.wrap_socket(site.socket, server_side=True)
+    yield from serving(site)
+
+
+@pytest.fixture
+def trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trust the certificate as the public authorities are."""
+    monkeypatch.setattr(certifi, "where", lambda: str(certificate))
+
+
+@pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize("host", ["secure.test", "secure.test."])
+def test_https_checks_the_name_although_it_connects_to_the_address(
+    value: Value, secure_site: Site, host: str
+) -> None:
+    secure_site.page(b"safe")
+    url = secure_site.url(scheme="https", host=host)
+    assert value("fetch_url", url=url)["text"] == "safe"
+
+
+@pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize("host", ["other.test", "127.0.0.1"])
+def test_a_certificate_for_another_name_is_refused(
+    refuse: Refuse, secure_site: Site, host: str
+) -> None:
+    message = refuse("fetch_url", url=secure_site.url(scheme="https", host=host))
+    assert "certificate verify failed" in message
+    assert secure_site.asked == []
+
+
+@pytest.mark.usefixtures("trusted")
+def test_a_redirect_to_another_name_at_the_address_is_verified_anew(
+    refuse: Refuse, secure_site: Site
+) -> None:
+    secure_site.redirect(secure_site.url("/b", scheme="https", host="other.test"))
+    message = refuse("fetch_url", url=secure_site.url(scheme="https", host="secure.test"))
+    assert "certificate verify failed" in message
+    assert [path for path, _ in secure_site.asked] == ["/"]
+
+
+def test_a_certificate_of_no_known_authority_is_refused(refuse: Refuse, secure_site: Site) -> None:
+    url = secure_site.url(scheme="https", host="secure.test")
+    assert "certificate verify failed" in refuse("fetch_url", url=url)

@@ -1,0 +1,106 @@
+"""Regular expressions in a child process, as two tools have them: each its own copy."""
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from .conftest import Module
+
+
+@pytest.fixture(params=["compare_values", "search_files"])
+def patterns(request: pytest.FixtureRequest, module: Module) -> ModuleType:
+    return module(request.param, "patterns")
+
+
+@pytest.fixture
+def worker(patterns: ModuleType) -> Any:
+    return patterns.regex_worker
+
+
+def search(patterns: ModuleType, pattern: str, *texts: str, limit: int = 9) -> Any:
+    return patterns.search(pattern, texts, ignore_case=False, limit=limit)
+
+
+def test_tells_where_the_first_match_of_each_text_begins(patterns: ModuleType) -> None:
+    assert search(patterns, r"\d+", "a1b22", "none", "3", "") == [(0, 1), (2, 0)]
+    assert search(patterns, "a", "a", "a", "a", limit=2) == [(0, 0), (1, 0)]
+    assert search(patterns, "é\ud800$", "é\ud800") == [(0, 0)]
+
+
+def test_sees_the_beginning_of_each_text(patterns: ModuleType) -> None:
+    assert search(patterns, "x$", "." * 1999 + "x" + "." * 9) == [(0, 1999)]
+    assert search(patterns, "x", "." * 2000 + "x") == []
+
+
+@pytest.mark.parametrize("pattern", ["(", "[", "*", "a{99999999999999999999}", "(?P<a>.)(?P<a>.)"])
+def test_what_is_no_regular_expression_is_refused(patterns: ModuleType, pattern: str) -> None:
+    with pytest.raises(ValueError, match="failed: it is no valid regular expression"):
+        search(patterns, pattern, "a")
+
+
+def test_an_interpreter_that_does_not_start_is_a_refusal(
+    patterns: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nothing/here")
+    with pytest.raises(ValueError, match="cannot start Python"):
+        search(patterns, "a", "a")
+
+
+def test_a_child_that_dies_is_a_refusal(
+    patterns: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(ValueError, match="it could not be run"):
+        search(patterns, "a", "a")
+
+
+def test_the_child_answers_one_request(worker: Any) -> None:
+    asked = {"pattern": "B", "texts": ["abc", "", "B", "b"], "ignore_case": True, "limit": 2}
+    assert json.loads(worker.answer(json.dumps(asked))) == {"found": [[0, 1], [2, 0]]}
+    asked["ignore_case"] = False
+    assert json.loads(worker.answer(json.dumps(asked))) == {"found": [[2, 0]]}
+    asked["pattern"] = "("
+    assert "no valid regular expression" in worker.answer(json.dumps(asked))
+
+
+def test_the_child_reports_a_lack_of_memory(worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(worker, "_found", exhausted)
+    asked = {"pattern": "a", "texts": [], "ignore_case": False, "limit": 1}
+    assert json.loads(worker.answer(json.dumps(asked))) == {"error": "it needs too much memory"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems may not limit memory")
+def test_the_child_limits_its_memory(worker: Any) -> None:
+    script = (
+        "import resource, runpy; "
+        f"runpy.run_path({worker.__file__!r})['limit_memory'](); "
+        "print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+    )
+    command = [sys.executable, "-I", "-S", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "1000000000\n"
+
+
+@pytest.mark.parametrize("refusal", [None, ValueError, OSError])
+def test_a_system_that_limits_no_memory_is_served_too(
+    worker: Any, monkeypatch: pytest.MonkeyPatch, refusal: type[Exception] | None
+) -> None:
+    asked = []
+
+    def limit(*arguments: object) -> None:
+        asked.append(arguments)
+        if refusal:
+            raise refusal
+
+    monkeypatch.setattr(resource, "setrlimit", limit)
+    worker.limit_memory()
+    assert asked == [(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))]

@@ -1,0 +1,243 @@
+"""Search in files. That nothing outside the root is searched is tested in test_confinement."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Module, Refuse
+
+Value = Callable[..., Any]
+
+
+@pytest.fixture
+def tree(root: Path) -> Path:
+    """A small project."""
+    for path, text in {
+        "a.py": "import os\nprint('Hello')\n",
+        "b.txt": "hello hello\r\nworld\rhello",
+        "docs/guide.md": "# Hello\n",
+        "docs/deep/er/notes.md": "say hello",
+        ".hidden/x.txt": "hello",
+        "docs/.secret": "hello",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(text.encode())
+    return root
+
+
+def places(answer: Any) -> list[tuple[str, int, int]]:
+    return [(match["path"], match["line"], match["column"]) for match in answer["matches"]]
+
+
+def paths(answer: Any) -> list[str]:
+    return [match["path"] for match in answer["matches"]]
+
+
+@pytest.mark.usefixtures("tree")
+def test_finds_a_text_in_all_files_in_a_fixed_order(value: Value) -> None:
+    answer = value("search_files", query="hello")
+    assert places(answer) == [("b.txt", 1, 1), ("b.txt", 3, 1), ("docs/deep/er/notes.md", 1, 5)]
+    assert answer["matches"][0]["text"] == "hello hello"
+    assert (answer["files_searched"], answer["files_skipped"]) == (4, 0)
+    assert answer["complete"] is True
+
+
+@pytest.mark.usefixtures("tree")
+def test_can_ignore_case(value: Value) -> None:
+    answer = value("search_files", query="HELLO", ignore_case=True)
+    assert paths(answer) == [
+        "a.py",
+        "b.txt",
+        "b.txt",
+        "docs/guide.md",
+        "docs/deep/er/notes.md",
+    ]
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_text_is_no_pattern(value: Value) -> None:
+    assert places(value("search_files", query="print('Hello')")) == [("a.py", 2, 1)]
+    assert places(value("search_files", query="h.llo")) == []
+
+
+@pytest.mark.usefixtures("tree")
+def test_finds_a_regular_expression(value: Value) -> None:
+    answer = value("search_files", query=r"^\w+\s\w+$", regex=True)
+    assert places(answer) == [
+        ("a.py", 1, 1),
+        ("b.txt", 1, 1),
+        ("docs/deep/er/notes.md", 1, 1),
+    ]
+    answer = value("search_files", query=r"H\w+", regex=True, ignore_case=True, glob="*.md")
+    assert places(answer) == [("docs/guide.md", 1, 3), ("docs/deep/er/notes.md", 1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("glob", "expected"),
+    [
+        ("*.py", ["a.py"]),
+        ("?.*", ["a.py", "b.txt"]),
+        ("[!a].txt", ["b.txt"]),
+        ("*.md", ["docs/guide.md", "docs/deep/er/notes.md"]),
+        ("**/*.md", ["docs/guide.md", "docs/deep/er/notes.md"]),
+        ("docs/*", ["docs/guide.md"]),
+        ("./docs/*.md", ["docs/guide.md"]),
+        ("docs/**", ["docs/guide.md", "docs/deep/er/notes.md"]),
+        ("docs/**/notes.md", ["docs/deep/er/notes.md"]),
+        ("**/deep/**/*", ["docs/deep/er/notes.md"]),
+        ("**/**", ["a.py", "b.txt", "docs/guide.md", "docs/deep/er/notes.md"]),
+        ("docs", []),
+        ("docs/guide.md/x", []),
+        ("*.PY", []),
+    ],
+)
+@pytest.mark.usefixtures("tree")
+def test_a_glob_selects_files(value: Value, glob: str, expected: list[str]) -> None:
+    answer = value("search_files", query="o", glob=glob, ignore_case=True)
+    assert list(dict.fromkeys(paths(answer))) == expected
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_search_can_begin_below_or_in_one_file(value: Value) -> None:
+    assert paths(value("search_files", query="hello", path="docs")) == ["docs/deep/er/notes.md"]
+    assert paths(value("search_files", query="o", path="docs/deep", glob="er/*")) != []
+    assert len(value("search_files", query="hello", path="b.txt")["matches"]) == 2
+
+
+@pytest.mark.usefixtures("tree")
+def test_hidden_names_are_searched_only_on_request(value: Value) -> None:
+    answer = value("search_files", query="hello", include_hidden=True)
+    assert {".hidden/x.txt", "docs/.secret"} < set(paths(answer))
+    assert paths(value("search_files", query="hello", path=".hidden")) == [".hidden/x.txt"]
+
+
+def test_links_are_not_followed(value: Value, tree: Path) -> None:
+    (tree / "docs/up").symlink_to("..")
+    (tree / "copy.txt").symlink_to("b.txt")
+    (tree / "out").symlink_to("/etc")
+    answer = value("search_files", query="hello")
+    assert set(paths(answer)) == {"b.txt", "docs/deep/er/notes.md"}
+    assert answer["files_skipped"] == 0
+
+
+def test_binary_giant_and_odd_files_are_skipped(value: Value, root: Path) -> None:
+    (root / "binary").write_bytes(b"hello\xff")
+    (root / "nul").write_bytes(b"hello\0")
+    (root / "giant").write_bytes(b"hello\n" * 400_000)
+    os.mkfifo(root / "pipe")
+    (root / "good").write_bytes(b"\xef\xbb\xbfhello")
+    answer = value("search_files", query="hello")
+    assert places(answer) == [("good", 1, 1)]
+    assert (answer["files_searched"], answer["files_skipped"]) == (1, 3)
+
+
+def test_a_directory_that_cannot_be_read_is_passed_over(
+    value: Value, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir = os.scandir
+
+    def failing(path: str) -> Any:
+        if os.path.basename(path) == "docs":
+            raise PermissionError
+        return scandir(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", failing)
+        assert set(paths(value("search_files", query="hello"))) == {"b.txt"}
+    assert tree.is_dir()
+
+
+@pytest.mark.parametrize("regex", [False, True])
+def test_the_number_of_results_is_limited(value: Value, root: Path, regex: bool) -> None:  # noqa: FBT001
+    (root / "many").write_text("x\n" * 10, "utf-8")
+    fewer = value("search_files", query="x", regex=regex, max_results=9)
+    assert (len(fewer["matches"]), fewer["complete"]) == (9, False)
+    exact = value("search_files", query="x", regex=regex, max_results=10)
+    assert (len(exact["matches"]), exact["complete"]) == (10, True)
+
+
+def test_a_long_line_is_shown_around_its_match(value: Value, root: Path) -> None:
+    (root / "long").write_text("a" * 5000 + "needle" + "b" * 5000, "utf-8")
+    (match,) = value("search_files", query="needle")["matches"]
+    assert match["column"] == 5001
+    assert len(match["text"]) == 300
+    assert "needle" in match["text"]
+
+
+def test_a_regular_expression_sees_the_beginning_of_a_long_line(value: Value, root: Path) -> None:
+    (root / "long").write_text("a" * 1990 + "needle" + "b" * 100 + "needle", "utf-8")
+    assert places(value("search_files", query="needle", regex=True)) == [("long", 1, 1991)]
+    (root / "long").write_text("a" * 1999 + "needle", "utf-8")
+    assert places(value("search_files", query="needle", regex=True)) == []
+
+
+def test_many_files_are_searched_in_batches(value: Value, root: Path) -> None:
+    for number in range(4):
+        (root / f"{number}.txt").write_text(
+            ("x" * 99 + "\n") * 10_000 + f"needle {number}\n", "utf-8"
+        )
+    answer = value("search_files", query=r"needle \d", regex=True)
+    assert places(answer) == [(f"{number}.txt", 10_001, 1) for number in range(4)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_name_that_is_no_text_is_shown_as_well_as_it_can_be(
+    value: Value, root: Path
+) -> None:
+    (root / os.fsdecode(b"caf\xe9.txt")).write_text("hello", "utf-8")
+    assert paths(value("search_files", query="hello")) == ["caf\ufffd.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"query": "a\nb"}, "the query contains a line break"),
+        ({"query": "a", "path": "nothing"}, "there is no file or directory 'nothing'"),
+        ({"query": "(", "regex": True}, "it is no valid regular expression: missing )"),
+        ({"query": "a{99999999999999999999}", "regex": True}, "it is no valid regular expr"),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(
+    refuse: Refuse, tree: Path, arguments: dict[str, Any], message: str
+) -> None:
+    assert tree.is_dir()
+    assert message in refuse("search_files", **arguments)
+
+
+def test_a_hostile_regular_expression_is_stopped(refuse: Refuse, root: Path) -> None:
+    (root / "victim").write_text("a" * 100 + "!", "utf-8")
+    started = time.perf_counter()
+    message = refuse("search_files", query="(a+)+$", regex=True)
+    assert message == "the regular expression takes longer than 2 seconds"
+    assert time.perf_counter() - started < 20
+
+
+def test_a_hostile_glob_takes_no_time(value: Value, root: Path) -> None:
+    deep = root / "/".join(["a" * 20] * 20)
+    deep.mkdir(parents=True)
+    (deep / ("a" * 200)).write_text("hello", "utf-8")
+    started = time.perf_counter()
+    for glob in ("*a" * 90 + "b", "**/a*/" * 30 + "b", "**/" * 60 + "b"):
+        assert value("search_files", query="hello", glob=glob)["matches"] == []
+    assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"), [("_SECONDS", 0.0), ("_SECONDS", -1.0), ("_MAXIMUM_FILES", 2)]
+)
+@pytest.mark.usefixtures("tree")
+def test_a_search_that_must_end_early_says_so(
+    value: Value, module: Module, monkeypatch: pytest.MonkeyPatch, name: str, limit: float
+) -> None:
+    monkeypatch.setattr(module("search_files"), name, limit)
+    assert value("search_files", query="hello")["complete"] is False
+
+
+def test_an_empty_query_is_refused_by_the_function_too(module: Module) -> None:
+    with pytest.raises(ValueError, match="the query is empty"):
+        module("search_files").search_files("")
