@@ -1,6 +1,6 @@
 """What starting costs: CPU time of fresh processes as ratios, the least of alternating rounds.
 
-    python scripts/bench/cli.py [ROUNDS]
+python scripts/bench/cli.py [ROUNDS]
 """
 
 from __future__ import annotations

@@ -34,7 +34,9 @@ RICH = (
 def make_async(root: Path) -> None:
     """Turn every function of the folders into an async one."""
     for module in root.glob("*/*.py"):
-        module.write_text(module.read_text().replace(f"def {module.stem}", f"async def {module.stem}"))
+        module.write_text(
+            module.read_text().replace(f"def {module.stem}", f"async def {module.stem}")
+        )
 
 
 def timed(call: Callable[[], Any]) -> float:

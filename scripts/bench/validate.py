@@ -1,6 +1,6 @@
 """What the child process of ``validate`` costs: wall time as a ratio to loading in-process.
 
-    python scripts/bench/validate.py [N [ROUNDS]]
+python scripts/bench/validate.py [N [ROUNDS]]
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ import ast
 import collections.abc
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from sovl_tools.model.document import kind
+from sovl_tools.model.document import JSON_TYPES, kind
 from sovl_tools.model.interface import Annotation
 
 _STRING = frozenset({"string"})
@@ -57,7 +57,9 @@ def from_object(annotation: object) -> Annotation:
         known = _BY_OBJECT.get(annotation)
     except TypeError:
         known = None
-    return known or _described(annotation)
+    if known is None:
+        return _described(annotation)
+    return known if known.source is annotation else known._replace(source=annotation)
 
 
 @lru_cache(maxsize=1024)
@@ -70,6 +72,8 @@ def from_source(text: str) -> Annotation:
 
 
 def _described(annotation: object) -> Annotation:
+    if isinstance(annotation, typing.ForwardRef):
+        return from_source(annotation.__forward_arg__)
     arguments = getattr(annotation, "__args__", ())
     if hasattr(annotation, "__metadata__"):
         return from_object(typing.get_args(annotation)[0])._replace(source=annotation)
@@ -77,7 +81,7 @@ def _described(annotation: object) -> Annotation:
     if origin is typing.Union or type(annotation) is types.UnionType:
         return _union(annotation, arguments)
     if origin is typing.Literal:
-        return Annotation(annotation, frozenset(kind(value) for value in arguments))
+        return Annotation(annotation, _value_types(arguments))
     return Annotation(annotation, _origin_types(origin))
 
 
@@ -106,6 +110,9 @@ def from_node(node: ast.expr) -> Annotation:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return from_source(node.value)
     text = ast.unparse(node)
+    if isinstance(node, ast.Subscript) and _name(node.value) == "Annotated":
+        inner = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+        return from_node(inner)._replace(source=text)
     members = _members(node)
     if members is None:
         return Annotation(text, _node_types(node))
@@ -135,8 +142,8 @@ def _node_types(node: ast.expr) -> frozenset[str] | None:
     if isinstance(node, ast.Constant):
         return _NULL if node.value is None else None
     if isinstance(node, ast.Subscript):
-        special = _SUBSCRIPTS.get(_name(node.value))
-        return special(node.slice) if special else _BY_NAME.get(_name(node.value))
+        name = _name(node.value)
+        return _literal(node.slice) if name == "Literal" else _BY_NAME.get(name)
     return _BY_NAME.get(_name(node))
 
 
@@ -147,14 +154,10 @@ def _literal(node: ast.expr) -> frozenset[str] | None:
             values.append(ast.literal_eval(each))
         except ValueError:
             return None
-    return frozenset(kind(value) for value in values)
+    return _value_types(values)
 
 
-def _annotated(node: ast.expr) -> frozenset[str] | None:
-    return from_node(node.elts[0]).types if isinstance(node, ast.Tuple) else None
-
-
-_SUBSCRIPTS: dict[str, Callable[[ast.expr], frozenset[str] | None]] = {
-    "Literal": _literal,
-    "Annotated": _annotated,
-}
+def _value_types(values: Sequence[object]) -> frozenset[str] | None:
+    """Return the JSON types of literal values; None if one of them is no JSON, as an Enum's."""
+    known = [kind(value) for value in values if type(value) in JSON_TYPES]
+    return frozenset(known) if len(known) == len(values) else None

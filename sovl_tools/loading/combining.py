@@ -63,7 +63,7 @@ def _clashes(draft: _Draft, candidate: Candidate) -> list[tuple[Rule, Clash]]:
         if action in draft.actions
     ]
     for index, phrase in enumerate(candidate.phrases):
-        known = draft.phrases.get(words(phrase))
+        known = draft.phrases.get(words(phrase)) if words(phrase) else None
         if known is not None:
             clashes.append((same_phrase, Clash(candidate, known[0], phrase, index)))
     return clashes

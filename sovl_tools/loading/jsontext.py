@@ -92,7 +92,7 @@ def offset_of(text: str, place: ManifestPlace) -> int:
     """Return the offset of the place in the text, or of its nearest parent that is there."""
     found = [member for member in members(text) if member.path == place.path]
     if found:
-        member = found[place.occurrence - 1]
+        member = found[min(place.occurrence, len(found)) - 1]
         return member.key_offset if place.of == "key" and member.key_offset >= 0 else member.offset
     return offset_of(text, ManifestPlace(place.path[:-1])) if place.path else 0
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import source_hash
 from types import CodeType, ModuleType
@@ -171,7 +172,39 @@ class _Finder:
         if root != ROOT or not digest:
             return None
         generation = _GENERATIONS.get(f"{ROOT}.{digest}")
-        return generation.find(relative) if generation is not None else None
+        if generation is not None:
+            return generation.find(relative)
+        original = _original(digest)
+        if original is None:
+            return None
+        return ModuleSpec(name, _alias(f"{original.package}.{relative}".rstrip(".")))
+
+
+def _original(digest: str) -> Generation | None:
+    """Return the generation that another process, with a copy of its folder, names otherwise."""
+    every = list(_GENERATIONS.values())
+    return next((each for each in every if _placed(each.snapshot) == digest), None)
+
+
+class _Alias:
+    """A loader that gives a module another name: it imports the one that it stands for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._spec: ModuleSpec | None = None
+
+    def create_module(self, _: ModuleSpec) -> ModuleType:
+        module = import_module(self._name)
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it was: it has run, under its own name."""
+        module.__spec__ = self._spec
+
+
+def _alias(name: str) -> Any:
+    return _Alias(name)
 
 
 def _install() -> None:

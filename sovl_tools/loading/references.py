@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, Path
 
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
 
@@ -27,7 +27,7 @@ def lookup(root: JSON, reference: str) -> Reference:
         return Reference(root)
     if not fragment.startswith("/"):
         return _anchored(root, fragment)
-    return _pointed(root, _unquoted(fragment))
+    return _pointed(root, path_of(fragment))
 
 
 def _unquoted(fragment: str) -> str:
@@ -44,13 +44,20 @@ def _elsewhere(root: JSON, document: str) -> Reference:
     return Reference(failure="leads out of the schema, and nothing is fetched")
 
 
-def _pointed(root: JSON, fragment: str) -> Reference:
+def path_of(fragment: str) -> Path:
+    """Return the keys that a JSON Pointer in a reference leads along, numbers as text."""
+    parts = _unquoted(fragment)[1:].split("/")
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+
+
+def _pointed(root: JSON, path: Path) -> Reference:
     target = root
-    for part in fragment[1:].split("/"):
-        key = part.replace("~1", "/").replace("~0", "~")
+    for key in path:
         try:
-            target = target[int(key)] if isinstance(target, list) else target[key]
-        except (KeyError, IndexError, ValueError, TypeError):
+            target = (
+                target[int(key)] if isinstance(target, list) and str(key).isdigit() else target[key]
+            )
+        except (KeyError, IndexError, TypeError):
             return Reference(failure="leads nowhere")
     return Reference(target)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from importlib.util import decode_source
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import ModulePlace
@@ -42,41 +43,62 @@ def _has_star(tree: ast.Module) -> bool:
     )
 
 
-def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    for statement in body:
-        yield statement
-        if isinstance(statement, ast.If | ast.Try | ast.With | ast.For | ast.While):
-            for field in ("body", "orelse", "finalbody"):
-                yield from _statements(getattr(statement, field, ()))
-            for handler in getattr(statement, "handlers", ()):
-                yield from _statements(handler.body)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
+    """Yield the statements that run at the top level, those in blocks included."""
+    for node in body:
+        if isinstance(node, ast.stmt):
+            yield node
+        if not isinstance(node, _DEFINITIONS):
+            yield from _statements(_blocks(node))
+
+
+def _blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements, handlers and cases that a statement is made of."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child
 
 
 def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    """Yield each name that a statement binds, with its value and the node that names it."""
+    if isinstance(statement, _DEFINITIONS):
         yield statement.name, statement, statement
     elif isinstance(statement, ast.Import | ast.ImportFrom):
         for alias in statement.names:
             yield (alias.asname or alias.name.partition(".")[0]), statement, alias
     else:
-        for target, value in _assigned(statement):
-            if isinstance(target, ast.Name):
-                yield target.id, value, target
+        for target in _stored(statement):
+            yield target.id, _value(statement, target), target
 
 
-def _assigned(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
-    """Return the targets of an assignment, each with its value; nothing for other statements."""
-    if isinstance(statement, ast.Assign):
-        return [(target, statement.value) for target in statement.targets]
-    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        return [(statement.target, statement.value)]
-    return []
+def _stored(node: ast.AST) -> Iterator[ast.Name]:
+    """Yield the names that are assigned to in a statement, not those in its blocks."""
+    if isinstance(node, ast.AnnAssign) and node.value is None:
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield child
+        elif not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case | ast.Lambda):
+            yield from _stored(child)
+
+
+def _value(statement: ast.stmt, target: ast.Name) -> ast.AST:
+    """Return what a name is assigned, or the statement where that is not said outright."""
+    if isinstance(statement, ast.Assign) and target in statement.targets:
+        return statement.value
+    if isinstance(statement, ast.AnnAssign) and target is statement.target:
+        return statement.value or statement
+    return statement
 
 
 def place_of(source: bytes, place: ModulePlace) -> tuple[int, int]:
     """Return line and column, from 1, of a place in the source; of its start if it is not there."""
     try:
         found = bindings(ast.parse(source))
+        lines = decode_source(source).split("\n")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return 1, 1
     if place.name not in found.targets:
@@ -85,10 +107,12 @@ def place_of(source: bytes, place: ModulePlace) -> tuple[int, int]:
         return 1, 1
     part = _part(found, place)
     if part is not None:
-        return _position(source, part.lineno, part.col_offset)
+        return part.lineno, _column(lines, part)
     target = found.targets[place.name]
-    start = getattr(target, "col_offset", 0) + _name_offset(target)
-    return _position(source, getattr(target, "lineno", 1), start)
+    line, column = getattr(target, "lineno", 1), _column(lines, target)
+    if isinstance(target, _DEFINITIONS):
+        column = lines[line - 1].find(place.name, column + len("def")) + 1
+    return line, column
 
 
 def _part(found: Bindings, place: ModulePlace) -> ast.arg | ast.expr | None:
@@ -114,13 +138,7 @@ def _arguments(found: Bindings, name: str) -> list[ast.arg]:
     return [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
 
 
-def _name_offset(node: ast.AST) -> int:
-    keywords = {ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def ", ast.ClassDef: "class "}
-    return len(keywords.get(type(node), ""))
-
-
-def _position(source: bytes, line: int, offset: int) -> tuple[int, int]:
-    """Turn the parser's line and offset in UTF-8 bytes into line and column in characters."""
-    lines = source.splitlines()
-    text = lines[line - 1] if line <= len(lines) else b""
-    return line, len(text[:offset].decode(errors="replace")) + 1
+def _column(lines: list[str], node: ast.AST) -> int:
+    """Turn the parser's offset, in bytes of UTF-8, into a column in characters, from 1."""
+    text = lines[getattr(node, "lineno", 1) - 1].encode()
+    return len(text[: getattr(node, "col_offset", 0)].decode(errors="replace")) + 1

@@ -55,6 +55,9 @@ def kind(value: JSON) -> str:
     return _KINDS.get(type(value), type(value).__name__)
 
 
+JSON_TYPES = frozenset({str, int, float, bool, type(None), list, dict})
+"""The types of which JSON values are."""
+
 _KINDS: dict[type, str] = {
     str: "string",
     int: "integer",

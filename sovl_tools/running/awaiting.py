@@ -17,7 +17,10 @@ _T = TypeVar("_T")
 
 
 class StoppedIteration(Exception):  # noqa: N818 - it stands for StopIteration
-    """A StopIteration that left a tool, which no future can carry."""
+    """A StopIteration that left a tool, which no future can carry; shown by its own name."""
+
+
+StoppedIteration.__name__ = "StopIteration"
 
 
 async def in_thread(function: Callable[[], _T]) -> _T:
@@ -73,9 +76,14 @@ def is_cancellation(error: BaseException) -> bool:
 
 
 class BackgroundLoop:
-    """An event loop on a daemon thread; it lives as long as the process."""
+    """An event loop on a daemon thread; it lives as long as the process.
+
+    Attributes:
+        is_blocked: whether a call on it waits for another, so that it can't run anything.
+    """
 
     def __init__(self) -> None:
+        self.is_blocked = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="sovl-tools-loop", daemon=True)
         self._thread.start()
@@ -99,7 +107,7 @@ class BackgroundLoop:
 
     @property
     def is_current(self) -> bool:
-        """Whether the caller runs on this loop, so that waiting for it would never end."""
+        """Whether the caller runs on this loop."""
         return threading.current_thread() is self._thread
 
 
@@ -108,10 +116,20 @@ _LOOPS: list[BackgroundLoop] = []
 
 
 def run_in_background(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine on the background loop, or on another one if the caller is on that."""
+    """Run a coroutine on the loop in the background and return its value.
+
+    A caller that is on such a loop itself blocks it meanwhile, so the work goes to another one.
+    """
     with _LOCK:
-        free = next((loop for loop in _LOOPS if not loop.is_current), None)
+        own = next((loop for loop in _LOOPS if loop.is_current), None)
+        if own is not None:
+            own.is_blocked = True
+        free = next((loop for loop in _LOOPS if not loop.is_blocked), None)
         if free is None:
             free = BackgroundLoop()
             _LOOPS.append(free)
-    return free.run(work)
+    try:
+        return free.run(work)
+    finally:
+        if own is not None:
+            own.is_blocked = False

@@ -2,58 +2,108 @@
 
 from __future__ import annotations
 
-from sovl_tools.loading.references import lookup
-from sovl_tools.model.document import JSON
+from collections.abc import Iterator
 
-_MAX_REFERENCES = 16
+from sovl_tools.loading import fitting
+from sovl_tools.loading.references import lookup, path_of
+from sovl_tools.loading.schemanodes import SchemaNode
+from sovl_tools.model.document import JSON, Path
 
 
 def with_integers(value: JSON, schema: JSON) -> JSON:
-    """Return a valid value in which whole numbers are ints wherever the schema says integer."""
-    return _Converter(schema).convert(value, schema, 0)
+    """Return a valid value in which whole numbers are ints wherever the schema says integer.
+
+    Of alternatives only those count that the value fits.
+    """
+    root = schema if isinstance(schema, dict) else {}
+    return _converted(value, [SchemaNode((), root, root, ())])
 
 
-class _Converter:
-    """Walks a value along its schema; the root is where references are looked up."""
-
-    def __init__(self, root: JSON) -> None:
-        self._root = root
-
-    def convert(self, value: JSON, schema: JSON, references: int) -> JSON:
-        if not isinstance(schema, dict):
-            return value
-        if isinstance(value, float):
-            value = _converted(value, schema)
-        elif isinstance(value, dict):
-            value = {key: self._member(key, each, schema) for key, each in value.items()}
-        elif isinstance(value, list):
-            value = [self._item(index, each, schema) for index, each in enumerate(value)]
-        for part in self._applied(schema, references):
-            value = self.convert(value, part, references + 1)
+def _converted(value: JSON, nodes: list[SchemaNode]) -> JSON:
+    if not isinstance(value, float | dict | list):
         return value
-
-    def _member(self, key: str, value: JSON, schema: dict[str, JSON]) -> JSON:
-        properties = schema.get("properties", {})
-        part = properties[key] if key in properties else schema.get("additionalProperties")
-        return self.convert(value, part, 0)
-
-    def _item(self, index: int, value: JSON, schema: dict[str, JSON]) -> JSON:
-        first = schema.get("prefixItems", ())
-        return self.convert(value, first[index] if index < len(first) else schema.get("items"), 0)
-
-    def _applied(self, schema: dict[str, JSON], references: int) -> list[JSON]:
-        """Return the other schemas that the same value has to fit."""
-        if references > _MAX_REFERENCES:
-            return []
-        parts = [each for key in ("allOf", "anyOf", "oneOf") for each in schema.get(key, ())]
-        parts += [schema[key] for key in ("then", "else") if key in schema]
-        if isinstance(schema.get("$ref"), str):
-            parts.append(lookup(self._root, schema["$ref"]).target)
-        return parts
+    nodes = _applicable(value, nodes)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and any(map(_says_integer, nodes)) else value
+    if isinstance(value, dict):
+        return {
+            key: _converted(member, [each for node in nodes for each in _members(node, key)])
+            for key, member in value.items()
+        }
+    return [
+        _converted(item, [each for node in nodes for each in _items(node, index)])
+        for index, item in enumerate(value)
+    ]
 
 
-def _converted(value: float, schema: dict[str, JSON]) -> int | float:
-    kinds = schema.get("type", ())
-    kinds = {kinds} if isinstance(kinds, str) else set(kinds)
-    wanted = "integer" in kinds and "number" not in kinds and value.is_integer()
-    return int(value) if wanted else value
+def _says_integer(node: SchemaNode) -> bool:
+    kinds = node.schema.get("type", ())
+    return "integer" in kinds and (isinstance(kinds, str) or "number" not in kinds)
+
+
+def _applicable(value: JSON, nodes: list[SchemaNode]) -> list[SchemaNode]:
+    """Return the nodes and every other subschema that the very same value has to fit."""
+    found: dict[int, SchemaNode] = {}
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if id(node.schema) not in found:
+            found[id(node.schema)] = node
+            pending += _also(value, node)
+    return list(found.values())
+
+
+def _also(value: JSON, node: SchemaNode) -> Iterator[SchemaNode]:
+    schema = node.schema
+    if isinstance(schema.get("$ref"), str):
+        target = lookup(node.root, schema["$ref"]).target
+        if isinstance(target, dict):
+            yield node._replace(schema=target, path=_place(schema["$ref"]))
+    for index, _ in enumerate(schema.get("allOf", ())):
+        yield from _child(node, "allOf", index)
+    for keyword in ("anyOf", "oneOf"):
+        for index, _ in enumerate(schema.get(keyword, ())):
+            yield from (each for each in _child(node, keyword, index) if _fits(value, each))
+    for condition in _child(node, "if"):
+        yield from _child(node, "then" if _fits(value, condition) else "else")
+
+
+def _place(reference: str) -> Path:
+    """Return the path of a reference within its own document; of others the root's."""
+    return path_of(reference[1:]) if reference.startswith("#/") else ()
+
+
+def _fits(value: JSON, node: SchemaNode) -> bool:
+    return not fitting.problems(node, value)
+
+
+def _child(node: SchemaNode, *path: str | int) -> Iterator[SchemaNode]:
+    """Yield the subschema at a path below the node if it is there and no boolean."""
+    schema: JSON = node.schema
+    for part in path:
+        if isinstance(schema, dict) and part not in schema:
+            return
+        schema = schema[part]
+    if isinstance(schema, dict):
+        yield node._replace(path=(*node.path, *path), schema=schema)
+
+
+def _members(node: SchemaNode, key: str) -> Iterator[SchemaNode]:
+    patterns = [
+        pattern
+        for pattern in node.schema.get("patternProperties", ())
+        if fitting.matches(pattern, key)
+    ]
+    for pattern in patterns:
+        yield from _child(node, "patternProperties", pattern)
+    if key in node.schema.get("properties", ()):
+        yield from _child(node, "properties", key)
+    elif not patterns:
+        yield from _child(node, "additionalProperties")
+
+
+def _items(node: SchemaNode, index: int) -> Iterator[SchemaNode]:
+    if index < len(node.schema.get("prefixItems", ())):
+        yield from _child(node, "prefixItems", index)
+    else:
+        yield from _child(node, "items")

@@ -37,11 +37,11 @@ async def settled(value: Any) -> Any:
         return list(value)
     if isinstance(value, AsyncGeneratorType):
         return await _collected(value)
-    return await value if inspect.isawaitable(value) else value
+    return await settled(await value) if inspect.isawaitable(value) else value
 
 
 async def _awaited(value: Awaitable[Any]) -> Any:
-    return await value
+    return await settled(await value)
 
 
 async def _collected(items: AsyncIterator[Any]) -> list[Any]:

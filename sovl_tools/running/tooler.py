@@ -14,7 +14,8 @@ from sovl_tools.model.errors import SchemaError, ToolError
 from sovl_tools.model.lookup import ToolLookup
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.running.arguments import ArgumentCheck, Arguments
+from sovl_tools.running.arguments import ArgumentCheck
+from sovl_tools.running.given import Arguments
 from sovl_tools.running.settling import FINAL, in_background, settled, settled_sync
 from sovl_tools.running.threads import TimeLimitError, within
 
@@ -97,7 +98,7 @@ class Tooler:
         limit = (tool.limit or self._timeout) if timeout is None else _checked(timeout)
         try:
             if tool.is_async:
-                value = in_background(_awaited(tool, checked, limit))
+                value = _background(tool, checked, limit)
             elif limit is None:
                 value = tool.function(**checked)
                 if type(value) not in FINAL:
@@ -131,7 +132,10 @@ class Tooler:
         try:
             if tool.is_async and limit is None:
                 value = tool.function(**checked)
-                value = await (value if inspect.iscoroutine(value) else settled(value))
+                if inspect.iscoroutine(value):
+                    value = await value
+                if type(value) not in FINAL:
+                    value = await settled(value)
             else:
                 value = await _awaited(tool, checked, limit)
         except KeyboardInterrupt:
@@ -182,6 +186,26 @@ def _called(tool: _Prepared, arguments: Mapping[str, Any]) -> Any:
     return settled_sync(tool.function(**arguments))
 
 
+def _background(tool: _Prepared, arguments: Mapping[str, Any], limit: float | None) -> Any:
+    """Run an async tool on the loop in the background; raise here what it raised there."""
+    value, error = in_background(_outcome(tool, arguments, limit))
+    if error is not None:
+        raise error
+    return value
+
+
+async def _outcome(
+    tool: _Prepared, arguments: Mapping[str, Any], limit: float | None
+) -> tuple[Any, BaseException | None]:
+    """Return what the tool returned or raised; a future would lose a cancellation of its own."""
+    try:
+        return await _awaited(tool, arguments, limit), None
+    except BaseException as error:
+        if _is_cancellation(error):
+            raise
+        return None, error
+
+
 async def _awaited(tool: _Prepared, arguments: Mapping[str, Any], limit: float | None) -> Any:
     from sovl_tools.running.awaiting import in_thread, limited  # noqa: PLC0415 - imports asyncio
 
@@ -205,8 +229,10 @@ def _failure(name: str, error: BaseException) -> Failure:
         return Failure("timeout", f"tool {name!r} was not done after {error.limit:g} s")
     _LOGGER.debug("tool %s failed", name, exc_info=error)
     if isinstance(error, ToolError):
-        return Failure("tool_error", str(error))
-    return Failure("tool_error", f"{type(error).__name__}: {_message(error)}".rstrip(": "))
+        return Failure("tool_error", _message(error))
+    words = _message(error)
+    name_of = type(error).__name__
+    return Failure("tool_error", f"{name_of}: {words}" if words else name_of)
 
 
 def _message(error: BaseException) -> str:

@@ -52,17 +52,19 @@ class PhraseIndex:
     def match(self, text: str) -> list[PhraseMatch]:
         """Return every phrase that stands in the text, the longest first, then by place."""
         found = spans(text)
-        hits = [hit for index in range(len(found)) for hit in self._at(found, index)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.start, hit.tool, hit.phrase))
+        hits = [hit for start in range(len(found)) for hit in self._at(found, start)]
+        hits.sort(key=lambda hit: (-hit[0], hit[1].start, hit[1].tool, hit[1].phrase))
+        return [match for _, match in hits]
 
-    def _at(self, found: list[Word], index: int) -> Iterator[PhraseMatch]:
-        node = self._root
-        for end in range(index, len(found)):
-            word = found[end]
-            following = node.following.get(word.form)
-            if following is None:
+    def _at(self, found: list[Word], start: int) -> Iterator[tuple[int, PhraseMatch]]:
+        """Yield the phrases that begin at a word, each with the number of its words."""
+        node: _Node | None = self._root
+        for end in range(start, len(found)):
+            node = node.following.get(found[end].form) if node else None
+            if node is None:
                 return
-            node = following
+            length = end + 1 - start
+            score = length / len(found)
             for tool, phrase in node.owners:
-                score = round((end + 1 - index) / len(found), 4)
-                yield PhraseMatch(tool, phrase, found[index].start, word.end, score)
+                place = found[start].start, found[end].end
+                yield length, PhraseMatch(tool, phrase, *place, score)

@@ -10,6 +10,7 @@ from unicodedata import category, normalize
 
 _ASCII_WORD = re.compile(r"[a-z0-9_]+(?:'[a-z0-9_]+)*", re.IGNORECASE)
 _APOSTROPHES = "'\u2019\u02bc\uff07"
+_HALF_WIDTH_MARKS = "\uff9e\uff9f"
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -18,6 +19,7 @@ _UNSPACED = (
     (0x3400, 0x4DBF),
     (0x4E00, 0x9FFF),  # Han
     (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),  # half-width Katakana
     (0x20000, 0x3FFFF),
 )
 
@@ -88,7 +90,7 @@ def _is_unspaced(letter: str) -> bool:
 
 
 def _is_mark(letter: str) -> bool:
-    return category(letter)[0] == "M"
+    return category(letter)[0] == "M" or letter in _HALF_WIDTH_MARKS
 
 
 def _is_letter(letter: str) -> bool:

@@ -101,10 +101,14 @@ print(pickle.loads(bytes.fromhex(sys.argv[2])))
 """
 
 
+@pytest.mark.parametrize("place", ["alone", "beside a copy"])
 def test_values_of_a_tools_classes_are_pickled_and_read_back_elsewhere(
-    write: Write, tools: Path
+    place: str, write: Write, tools: Path, tmp_path: Path
 ) -> None:
     write("echo", code=CLASSES)
+    shutil.copytree(tools, tmp_path / "copy")
+    if place == "beside a copy":
+        ToolRegistry.from_directory(tmp_path / "copy")
     value = Tooler(ToolRegistry.from_directory(tools)).call_sync("echo", {"text": ""}).value
     data = pickle.dumps(value)
     assert pickle.loads(data) == value

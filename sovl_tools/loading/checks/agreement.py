@@ -272,7 +272,7 @@ def agrees(case: AgreementCase) -> bool:
 
 def _is_plain(parameter: Parameter, case: AgreementCase) -> bool:
     schema = case.properties.get(parameter.name)
-    if schema is None or schema is True or parameter.kind not in _BY_KEYWORD:
+    if type(schema) is not dict or parameter.kind not in _BY_KEYWORD:
         return False
     types, declared = parameter.annotation.types, schema.get("type")
     if types is not None and not (type(declared) is str and declared in types):

@@ -1,0 +1,96 @@
+"""What is filled in for arguments that were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import NamedTuple, TypeAlias
+
+from sovl_tools.loading import fitting
+from sovl_tools.loading.schemanodes import SchemaNode
+from sovl_tools.model.document import JSON
+from sovl_tools.model.interface import REQUIRED, Parameter, Signature
+
+Filling: TypeAlias = Callable[[dict[str, JSON]], None]
+"""Adds to the arguments of one call what they lack."""
+
+
+def filling(schema: dict[str, JSON], signature: Signature) -> Filling | None:
+    """Return what fills in the arguments that were left out; None if there never are any.
+
+    The manifest's defaults win; they are copied for each call, and those that break their own
+    schema are left out. ``T | None`` without any default receives None.
+    """
+    defaults = _Defaults.of(SchemaNode((), schema, schema, ()))
+    for parameter in _optional(schema, signature):
+        if parameter.default is REQUIRED and parameter.name not in defaults.containers:
+            defaults.scalars.setdefault(parameter.name, None)
+    return defaults.fill if defaults else None
+
+
+def nullable(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
+    """Return the arguments for which null means "left out" although their schema refuses it."""
+    return tuple(
+        parameter.name
+        for parameter in _optional(schema, signature)
+        if fitting.problems(_property(schema, parameter.name), None)
+    )
+
+
+def _optional(schema: dict[str, JSON], signature: Signature) -> list[Parameter]:
+    """Return the parameters ``T | None`` that need not be given and have no other default."""
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    return [
+        parameter
+        for parameter in signature.parameters
+        if parameter.annotation.optional
+        and (parameter.default is REQUIRED or parameter.default is None)
+        and isinstance(properties.get(parameter.name), dict)
+        and parameter.name not in required
+    ]
+
+
+def _property(schema: dict[str, JSON], name: str) -> SchemaNode:
+    return SchemaNode(("properties", name), schema["properties"][name], schema, ())
+
+
+class _Defaults(NamedTuple):
+    """The defaults of an object's properties, those of nested objects included."""
+
+    scalars: dict[str, JSON]
+    containers: dict[str, JSON]
+    nested: dict[str, _Defaults]
+
+    @classmethod
+    def of(cls, node: SchemaNode) -> _Defaults:
+        found = cls({}, {}, {})
+        for name, schema in node.schema.get("properties", {}).items():
+            if isinstance(schema, dict):
+                child = node._replace(path=(*node.path, "properties", name), schema=schema)
+                found._add(name, child)
+        return found
+
+    def _add(self, name: str, node: SchemaNode) -> None:
+        inner = self.of(node)
+        if inner:
+            self.nested[name] = inner
+        if "default" in node.schema and not fitting.problems(node, node.schema["default"]):
+            value = node.schema["default"]
+            target = self.containers if isinstance(value, dict | list) else self.scalars
+            target[name] = value
+
+    def __bool__(self) -> bool:
+        return bool(self.scalars or self.containers or self.nested)
+
+    def fill(self, arguments: dict[str, JSON]) -> None:
+        """Add to the arguments what they lack; containers are copied for each call."""
+        for name, value in self.scalars.items():
+            if name not in arguments:
+                arguments[name] = value
+        for name, value in self.containers.items():
+            if name not in arguments:
+                arguments[name] = deepcopy(value)
+        for name, inner in self.nested.items():
+            given = arguments.get(name)
+            if isinstance(given, dict):
+                inner.fill(given)

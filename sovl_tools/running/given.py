@@ -1,0 +1,112 @@
+"""What a model sent, as JSON of the dispatcher's own, or why it is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import count
+from json.decoder import JSONDecoder
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+from sovl_tools.model.document import JSON, depth
+from sovl_tools.validation.wording import shown
+
+Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
+"""An object, JSON text of one, or nothing for a tool that needs no arguments."""
+
+MAX_DEPTH = 64
+tick = count().__next__
+"""Counts up at each call, and at each whole number with a fraction or an exponent that is read.
+
+Two ticks in a row around a parse tell that there was none, whatever other threads read meanwhile.
+"""
+
+
+def _float(digits: str) -> float:
+    """Read a number with a fraction or an exponent; count the whole ones, which may be integers."""
+    number = float(digits)
+    if number - number != 0:
+        raise ValueError(f"{digits[:40]} is too large a number")
+    if number.is_integer():
+        tick()
+    return number
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a JSON number")
+
+
+_DECODER = JSONDecoder(parse_float=_float, parse_constant=_refuse)
+# The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
+_scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
+
+
+class Unparsed(NamedTuple):
+    """Arguments that are no JSON, and why."""
+
+    reason: str
+
+
+def parsed(given: Arguments) -> JSON:
+    """Return the arguments as JSON of their own, or why they are none."""
+    if type(given) is not str:
+        return _parsed_other(given)
+    try:
+        arguments, end = _scan(given, 0)
+    except (StopIteration, ValueError, RecursionError):
+        return _parsed_slowly(given)
+    if end != len(given) or (given.count("{") + given.count("[") > MAX_DEPTH):
+        return _parsed_slowly(given)
+    if "\\u" in given or not given.isascii():
+        return _encodable(arguments)
+    return arguments
+
+
+def _encodable(arguments: JSON) -> JSON:
+    """Return the arguments unless a string in them holds half of a surrogate pair."""
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return Unparsed("a string in them holds half of a surrogate pair")
+    return arguments
+
+
+def _parsed_other(given: Arguments) -> JSON:
+    if given is None:
+        return {}
+    if isinstance(given, bytes | bytearray):
+        try:
+            return parsed(given.decode())
+        except UnicodeDecodeError as error:
+            return Unparsed(f"they are not UTF-8: {error.reason}")
+    if isinstance(given, str):
+        return parsed(str.__str__(given))
+    try:
+        return parsed(json.dumps(given, allow_nan=False, default=_as_dict))
+    except (ValueError, TypeError, RecursionError) as error:
+        return Unparsed(f"they are no JSON: {str(error)[:1].lower()}{str(error)[1:]}")
+
+
+def _as_dict(value: Any) -> dict[Any, Any]:
+    """Return a mapping of any kind as a dictionary (the hook of ``json.dumps``)."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"an object of type {type(value).__name__!r} is no JSON")
+
+
+def _parsed_slowly(text: str) -> JSON:
+    if not text.strip():
+        return {}
+    try:
+        arguments = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        around = shown(text[max(0, error.pos - 15) : error.pos + 15])
+        return Unparsed(f"they are no JSON: {error.msg.lower()} at {place}, near {around}")
+    except ValueError as error:
+        return Unparsed(str(error).partition(";")[0])
+    except RecursionError:
+        return Unparsed("they are nested too deep")
+    if depth(arguments) > MAX_DEPTH:
+        return Unparsed("they are nested too deep")
+    return _encodable(arguments)
