@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -81,7 +82,8 @@ def _table(file: Path) -> dict[str, JSON]:
 
 def _check(file: Path, table: JSON) -> None:
     source = f"{file}: [tool.sovl-tools]"
-    for problem in published("config").problems(table):
+    plain = json.loads(json.dumps(table, default=lambda _: {}))
+    for problem in published("config").problems(plain):
         if problem.keyword == "additionalProperties":
             name = problem.expected[0]
             hint = did_you_mean(name, _KEYS) or f"the keys are {', '.join(_KEYS)}"

@@ -16,7 +16,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.validation import Validator, compile_schema
 
 _TEXT = {"type": "string"}
-_WORDS = {"type": "string", "pattern": r"\S"}
+_WORDS = {"type": "string", "pattern": "[!-~]"}  # something to see, in ASCII
 _COUNT = {"type": "integer", "minimum": 0}
 _NUMBER = {"type": "number"}
 _SCHEMA: dict[str, JSON] = {
@@ -93,7 +93,7 @@ _MANIFEST = {
 
 def is_plain(document: Mapping[str, JSON]) -> bool:
     """Tell whether surely no rule finds anything in a manifest, its name and examples aside."""
-    return _validator().is_valid(document) and _is_coherent(document["parameters"])
+    return _validator().is_valid(document) and _is_coherent_property(document["parameters"])
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -31,7 +32,10 @@ def json_path(path: Path) -> str:
 def _selector(part: str | int) -> str:
     if isinstance(part, str) and part.isidentifier():
         return f".{part}"
-    return f"[{part!r}]"
+    if isinstance(part, int):
+        return f"[{part}]"
+    escaped = json.dumps(part, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("'", "\\'")
+    return f"['{escaped}']"
 
 
 def depth(document: JSON) -> int:

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
 
+UNEXPLAINED = frozenset({"contains", "propertyNames", "uniqueItems", "unevaluatedItems", "false"})
+"""Keywords whose problems need no expectation to be told."""
+
 
 class Problem(NamedTuple):
     """One place where a value breaks its schema.
@@ -16,7 +19,8 @@ class Problem(NamedTuple):
         path: from the root of the value to the place.
         value: what stands there; for ``propertyNames`` the name.
         expected: what the keyword asks for: the types for ``type``, the missing names for
-            ``required``, the superfluous ones for ``additionalProperties``, else its value.
+            ``required``, the superfluous ones for ``additionalProperties``, None for
+            ``UNEXPLAINED`` ones, else the keyword's value.
         branches: for ``anyOf`` and ``oneOf``, the problems of each branch.
     """
 

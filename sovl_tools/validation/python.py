@@ -15,7 +15,7 @@ from referencing.jsonschema import DRAFT202012
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.validation.problem import Problem, Validator, merged
+from sovl_tools.validation.problem import UNEXPLAINED, Problem, Validator, merged
 
 _FORMATS = FormatChecker(formats=["regex"])
 
@@ -24,26 +24,50 @@ def compile_schema(schema: JSON) -> Validator:
     """Compile the schema; see ``sovl_tools.validation.compile_schema``."""
     try:
         Draft202012Validator.check_schema(schema, format_checker=_FORMATS)
-        _resolve_references(schema)
+        resource = DRAFT202012.create_resource(schema)
+        _resolve_references(resource, REGISTRY.resolver_with_root(resource))
     except (EngineSchemaError, Unresolvable, RecursionError) as error:
         raise SchemaError(str(error).partition("\n")[0]) from error
-    engine = Draft202012Validator(schema, registry=REGISTRY)
+    engine = Draft202012Validator(_without_false(schema), registry=REGISTRY)
     return Validator(partial(_is_valid, engine), partial(_problems, engine))
 
 
-def _resolve_references(schema: JSON) -> None:
-    """Raise Unresolvable for the first reference that leads nowhere."""
-    resolver = REGISTRY.resolver_with_root(DRAFT202012.create_resource(schema))
-    pending = [schema]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            reference = node.get("$ref")
-            if isinstance(reference, str):
-                resolver.lookup(reference)
-            pending.extend(node.values())
-        elif isinstance(node, list):
-            pending.extend(node)
+def _resolve_references(resource: Any, resolver: Any) -> None:
+    """Raise Unresolvable for a reference that leads nowhere."""
+    if isinstance(resource.contents, dict):
+        for keyword in ("$ref", "$dynamicRef"):
+            if isinstance(resource.contents.get(keyword), str):
+                resolver.lookup(resource.contents[keyword])
+    for part in resource.subresources():
+        _resolve_references(part, resolver.in_subresource(part))
+
+
+_CLOSED = {"additionalProperties", "unevaluatedProperties", "unevaluatedItems"}
+_DATA = {"const", "enum", "default", "examples"}
+_NEVER: dict[str, JSON] = {"not": {}}
+
+
+def _without_false(schema: JSON) -> JSON:
+    """Replace each schema ``false``: the engine forgets where a value stands that one refuses."""
+    if schema is False:
+        return _NEVER
+    if isinstance(schema, list):
+        return [_without_false(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: value if _is_kept(key, value) else _without_false(value)
+        for key, value in schema.items()
+    }
+
+
+def _is_kept(key: str, value: JSON) -> bool:
+    if isinstance(value, bool) and (key in _CLOSED or key in _FLAGS):
+        return True
+    return key in _DATA
+
+
+_FLAGS = {"uniqueItems", "deprecated", "readOnly", "writeOnly"}
 
 
 def _is_valid(engine: Any, value: JSON) -> bool:
@@ -62,11 +86,30 @@ def _problems(engine: Any, value: JSON) -> list[Problem]:
 
 def _problem(error: Any, base: Path = ()) -> Problem:
     path = base + tuple(error.relative_path)
-    if "propertyNames" in error.relative_schema_path:
-        return Problem("propertyNames", path, error.instance, error.message)
-    keyword = str(error.validator) if error.validator is not None else "false"
-    expected = _EXPECTED.get(keyword, _own_value)(error)
+    if _is_about_a_name(list(error.relative_schema_path)):
+        return Problem("propertyNames", path, error.instance)
+    keyword = _keyword(error)
+    expected = None if keyword in UNEXPLAINED else _EXPECTED.get(keyword, _own_value)(error)
     return Problem(keyword, path, error.instance, expected, _branches(error, path))
+
+
+def _keyword(error: Any) -> str:
+    if error.validator == "not" and error.validator_value == {}:
+        return "false"
+    return _SAME.get(error.validator, str(error.validator))
+
+
+_SAME = {"minContains": "contains", "maxContains": "contains"}
+_NAMED = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+
+
+def _is_about_a_name(schema_path: list[str | int]) -> bool:
+    """Tell whether a path leads through the keyword ``propertyNames``, not a property of it."""
+    before = [None, *schema_path]
+    return any(
+        part == "propertyNames" and previous not in _NAMED
+        for previous, part in zip(before, schema_path, strict=False)
+    )
 
 
 def _own_value(error: Any) -> JSON:
@@ -102,6 +145,12 @@ def _superfluous(error: Any) -> JSON:
     )
 
 
+def _unevaluated(error: Any) -> JSON:
+    """Return the names that the engine only tells in its message, in brackets at the end."""
+    told = error.message[error.message.rfind("(") :]
+    return tuple(name for name in error.instance if repr(name) in told)
+
+
 def _nothing(_: Any) -> JSON:
     return None
 
@@ -111,7 +160,7 @@ _EXPECTED: dict[str, Callable[[Any], JSON]] = {
     "required": _absent,
     "dependentRequired": _dependents,
     "additionalProperties": _superfluous,
-    "unevaluatedProperties": _superfluous,
+    "unevaluatedProperties": _unevaluated,
     "anyOf": _nothing,
     "oneOf": _nothing,
 }

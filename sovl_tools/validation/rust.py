@@ -8,7 +8,7 @@ import jsonschema_rs
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.validation.problem import Problem, Validator, merged
+from sovl_tools.validation.problem import UNEXPLAINED, Problem, Validator, merged
 
 _COMBINATORS = {"anyOf", "oneOf"}
 
@@ -29,18 +29,21 @@ def _problems(compiled: jsonschema_rs.Draft202012Validator, value: JSON) -> list
 def _problem(error: jsonschema_rs.ValidationError) -> Problem:
     path = tuple(error.instance_path)
     if error.kind.name == "propertyNames":
-        return Problem("propertyNames", path, error.kind.value.instance, error.kind.value.message)
+        return Problem("propertyNames", path, error.kind.value.instance)
     keyword = _keyword(error)
     return Problem(keyword, path, error.instance, _expected(error, keyword), _branches(error))
 
 
 def _keyword(error: jsonschema_rs.ValidationError) -> str:
-    """Return the keyword as the schema spells it: the kind calls dependentRequired required."""
+    """Return the keyword as the schema spells it, where the engine names it otherwise."""
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
         return "false"
     if error.kind.name == "required":
         return str(next(part for part in reversed(error.schema_path) if isinstance(part, str)))
-    return error.kind.name
+    return _SAME.get(error.kind.name, error.kind.name)
+
+
+_SAME = {"minContains": "contains", "maxContains": "contains"}
 
 
 def _expected(error: jsonschema_rs.ValidationError, keyword: str) -> JSON:
@@ -49,7 +52,7 @@ def _expected(error: jsonschema_rs.ValidationError, keyword: str) -> JSON:
         return (value,)
     if keyword in {"type", "additionalProperties", "unevaluatedProperties"}:
         return tuple(value)
-    return None if keyword in _COMBINATORS else value
+    return None if keyword in _COMBINATORS | UNEXPLAINED else value
 
 
 def _branches(error: jsonschema_rs.ValidationError) -> tuple[tuple[Problem, ...], ...]:

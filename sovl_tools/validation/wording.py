@@ -68,7 +68,9 @@ def _superfluous(problem: Problem) -> str:
 
 
 def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{count} {noun}s"
 
 
 def _sized(bound: str, noun: str) -> Callable[[Problem], str]:
@@ -84,7 +86,7 @@ def _limited(relation: str) -> Callable[[Problem], str]:
 
 
 def _alternatives(problem: Problem) -> str:
-    if not all(problem.branches):
+    if not problem.branches or not all(problem.branches):
         return "fits more than one of the alternatives, but must fit exactly one"
     best = min(problem.branches, key=lambda branch: _distance(branch, problem))
     types = [each for branch in problem.branches for each in _root_types(branch, problem)]
@@ -137,6 +139,7 @@ _WORDS: dict[str, Callable[[Problem], str]] = {
     ),
     "format": lambda problem: f"is no {problem.expected}: {shown(problem.value)}",
     "uniqueItems": lambda _: "must not have the same item twice",
+    "unevaluatedItems": lambda _: "has an item too many",
     "contains": lambda _: "lacks an item that it must contain",
     "propertyNames": lambda problem: f"has a key that is not allowed: {shown(problem.value)}",
     "anyOf": _alternatives,
