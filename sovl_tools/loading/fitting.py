@@ -19,6 +19,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "null": (type(None),),
 }
+_BARE = frozenset({"type", "description", "title", "default", "examples"})
 _IGNORED = frozenset({"type", "description", "title", "default", "examples", "items", "properties"})
 _CHECKED = _IGNORED | {
     "enum",
@@ -53,10 +54,15 @@ def _validator(node: SchemaNode) -> Validator:
 
 def surely_fits(value: JSON, schema: JSON) -> bool:
     """Tell whether the value certainly fits; False means only that the engine must be asked."""
-    if type(schema) is not dict or not schema.keys() <= _CHECKED:
+    if type(schema) is not dict:
         return False
     kinds = schema.get("type")
     if type(kinds) is not str or type(value) not in _TYPES.get(kinds, ()):
+        return False
+    keys = schema.keys()
+    if keys <= _BARE:
+        return True
+    if not keys <= _CHECKED:
         return False
     if "enum" in schema and not (type(value) is str and value in schema["enum"]):
         return False
@@ -94,16 +100,23 @@ def _number_fits(value: float, schema: dict[str, JSON]) -> bool:
 
 
 def _array_fits(value: list[JSON], schema: dict[str, JSON]) -> bool:
-    items = schema.get("items", True)
-    return items is True or all(surely_fits(item, items) for item in value)
+    if "items" in schema:
+        items = schema["items"]
+        for item in value:
+            if not surely_fits(item, items):
+                return False
+    return True
 
 
 def _object_fits(value: dict[str, JSON], schema: dict[str, JSON]) -> bool:
+    for name in schema.get("required", ()):
+        if name not in value:
+            return False
     properties = schema.get("properties", {})
-    return all(name in value for name in schema.get("required", ())) and all(
-        name not in properties or surely_fits(item, properties[name])
-        for name, item in value.items()
-    )
+    for name, item in value.items():
+        if name in properties and not surely_fits(item, properties[name]):
+            return False
+    return True
 
 
 def _always(_: JSON, __: dict[str, JSON]) -> bool:

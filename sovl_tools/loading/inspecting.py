@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
@@ -111,32 +111,46 @@ def signature_of(value: Any) -> Signature:
     return _inspected(value)
 
 
-def _parameters(function: FunctionType) -> Iterator[Parameter]:
-    """Yield the parameters from the code object, which is many times faster than inspect."""
-    code = function.__code__
-    annotations = function.__annotations__
-    positional, defaults = code.co_argcount, function.__defaults__ or ()
-    undefaulted = positional - len(defaults)
-    keyword_defaults = function.__kwdefaults__ or {}
-    names = code.co_varnames
-    for index in range(positional):
-        name = names[index]
-        kind: ParameterKind = (
-            "positional_only" if index < code.co_posonlyargcount else "positional_or_keyword"
-        )
-        default = defaults[index - undefaulted] if index >= undefaulted else REQUIRED
-        yield Parameter(name, kind, default, _annotation(annotations, name))
+def _parameters(function: FunctionType) -> list[Parameter]:
+    """Return the parameters from the code object, which is many times faster than inspect."""
+    code, annotations = function.__code__, function.__annotations__
+    positional, names = code.co_argcount, code.co_varnames
     last = positional + code.co_kwonlyargcount
-    if code.co_flags & inspect.CO_VARARGS:
-        yield Parameter(
-            names[last], "var_positional", REQUIRED, _annotation(annotations, names[last])
+    defaults = _defaults(function) if function.__defaults__ or function.__kwdefaults__ else {}
+    found = [
+        Parameter(
+            name,
+            "positional_or_keyword",
+            defaults.get(name, REQUIRED),
+            _annotation(annotations, name),
         )
-    for name in names[positional:last]:
-        default = keyword_defaults.get(name, REQUIRED)
-        yield Parameter(name, "keyword_only", default, _annotation(annotations, name))
+        for name in names[:positional]
+    ]
+    for index in range(code.co_posonlyargcount):
+        found[index] = found[index]._replace(kind="positional_only")
+    if code.co_flags & inspect.CO_VARARGS:
+        found.append(
+            Parameter(
+                names[last], "var_positional", REQUIRED, _annotation(annotations, names[last])
+            )
+        )
+        last += 1
+    for name in names[positional : positional + code.co_kwonlyargcount]:
+        default = defaults.get(name, REQUIRED)
+        found.append(Parameter(name, "keyword_only", default, _annotation(annotations, name)))
     if code.co_flags & inspect.CO_VARKEYWORDS:
-        name = names[last + bool(code.co_flags & inspect.CO_VARARGS)]
-        yield Parameter(name, "var_keyword", REQUIRED, _annotation(annotations, name))
+        found.append(
+            Parameter(names[last], "var_keyword", REQUIRED, _annotation(annotations, names[last]))
+        )
+    return found
+
+
+def _defaults(function: FunctionType) -> dict[str, Any]:
+    """Return the defaults by parameter: the last positional ones, and the keyword-only ones."""
+    values = function.__defaults__ or ()
+    count = function.__code__.co_argcount
+    names = function.__code__.co_varnames[count - len(values) : count]
+    return {**dict(zip(names, values, strict=True)), **(function.__kwdefaults__ or {})}
 
 
 def _annotation(annotations: Mapping[str, Any], name: str) -> Annotation:

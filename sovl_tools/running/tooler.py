@@ -31,7 +31,8 @@ class _Prepared:
         function = definition.function
         self.definition: ToolDefinition | None = definition
         self.function = function
-        self.check = ArgumentCheck(definition)
+        # the bound method, because calling the object would take a detour through its type
+        self.check = ArgumentCheck(definition).__call__
         self.limit: float | None = definition.execution.get("timeout")
         self.is_inline = definition.execution.get("mode") == "inline"
         self.is_async = _is_async(function) or _is_async(getattr(function, "__call__", None))  # noqa: B004 - its code
