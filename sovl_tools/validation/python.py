@@ -44,7 +44,8 @@ def _resolve_references(resource: Any, resolver: Any) -> None:
 
 _CLOSED = {"additionalProperties", "unevaluatedProperties", "unevaluatedItems"}
 _DATA = {"const", "enum", "default", "examples"}
-_NEVER: dict[str, JSON] = {"not": {}}
+_NAMED = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+_NEVER: dict[str, JSON] = {"not": {"$comment": "stands for the schema false"}}
 
 
 def _without_false(schema: JSON) -> JSON:
@@ -55,16 +56,14 @@ def _without_false(schema: JSON) -> JSON:
         return [_without_false(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
-        key: value if _is_kept(key, value) else _without_false(value)
-        for key, value in schema.items()
-    }
+    return {key: _part_without_false(key, value) for key, value in schema.items()}
 
 
-def _is_kept(key: str, value: JSON) -> bool:
-    if isinstance(value, bool) and (key in _CLOSED or key in _FLAGS):
-        return True
-    return key in _DATA
+def _part_without_false(key: str, value: JSON) -> JSON:
+    if key in _NAMED and isinstance(value, dict):
+        return {name: _without_false(each) for name, each in value.items()}
+    is_flag = isinstance(value, bool) and key in _CLOSED | _FLAGS
+    return value if is_flag or key in _DATA else _without_false(value)
 
 
 _FLAGS = {"uniqueItems", "deprecated", "readOnly", "writeOnly"}
@@ -94,13 +93,12 @@ def _problem(error: Any, base: Path = ()) -> Problem:
 
 
 def _keyword(error: Any) -> str:
-    if error.validator == "not" and error.validator_value == {}:
+    if error.validator == "not" and {"not": error.validator_value} == _NEVER:
         return "false"
     return _SAME.get(error.validator, str(error.validator))
 
 
 _SAME = {"minContains": "contains", "maxContains": "contains"}
-_NAMED = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 
 
 def _is_about_a_name(schema_path: list[str | int]) -> bool:
@@ -147,7 +145,7 @@ def _superfluous(error: Any) -> JSON:
 
 def _unevaluated(error: Any) -> JSON:
     """Return the names that the engine only tells in its message, in brackets at the end."""
-    told = error.message[error.message.rfind("(") :]
+    told = error.message.partition("(")[2]
     return tuple(name for name in error.instance if repr(name) in told)
 
 

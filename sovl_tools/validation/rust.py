@@ -23,21 +23,37 @@ def compile_schema(schema: JSON) -> Validator:
 
 
 def _problems(compiled: jsonschema_rs.Draft202012Validator, value: JSON) -> list[Problem]:
-    return merged([_problem(error) for error in compiled.iter_errors(value)])
+    return merged([_problem(error, value) for error in compiled.iter_errors(value)])
 
 
-def _problem(error: jsonschema_rs.ValidationError) -> Problem:
+def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
     path = tuple(error.instance_path)
     if error.kind.name == "propertyNames":
         return Problem("propertyNames", path, error.kind.value.instance)
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
+        return _refused_outright(error, root)
     keyword = _keyword(error)
-    return Problem(keyword, path, error.instance, _expected(error, keyword), _branches(error))
+    branches = _branches(error, root)
+    return Problem(keyword, path, error.instance, _expected(error, keyword), branches)
+
+
+def _refused_outright(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
+    """Return the problem of a schema ``false``; where it closes an object, no key is named."""
+    path = tuple(error.instance_path)
+    keyword = error.schema_path[-1] if error.schema_path else None
+    is_name = error.schema_path[-2:-1] in (["properties"], ["patternProperties"], ["$defs"])
+    if is_name or keyword not in {"additionalProperties", "propertyNames"}:
+        return Problem("false", path, error.instance)
+    value = root
+    for part in path:
+        value = value[part]
+    if keyword == "propertyNames":
+        return Problem("propertyNames", path, next(iter(value)))
+    return Problem("additionalProperties", path, value, tuple(value))
 
 
 def _keyword(error: jsonschema_rs.ValidationError) -> str:
     """Return the keyword as the schema spells it, where the engine names it otherwise."""
-    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
-        return "false"
     if error.kind.name == "required":
         return str(next(part for part in reversed(error.schema_path) if isinstance(part, str)))
     return _SAME.get(error.kind.name, error.kind.name)
@@ -55,7 +71,9 @@ def _expected(error: jsonschema_rs.ValidationError, keyword: str) -> JSON:
     return None if keyword in _COMBINATORS | UNEXPLAINED else value
 
 
-def _branches(error: jsonschema_rs.ValidationError) -> tuple[tuple[Problem, ...], ...]:
+def _branches(error: jsonschema_rs.ValidationError, root: JSON) -> tuple[tuple[Problem, ...], ...]:
     if error.kind.name not in _COMBINATORS:
         return ()
-    return tuple(tuple(merged([_problem(each) for each in branch])) for branch in error.kind.value)
+    return tuple(
+        tuple(merged([_problem(each, root) for each in branch])) for branch in error.kind.value
+    )
