@@ -17,6 +17,7 @@ from sovl_tools.validation.wording import describe
 
 PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"
+DEFAULT_SOURCE = "the default"
 DEFAULT_IMPORT_TIMEOUT = 10.0
 _KEYS = ("paths", "import_timeout")
 
@@ -60,7 +61,7 @@ def configuration(
     if file and "paths" in table:
         paths = tuple(_shown(file.parent / path) for path in table["paths"])
         return Configuration(paths, str(file), timeout)
-    return Configuration((DEFAULT_PATH,), "the default", timeout)
+    return Configuration((DEFAULT_PATH,), DEFAULT_SOURCE, timeout)
 
 
 def _nearest_project() -> Path | None:

@@ -12,7 +12,7 @@ from typing import Any, TextIO, TypeVar
 
 import click
 
-from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
 from sovl_tools.model.errors import ConfigurationError, SovlToolsError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -101,6 +101,12 @@ def tools_option(function: _F) -> _F:
     )(function)
 
 
+def _missing(path: str, source: str) -> str:
+    if source == DEFAULT_SOURCE:
+        return f"there is no {path!r} here; name a tools directory with --tools"
+    return f"there is no {path!r} (named by {source})"
+
+
 def settings(tools: Sequence[str]) -> Configuration:
     """Return the settings that hold; every path that was named on purpose must be there.
 
@@ -110,5 +116,5 @@ def settings(tools: Sequence[str]) -> Configuration:
     found = configuration(tools)
     for path in found.paths:
         if not os.path.exists(path):
-            raise Misuse(f"there is no {path!r} (named by {found.source})")
+            raise Misuse(_missing(path, found.source))
     return found

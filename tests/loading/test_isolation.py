@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ ENDINGS = {
 
 @pytest.fixture
 def load(tmp_path: Path) -> Callable[..., dict[str, Candidate]]:
-    def run(limit: float = 5.0, **options: Callable[..., object]) -> dict[str, Candidate]:
+    def run(limit: float = 5.0, **options: Any) -> dict[str, Candidate]:
         folders = collect([tmp_path / "tools"]).folders
         candidates = load_in_child(folders, Settings(limit=limit), **options)
         return {candidate.name: candidate for candidate in candidates}

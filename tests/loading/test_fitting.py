@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.loading.fitting import compiles, has_type, problems, surely_fits
+from sovl_tools.loading.schemanodes import SchemaNode
+from sovl_tools.model.document import JSON
+from sovl_tools.validation import compile_schema
+from tests.validation.strategies import TYPES, likely, moderate, plain_schemas, schemas, values
+
+ODD_NAMES = ("plain", "a b", "50%", "%41", "a/b", "~", "ä", '"', "#", "日本", "^", "a\\b")
+
+
+@moderate
+@given(st.data(), plain_schemas)
+def test_what_surely_fits_is_accepted(data: st.DataObject, schema: dict[str, Any]) -> None:
+    value = data.draw(likely(schema))
+    assert not surely_fits(value, schema) or compile_schema(schema).is_valid(value)
+
+
+@moderate
+@given(schemas, values)
+def test_what_is_not_understood_never_surely_fits(schema: JSON, value: JSON) -> None:
+    assert not surely_fits(value, schema) or compile_schema(schema).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string", "minLength": 1, "maxLength": 3}, "abc"),
+        ({"type": "string", "pattern": "^a", "description": "A word."}, "abc"),
+        ({"type": "string", "enum": ["a", "b"], "default": "a"}, "b"),
+        ({"type": "integer", "minimum": 1, "maximum": 3}, 3),
+        ({"type": "number", "minimum": 0.5}, 1),
+        ({"type": "boolean", "title": "Loud"}, False),
+        ({"type": "null"}, None),
+        ({"type": "array", "items": {"type": "integer"}}, [1, 2]),
+        ({"type": "array"}, ["a", None]),
+        (
+            {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+            {"a": 1, "other": None},
+        ),
+    ],
+    ids=str,
+)
+def test_plain_values_surely_fit(schema: JSON, value: JSON) -> None:
+    assert surely_fits(value, schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "integer"}, True),
+        ({"type": "integer"}, "1"),
+        ({"type": "string", "pattern": "["}, "["),
+        ({"type": "string", "format": "email"}, "a@b.c"),
+        ({"type": ["string", "null"]}, None),
+        ({}, 1),
+        (True, 1),
+    ],
+    ids=str,
+)
+def test_all_else_is_left_to_the_engine(schema: JSON, value: JSON) -> None:
+    assert not surely_fits(value, schema)
+
+
+@moderate
+@given(st.data(), plain_schemas | schemas, st.sampled_from(ODD_NAMES))
+def test_the_verdict_through_a_reference_is_the_engines(
+    data: st.DataObject, schema: JSON, name: str
+) -> None:
+    value = data.draw(likely(schema))
+    child = {"description": "It.", "$ref": "#/$defs/it"}
+    root = {"properties": {name: child}, "$defs": {"it": schema}}
+    node = SchemaNode(("parameters", "properties", name), child, root, ("parameters",))
+    accepted = compile_schema(root).is_valid({name: value})
+    assert (problems(node, value) == []) == accepted
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/it", "urn:mine#/$defs/it", "#it", "urn:it"])
+def test_a_reference_is_followed_however_it_is_written(reference: str) -> None:
+    definition = {"type": "integer", "$anchor": "it"}
+    if reference == "urn:it":
+        definition["$id"] = reference
+    child = {"$ref": reference}
+    root = {"$id": "urn:mine", "properties": {"a": child}, "$defs": {"it": definition}}
+    node = SchemaNode(("parameters", "properties", "a"), child, root, ("parameters",))
+    assert compile_schema(root)
+    assert [each.keyword for each in problems(node, "x")] == ["type"]
+    assert problems(node, 1) == []
+
+
+def test_a_schema_that_can_not_be_used_refuses_nothing() -> None:
+    schema = {"$ref": "urn:absent"}
+    assert problems(SchemaNode((), schema, schema, ()), 1) == []
+
+
+@pytest.mark.parametrize(("pattern", "does"), [("^a+$", True), (r"\d{2}", True), ("(", False)])
+def test_a_pattern_compiles_or_not(pattern: str, *, does: bool) -> None:
+    assert compiles(pattern) is does
+
+
+@moderate
+@given(values, st.sets(st.sampled_from(TYPES), min_size=1))
+def test_a_value_has_the_types_that_the_engine_says(value: JSON, types: set[str]) -> None:
+    assert has_type(value, types) == compile_schema({"type": sorted(types)}).is_valid(value)

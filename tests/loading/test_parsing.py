@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import collections.abc
+import functools
+import typing
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sovl_tools.loading.inspecting import signature_of
+from sovl_tools.loading.parsing import parse_module, sibling_imports
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.interface import REQUIRED, UNKNOWN, Interface, Parameter, Signature
+from tests.validation.strategies import moderate
+
+ANNOTATIONS = (
+    "str", "int", "float", "bool", "list", "dict", "None", "list[str]", "dict[str, int]",
+    "Optional[int]", "typing.Optional[str]", "int | None", "str | int", "Literal['a', 1]",
+    "Annotated[int, 'a unit']", "Any", "tuple[int, int]", "Sequence[str]",
+    "collections.abc.Mapping[str, int]", "'int'", "'list[str] | None'", "'Unheard'", "'not ['",
+)  # fmt: skip
+EVERYTHING = {**vars(typing), "typing": typing, "collections": collections, "functools": functools}
+
+names = st.sampled_from(["text", "count", "größe", "flag", "x1"])
+scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | st.text(max_size=3)
+literals = st.recursive(
+    scalars | st.binary(max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.lists(inner, max_size=2).map(tuple)
+        | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
+    max_leaves=3,
+)
+
+
+@st.composite
+def parameter_lists(draw: st.DrawFn) -> str:
+    """Return the text between the brackets of a function."""
+    chosen = draw(st.lists(names, max_size=5, unique=True))
+    slash, star = sorted([draw(st.integers(0, len(chosen))), draw(st.integers(0, len(chosen)))])
+    texts, defaulted = [], False
+    for index, name in enumerate(chosen):
+        annotation = draw(st.just("") | st.sampled_from(ANNOTATIONS).map(": {}".format))
+        defaulted = draw(st.booleans()) or (defaulted and index < star)
+        default = f" = {draw(literals)!r}" if defaulted else ""
+        texts += ["/"] if index == slash > 0 else []
+        texts += [draw(st.sampled_from(["*", "*rest", "*rest: int"]))] if index == star else []
+        texts.append(f"{name}{annotation}{default}")
+    texts += ["*rest"] if star == len(chosen) and draw(st.booleans()) else []
+    texts += draw(st.sampled_from([[], ["**more"], ["**more: str"]]))
+    return ", ".join(texts)
+
+
+def comparable(signature: Signature | None) -> Any:
+    """Return a signature with annotations as words: an object and its text differ in source."""
+    assert signature is not None
+    parameters = [
+        (each.name, each.kind, repr(each.default), each.annotation.text, *each.annotation[1:])
+        for each in signature.parameters
+    ]
+    return signature.shape, parameters
+
+
+def executed(source: str) -> dict[str, Any]:
+    members = {**EVERYTHING, "__file__": __file__}
+    exec(compile(source, "echo.py", "exec", dont_inherit=True), members)
+    return members
+
+
+def assert_alike(source: str) -> None:
+    """Hold what parsing says about ``echo`` against what the imported function says."""
+    live = signature_of(executed(source)["echo"])
+    assert comparable(parse_module(source.encode(), "echo").signature) == comparable(live)
+
+
+@settings(moderate, max_examples=300)
+@given(
+    parameter_lists(),
+    st.sampled_from(["def echo({}): pass", "async def echo({}): yield 1"]),
+    st.sampled_from(["", "from __future__ import annotations\n"]),
+)
+def test_parsing_says_the_same_as_importing(parameters: str, form: str, future: str) -> None:
+    assert_alike(future + form.format(parameters))
+
+
+WRAPPING = """
+def wrapping(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+    return wrapper
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "echo = lambda text, /, count=1, *, loud=False: text",
+        "def _impl(text): pass\necho = _impl",
+        "def _impl(text): pass\n_other = _impl\necho = _other",
+        "def echo(text): pass\ndef echo(count): pass",
+        "echo: object = lambda text: text",
+        "try:\n    import absent_library\nexcept ImportError:\n    def echo(text): pass",
+        "with open(__file__):\n    def echo(text): pass",
+        f"{WRAPPING}@wrapping\ndef echo(text: int = 1): pass",
+        "class echo: pass",
+        "echo = 5",
+        "echo = ['a']",
+        "echo = f'{1}'",
+    ],
+)
+def test_what_a_name_is_bound_to_is_found(source: str) -> None:
+    assert_alike(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from json import loads as echo",
+        "import json as echo",
+        "from json import *",
+        "echo = functools.partial(print)",
+        "echo = unheard",
+        "echo = echo",
+        "echo, other = make()",
+        "[first, *echo] = make()",
+        "for echo in functions: pass",
+        "with make() as echo: pass",
+        "(echo := make())",
+        "match 1:\n    case _:\n        def echo(): pass",
+        "try:\n    import fast\nexcept* ImportError:\n    def echo(): pass",
+    ],
+)
+def test_a_name_that_is_bound_to_something_unknown_takes_anything(source: str) -> None:
+    signature = parse_module(source.encode(), "echo").signature
+    assert signature is not None
+    assert signature.shape != "value"
+
+
+def test_a_name_that_is_not_bound_has_no_signature() -> None:
+    interface = parse_module(b"def ehco(): pass\nasync def other(): pass\nx = 1", "echo")
+    assert interface == Interface(names=("ehco", "other"))
+
+
+def test_a_default_that_only_running_can_tell_is_unknown() -> None:
+    signature = parse_module(b"def echo(a, b=make(), c=1 + 1, *, d=f'x'): pass", "echo").signature
+    assert signature is not None
+    found = [each.default for each in signature.parameters]
+    assert found == [REQUIRED, UNKNOWN, UNKNOWN, UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("source", "phrases"),
+    [
+        ("", None),
+        ("ACTIVATION_PHRASES = ['a', 'b']", ["a", "b"]),
+        ("ACTIVATION_PHRASES: list[str] = ['a']", ["a"]),
+        ("ACTIVATION_PHRASES = ()", ()),
+        ("ACTIVATION_PHRASES = 'a' 'b'", "ab"),
+        ("ACTIVATION_PHRASES = load()", UNKNOWN),
+        ("ACTIVATION_PHRASES = [each for each in 'ab']", UNKNOWN),
+        ("from .phrases import ACTIVATION_PHRASES", UNKNOWN),
+    ],
+)
+def test_phrases_are_known_if_they_are_literal(source: str, phrases: Any) -> None:
+    assert parse_module(source.encode(), "echo").phrases == phrases
+
+
+def test_handlers_are_known_as_far_as_they_are_named() -> None:
+    source = """
+from helpers import imported
+def greet(step, context): pass
+STEP_HANDLERS = {"greet": greet, "far": imported, 1: 5, "call": lambda step: 0, **MORE, f(): greet}
+def register_step_handlers(handlers): pass
+"""
+    interface = parse_module(source.encode(), "echo")
+    step, context = Parameter("step"), Parameter("context")
+    assert interface.handlers == {
+        "greet": Signature((step, context)),
+        "far": UNKNOWN,
+        1: Signature(shape="value"),
+        "call": Signature((step,)),
+    }
+    assert interface.registration == Signature((Parameter("handlers"),))
+
+
+@pytest.mark.parametrize("source", ["def", "\0", "(" * 1000])
+def test_what_is_no_python_raises(source: str) -> None:
+    with pytest.raises((SyntaxError, ValueError, RecursionError, MemoryError)):
+        parse_module(source.encode(), "echo")
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("import helpers", "helpers.py"),
+        ("import os, helpers.deep as deep", "helpers.py"),
+        ("from helpers import name", "helpers.py"),
+        ("from package.inner import name", "package.py"),
+        ("def echo():\n    import helpers", "helpers.py"),
+        ("from . import helpers", None),
+        ("from .helpers import name", None),
+        ("import json", None),
+        ("import echo", None),
+        ("import absent", None),
+    ],
+)
+def test_a_helper_that_is_imported_as_a_library_is_found(statement: str, found: str | None) -> None:
+    files = frozenset({"echo.py", "echo.json", "helpers.py", "json.py"})
+    folder = ToolFolder("echo", "tools/echo", "/tools/echo", files, frozenset({"package"}))
+    failures = sibling_imports(statement.encode(), folder)
+    assert [failure.sibling for failure in failures] == ([found] if found else [])

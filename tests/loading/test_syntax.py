@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+
+from sovl_tools.loading.syntax import place_of
+from sovl_tools.model.diagnostic import ModulePlace
+
+ECHO = ModulePlace("echo")
+TEXT = ModulePlace("echo", "text")
+SECOND = ModulePlace("PHRASES", item=1)
+GREET = ModulePlace("HANDLERS", item="grüß")
+
+
+def unmarked(source: str) -> tuple[str, tuple[int, int]]:
+    """Return a source without its mark ``»``, and line and column of the mark."""
+    before, _, after = source.partition("»")
+    lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return before + after, (len(lines), len(lines[-1]) + 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("def »echo(): ...", ECHO),
+        ("async def »echo(): ...", ECHO),
+        ("class »echo: ...", ECHO),
+        ("@decorated\n@twice()\ndef »echo(): ...", ECHO),
+        ("»echo = 5", ECHO),
+        ("first = »echo = 5", ECHO),
+        ("»echo: int = 5", ECHO),
+        ("import »echo", ECHO),
+        ("from os import sep, »path as echo", ECHO),
+        ("import »echo.inner", ECHO),
+        ("if True:\n    def »echo(): ...", ECHO),
+        ("try: ...\nexcept ValueError:\n    def »echo(): ...", ECHO),
+        ("try: ...\nfinally:\n    »echo = 5", ECHO),
+        ("for x in y: ...\nelse:\n    »echo = 5", ECHO),
+        ("with x:\n    »echo = 5", ECHO),
+        ("def echo(): ...\ndef »echo(): ...", ECHO),
+        ("def echo(»text): ...", TEXT),
+        ("def echo(count, »text, /): ...", TEXT),
+        ("def echo(\n    *,\n    »text: str = '',\n): ...", TEXT),
+        ("def echo(*»text): ...", TEXT),
+        ("def echo(**»text): ...", TEXT),
+        ("echo = lambda »text: text", TEXT),
+        ("def _impl(»text): ...\necho = _impl", TEXT),
+        ("def echo(call=lambda text: text, *, »text=''): ...", TEXT),
+        ("def »echo(count): ...", TEXT),
+        ("PHRASES = ['a', »'b']", SECOND),
+        ("PHRASES = ('a', »'b')", SECOND),
+        ("PHRASES: list[str] = [\n    'a',\n    »5,\n]", SECOND),
+        ("»PHRASES = ['a']", SECOND),
+        ("»PHRASES = load()", SECOND),
+        ("HANDLERS = {'a': f, »'grüß': f}", GREET),
+        ("»HANDLERS = {'a': f, **more}", GREET),
+        ("»other = 5", ModulePlace("HANDLERS", item="a", otherwise="other")),
+        ("»x = 5", ECHO),
+        ("»x = 5", ModulePlace()),
+        ("»x = (", ECHO),
+        ("»", ECHO),
+    ],
+)
+def test_a_place_is_found_in_the_source(source: str, place: ModulePlace) -> None:
+    text, position = unmarked(source)
+    assert place_of(text.encode(), place) == position
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("größe = 1; »echo = 2", ECHO),
+        ("def echo(größe='日本', »text=''): ...", TEXT),
+        ("PHRASES = ['🚀é', »'b']", SECOND),
+        ("'ä'\r\ndef »echo(): ...", ECHO),
+        ("'ä'\rdef »echo(): ...", ECHO),
+        ("'ä\f\u2028'; »echo = 1", ECHO),
+        ("if x:\n\tdef »echo(): ...", ECHO),
+        ("def  »echo(): ...", ECHO),
+        ("async  def »echo(): ...", ECHO),
+    ],
+)
+def test_columns_are_counted_in_characters(source: str, place: ModulePlace) -> None:
+    text, position = unmarked(source)
+    assert place_of(text.encode(), place) == position
+
+
+def test_a_byte_order_mark_is_no_column() -> None:
+    text, position = unmarked("PHRASES = ['é', »'b']")
+    assert place_of(text.encode("utf-8-sig"), SECOND) == position
+
+
+def test_columns_are_right_in_another_encoding() -> None:
+    text, position = unmarked("# coding: latin-1\nPHRASES = ['éé', »'b']")
+    assert place_of(text.encode("latin-1"), SECOND) == position

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sovl_tools.model.diagnostic import (
+    Diagnostic,
+    Finding,
+    Position,
+    Verdict,
+    ask,
+    has_errors,
+    rule,
+)
+
+
+@rule("ST999")
+def too_large(number: int) -> Iterator[Finding]:
+    """A number is too large.
+
+    Nobody counts that far. Take a smaller one.
+    """
+    if number > 9:
+        yield Finding(Position(), f"{number} is too large")
+
+
+@rule("ST998", "warning")
+def odd(number: int) -> Iterator[Finding]:
+    """A number is odd."""
+    if number % 2:
+        yield Finding(Position(), f"{number} is odd", "add one")
+
+
+def test_a_diagnostic_is_a_line_that_programs_read() -> None:
+    found = Diagnostic("ST202", "warning", "no key", "remove it", "echo", "echo/echo.json", 4, 3)
+    assert str(found) == "echo/echo.json:4:3: ST202 no key"
+
+
+def test_a_rule_is_explained_by_its_docstring() -> None:
+    assert too_large.title == "A number is too large."
+    assert too_large.explanation.endswith("\n\nNobody counts that far. Take a smaller one.")
+
+
+def test_rules_are_asked_in_their_order() -> None:
+    verdicts = ask((too_large, odd), 11)
+    assert [each.rule for each in verdicts] == [too_large, odd]
+    assert verdicts[1] == Verdict(odd, Finding(Position(), "11 is odd", "add one"))
+    assert ask((too_large, odd), 2) == []
+
+
+def test_only_an_error_keeps_a_tool_from_being_loaded() -> None:
+    assert has_errors(ask((too_large, odd), 11))
+    assert not has_errors(ask((too_large, odd), 3))

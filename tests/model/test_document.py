@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.model.document import Path, depth, dotted, json_path, kind, pointer
+from tests.validation.strategies import moderate, values
+
+paths = st.lists(st.integers(0, 9) | st.text("ab/~01 ", max_size=4), max_size=4).map(tuple)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ((), ""),
+        (("a", 0, "b"), "/a/0/b"),
+        (("a/b", "c~d", ""), "/a~1b/c~0d/"),
+        (("~1",), "/~01"),
+    ],
+)
+def test_a_pointer_is_written_as_its_rfc_says(path: Path, text: str) -> None:
+    assert pointer(path) == text
+
+
+@moderate
+@given(paths)
+def test_a_pointer_leads_back_to_its_path(path: Path) -> None:
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer(path).split("/")[1:]]
+    assert parts == [str(part) for part in path]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ((), ""),
+        (("filters", 0, "color"), "filters[0].color"),
+        ((2, "a"), "[2].a"),
+        (("odd key",), "odd key"),
+    ],
+)
+def test_a_dotted_path_is_written_as_people_do(path: Path, text: str) -> None:
+    assert dotted(path) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ((), "$"),
+        (("filters", 0, "color"), "$.filters[0].color"),
+        (("odd key", "größe"), "$['odd key'].größe"),
+        (("1st", ""), "$['1st']['']"),
+        (("back\\slash",), r"$['back\\slash']"),
+        (("bell\x07",), r"$['bell\u0007']"),
+    ],
+)
+def test_a_json_path_is_written_as_its_rfc_says(path: Path, text: str) -> None:
+    assert json_path(path) == text
+
+
+@pytest.mark.parametrize(
+    ("document", "levels"),
+    [(1, 0), ("[[", 0), ([], 1), ({}, 1), ([[], {"a": [1]}], 3), ({"a": {"b": {}}}, 3)],
+)
+def test_depth_counts_what_lies_inside_one_another(document: Any, levels: int) -> None:
+    assert depth(document) == levels
+
+
+def test_no_document_is_too_deep_to_be_measured() -> None:
+    document: list[Any] = []
+    for _ in range(50_000):
+        document = [document]
+    assert depth(document) == 50_001
+    while document:
+        document = document.pop()
+
+
+@moderate
+@given(values)
+def test_one_more_container_is_one_more_level(document: Any) -> None:
+    assert depth([1, document]) == depth({"a": document}) == depth(document) + 1
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ("a", "string"),
+        (1, "integer"),
+        (1.0, "number"),
+        (True, "boolean"),
+        (None, "null"),
+        ([], "array"),
+        ({}, "object"),
+        (b"", "bytes"),
+    ],
+)
+def test_a_value_has_the_name_of_its_json_type(value: Any, name: str) -> None:
+    assert kind(value) == name

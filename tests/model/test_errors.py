@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from sovl_tools.model.catalog import LoadReport
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.errors import (
+    ConfigurationError,
+    SchemaError,
+    SovlToolsError,
+    ToolError,
+    ToolLoadError,
+    ToolNotFoundError,
+)
+
+WRONG = Diagnostic("ST201", "error", "a comma is missing", None, "echo", "echo/echo.json", 4, 3)
+ODD = Diagnostic("ST202", "warning", "'timout' is no key", "remove it", "echo", "echo.json", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ToolNotFoundError("ehco"), "there is no tool 'ehco'"),
+        (
+            ToolNotFoundError("ehco", suggestion="echo"),
+            "there is no tool 'ehco'; did you mean 'echo'?",
+        ),
+        (
+            ToolNotFoundError("echo", suggestion="each", reason="it is disabled"),
+            "tool 'echo' is not available: it is disabled",
+        ),
+        (
+            ToolLoadError([WRONG]),
+            "1 error in the tools:\necho/echo.json:4:3: ST201 a comma is missing",
+        ),
+        (ToolLoadError([WRONG, WRONG]), "2 errors in the tools:\n" + f"{WRONG}\n{WRONG}"),
+        (SchemaError("'text' is no type"), "'text' is no type"),
+        (ConfigurationError("pyproject.toml", "not TOML"), "pyproject.toml: not TOML"),
+        (ToolError("Say it: "), "Say it: "),
+    ],
+)
+def test_an_error_says_what_is_there(error: SovlToolsError, message: str) -> None:
+    assert str(error) == message
+    assert isinstance(error, SovlToolsError)
+
+
+def test_an_error_has_fields_for_programs() -> None:
+    absent = ToolNotFoundError("ehco", suggestion="echo", reason="why")
+    assert (absent.name, absent.suggestion, absent.reason) == ("ehco", "echo", "why")
+    assert ToolLoadError([WRONG]).diagnostics == (WRONG,)
+    assert SchemaError("why").reason == "why"
+    setting = ConfigurationError("file", "why")
+    assert (setting.source, setting.message) == ("file", "why")
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"), [(ToolNotFoundError("a"), KeyError), (SchemaError("a"), ValueError)]
+)
+def test_an_error_is_caught_as_what_it_resembles(
+    error: SovlToolsError, builtin: type[Exception]
+) -> None:
+    assert isinstance(error, builtin)
+
+
+def test_a_report_raises_its_errors_and_not_its_warnings() -> None:
+    LoadReport(diagnostics=(ODD,)).raise_if_errors()
+    with pytest.raises(ToolLoadError) as caught:
+        LoadReport(diagnostics=(ODD, WRONG)).raise_if_errors()
+    assert caught.value.diagnostics == (WRONG,)
+
+
+def test_a_report_tells_errors_from_warnings() -> None:
+    report = LoadReport(diagnostics=(ODD, WRONG))
+    assert (report.errors, report.warnings) == ((WRONG,), (ODD,))

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from sovl_tools.model.suggestion import did_you_mean, nearest
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("timout", "timeout"),
+        ("TIMEOUT", "timeout"),
+        ("Colour", "color"),
+        ("activation_phrase", "activation_phrases"),
+        ("xyz", None),
+        ("", None),
+    ],
+)
+def test_the_nearest_word_is_found_if_one_is_near(word: str, near: str | None) -> None:
+    assert nearest(word, ["timeout", "color", "activation_phrases", "mode"]) == near
+
+
+def test_the_known_word_is_given_as_it_is_written() -> None:
+    assert nearest("posttoolname", ["PostToolName"]) == "PostToolName"
+
+
+def test_among_no_words_none_is_near() -> None:
+    assert nearest("timeout", []) is None
+    assert did_you_mean("timeout", []) is None
+
+
+def test_the_hint_is_a_question() -> None:
+    assert did_you_mean("timout", iter(["timeout"])) == "did you mean 'timeout'?"
+
+
+def test_a_very_long_word_is_near_to_nothing_at_once() -> None:
+    assert nearest("a" * 1_000_000, ["timeout"] * 50) is None

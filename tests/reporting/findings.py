@@ -1,0 +1,27 @@
+"""Diagnostics and outcomes to be shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sovl_tools.model.catalog import Candidate, LoadReport, Status
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.reporting.outcome import Outcome
+
+WRONG = Diagnostic("ST201", "error", "a comma is missing", None, "echo", "tools/echo/x.json", 4, 3)
+ODD = Diagnostic(
+    "ST202", "warning", "'timout' is no key", "did you mean 'timeout'?", "echo", "tools/echo", 1, 1
+)
+
+
+def diagnostic(**fields: Any) -> Diagnostic:
+    return replace(WRONG, **fields)
+
+
+def folder(name: str, status: Status) -> Candidate:
+    return Candidate(name, f"tools/{name}", f"/absent/{name}", status)
+
+
+def outcome(*found: Diagnostic, folders: tuple[Candidate, ...] = (), **keys: Any) -> Outcome:
+    return Outcome(LoadReport(folders, found), **keys)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sovl_tools.reporting.excerpt import Excerpt, excerpt
+from sovl_tools.reporting.plain import plain
+from tests.reporting.findings import diagnostic
+from tests.validation.strategies import moderate
+
+WIDTH = 100
+
+
+def shown(path: Path, line: int, column: int) -> Excerpt | None:
+    return excerpt(diagnostic(path=str(path), line=line, column=column))
+
+
+def marked(found: Excerpt) -> str:
+    return found.source[found.indent : found.indent + found.length]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "source", "mark"),
+    [
+        ('  "timout": 5,', 3, '  "timout": 5,', '"timout"'),
+        (r'"a \" b": 1', 1, r'"a \" b": 1', r'"a \" b"'),
+        ("def echo(text):", 5, "def echo(text):", "echo"),
+        ("x = 'it is'", 5, "x = 'it is'", "'it is'"),
+        ("größe = 1", 1, "größe = 1", "größe"),
+        ("日本 = '🚀'", 6, "日本 = '🚀'", "'🚀'"),
+        ("{}", 2, "{}", "}"),
+        ("\tx = 1", 2, " x = 1", "x"),
+        ("a  b", 2, "a  b", " "),
+        ("a", 2, "a", ""),
+        ("a", 99, "a", ""),
+        ("", 1, "", ""),
+        ("x = '\x1b[31m'", 5, r"x = '\x1b[31m'", r"'\x1b[31m'"),
+        ('"\u202eevil": 1', 1, r'"\u202eevil": 1', r'"\u202eevil"'),
+        ('\x1b"a"', 2, r'\x1b"a"', '"a"'),
+    ],
+)
+def test_the_caret_stands_under_the_word(
+    tmp_path: Path, text: str, column: int, source: str, mark: str
+) -> None:
+    file = tmp_path / "echo.json"
+    file.write_text(text, encoding="utf-8")
+    found = shown(file, 1, column)
+    assert found is not None
+    assert (found.source, marked(found)) == (source, mark)
+    assert found.length >= 1
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_are_told_apart_however_they_end(tmp_path: Path, end: str) -> None:
+    file = tmp_path / "echo.py"
+    file.write_bytes(f"one{end}{end}two\u2028\x0c three{end}".encode())
+    found = [shown(file, line, 1) for line in range(6)]
+    assert [each and each.source for each in found] == [
+        None, "one", "", r"two\u2028\x0c three", "", None
+    ]  # fmt: skip
+
+
+def test_a_byte_order_mark_is_no_part_of_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "echo.json"
+    file.write_text("{}", encoding="utf-8-sig")
+    assert shown(file, 1, 1) == Excerpt("{}", 0, 1)
+
+
+def test_bytes_that_are_no_text_are_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "echo.json"
+    file.write_bytes(b'{"\xff": 1}')
+    assert shown(file, 1, 2) == Excerpt('{"\ufffd": 1}', 1, 3)
+
+
+@pytest.mark.parametrize("column", [1, 61, 151, 251])
+def test_of_a_long_line_the_part_around_the_place_is_shown(tmp_path: Path, column: int) -> None:
+    file = tmp_path / "echo.json"
+    text = "".join(f"{number:04} " for number in range(1, 60))
+    file.write_text(text)
+    found = shown(file, 1, column)
+    assert found is not None
+    assert len(found.source) <= WIDTH + 2
+    assert marked(found) == text[column - 1 : column + 3]
+    assert (found.source[0] == "…") == (column > WIDTH // 2 + 1)
+    assert found.source[-1] == "…" or column > 200
+
+
+def test_a_word_longer_than_the_window_is_cut(tmp_path: Path) -> None:
+    file = tmp_path / "echo.json"
+    file.write_text("x" * 10_000)
+    assert shown(file, 1, 1) == Excerpt("x" * WIDTH + "…", 0, WIDTH)
+
+
+@pytest.mark.parametrize("name", ["absent.json", "folder.json", "image.png", "no\0name.json", ""])
+def test_what_is_no_line_of_a_readable_text_file_is_not_shown(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "image.png").write_text("text")
+    assert excerpt(diagnostic(path=f"{tmp_path}/{name}", line=1, column=1)) is None
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "echo.json"
+    with file.open("wb") as stream:
+        stream.truncate(9 << 20)
+    assert shown(file, 1, 1) is None
+
+
+@settings(moderate, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text('a "\t\\é日🚀\x1b\u202e', max_size=250), st.integers(1, 260))
+def test_the_place_is_always_within_what_is_shown(tmp_path: Path, text: str, column: int) -> None:
+    file = tmp_path / "echo.json"
+    file.write_text(text, encoding="utf-8")
+    found = shown(file, 1, column)
+    assert found is not None
+    assert found.length >= 1
+    assert plain(found.source) == found.source
+    letter = text[column - 1 : column].replace("\t", " ")
+    assert marked(found).startswith(plain(letter))

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.reporting import FORMATS, render
+from tests.reporting.findings import ODD, WRONG, diagnostic, folder, outcome
+from tests.validation.strategies import moderate
+
+FOLDERS = (folder("echo", "loaded"), folder("ehco", "rejected"), folder("off", "disabled"))
+SHOWN = outcome(WRONG, ODD, folders=FOLDERS, duration=0.5)
+NOTHING = outcome(duration=0.5)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_ends_without_a_line_break(format_: str) -> None:
+    for shown in (SHOWN, NOTHING):
+        text = render(shown, format_)
+        assert text
+        assert not text.endswith("\n")
+
+
+def test_concise_has_a_line_for_each_diagnostic_and_the_summary() -> None:
+    assert render(SHOWN, "concise").split("\n") == [
+        "tools/echo/x.json:4:3: ST201 a comma is missing",
+        "tools/echo:1:1: ST202 'timout' is no key",
+        SHOWN.summary,
+    ]
+
+
+def test_text_shows_the_line_and_the_help(tmp_path: Path) -> None:
+    file = tmp_path / "echo.json"
+    file.write_text('{\n  "timout": 5\n}\n')
+    shown = outcome(diagnostic(path=str(file), line=2, column=3, help="remove it"))
+    assert render(shown, "text").split("\n") == [
+        f"{file}:2:3: ST201 a comma is missing",
+        "  |",
+        '2 |   "timout": 5',
+        "  |   ^^^^^^^^",
+        "help: remove it",
+        "",
+        shown.summary,
+    ]
+
+
+def test_text_without_a_line_to_show_is_a_line() -> None:
+    assert render(outcome(WRONG), "text").split("\n")[:2] == [str(WRONG), ""]
+
+
+@pytest.mark.parametrize("format_", ["text", "concise"])
+def test_what_a_terminal_would_obey_never_reaches_it(format_: str) -> None:
+    evil = diagnostic(message="\x1b[2J\nfake:1:1: ST000", path="a\u202eb.json", help="\x07")
+    text = render(outcome(evil), format_)
+    assert text.startswith(r"a\u202eb.json:4:3: ST201 \x1b[2J\nfake:1:1: ST000")
+    assert not {"\x1b", "\x07", "\u202e"} & set(text)
+
+
+@pytest.mark.parametrize(("found", "tint"), [((WRONG, ODD), "1;31"), ((ODD,), "1;33"), ((), "32")])
+def test_colour_is_only_added(found: tuple[Diagnostic, ...], tint: str) -> None:
+    coloured = render(outcome(*found, color=True), "text")
+    assert re.sub(r"\x1b\[[0-9;]+m", "", coloured) == render(outcome(*found), "text")
+    assert coloured.split("\n")[-1].startswith(f"\x1b[{tint}m")
+
+
+def test_json_is_the_document_of_the_contract() -> None:
+    assert json.loads(render(SHOWN, "json")) == {
+        "version": 1,
+        "summary": {
+            "folders": 3,
+            "loaded": 1,
+            "disabled": 1,
+            "unavailable": 0,
+            "rejected": 1,
+            "errors": 1,
+            "warnings": 1,
+        },
+        "tools": [
+            {"name": "echo", "path": "tools/echo", "status": "loaded"},
+            {"name": "ehco", "path": "tools/ehco", "status": "rejected"},
+            {"name": "off", "path": "tools/off", "status": "disabled"},
+        ],
+        "diagnostics": [
+            {
+                "code": "ST201",
+                "severity": "error",
+                "message": "a comma is missing",
+                "help": None,
+                "tool": "echo",
+                "path": "tools/echo/x.json",
+                "line": 4,
+                "column": 3,
+            },
+            {
+                "code": "ST202",
+                "severity": "warning",
+                "message": "'timout' is no key",
+                "help": "did you mean 'timeout'?",
+                "tool": "echo",
+                "path": "tools/echo",
+                "line": 1,
+                "column": 1,
+            },
+        ],
+    }
+
+
+def test_json_of_nothing_has_the_same_form() -> None:
+    empty, full = json.loads(render(NOTHING, "json")), json.loads(render(SHOWN, "json"))
+    assert empty.keys() == full.keys()
+    assert empty["summary"] == dict.fromkeys(full["summary"], 0)
+    assert (empty["tools"], empty["diagnostics"]) == ([], [])
+
+
+def test_json_can_be_written_to_any_stream() -> None:
+    text = render(outcome(diagnostic(message="größe \ud800", path="\udcff")), "json")
+    assert text.isascii()
+    assert json.loads(text)["diagnostics"][0]["message"] == "größe \ud800"
+
+
+def test_github_has_a_command_for_each_diagnostic_and_a_notice() -> None:
+    assert render(SHOWN, "github").split("\n") == [
+        "::error file=tools/echo/x.json,line=4,col=3,title=ST201::a comma is missing",
+        f"::warning file=tools/echo,line=1,col=1,title=ST202::{ODD.message}%0Ahelp: {ODD.help}",
+        f"::notice title=sovl-tools::{SHOWN.summary}",
+    ]
+
+
+def test_github_escapes_what_would_end_a_command() -> None:
+    found = diagnostic(path="a,b:c%/x.json", message="100% a,b:c\r\n::error::d")
+    command, *rest = render(outcome(found), "github").split("\n")
+    assert len(rest) == 1
+    assert command == (
+        "::error file=a%2Cb%3Ac%25/x.json,line=4,col=3,title=ST201::100%25 a,b:c%0D%0A::error::d"
+    )
+
+
+def unescaped(text: str) -> str:
+    for escape, letter in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+        text = text.replace(escape, letter)
+    return text
+
+
+@moderate
+@given(*[st.text("a%25:,\r\nAD", max_size=12)] * 2)
+def test_github_gives_back_what_was_put_in(path: str, message: str) -> None:
+    command = render(outcome(diagnostic(path=path, message=message)), "github").split("\n")[0]
+    head, properties, said = command.split("::", 2)[0], *command.split("::", 2)[1:]
+    assert head == ""
+    fields = dict(each.split("=", 1) for each in properties.removeprefix("error ").split(","))
+    assert unescaped(fields["file"]) == path
+    assert unescaped(said) == message

@@ -1,0 +1,90 @@
+# ruff: noqa: RUF001 - letters that look alike are what is tested
+from __future__ import annotations
+
+from unicodedata import category, normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.search.words import spans, words
+from tests.validation.strategies import moderate
+
+letters = st.characters(categories=["L", "M", "N"])
+mixed = st.text(
+    st.sampled_from("aZß1_'\u2019 -.,éÅﬁＡ日ขกあが\u0301\u0308😀\u200d") | st.characters(),
+    max_size=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("Add numbers, please!", ("add", "numbers", "please")),
+        ("snake_case v2.0", ("snake_case", "v2", "0")),
+        ("Don't 'quote' rock'n'roll's", ("don't", "quote", "rock'n'roll's")),
+        ("don\u2019t don\u02bct don\uff07t", ("don't", "don't", "don't")),
+        ("dogs' naïve", ("dogs", "naïve")),
+        ("Straße STRASSE", ("strasse", "strasse")),
+        ("ΟΔΟΣ οδος οδοσ", ("οδοσ", "οδοσ", "οδοσ")),
+        ("İ", ("i\u0307",)),
+        ("ｆｕｌｌ　ｗｉｄｔｈ １２", ("full", "width", "12")),
+        ("ﬁle ｍ²", ("file", "m2")),
+        ("cafe\u0301 café", ("café", "café")),
+        ("日本語のtool", ("日", "本", "語", "の", "tool")),
+        ("か\u3099がカ", ("が", "が", "カ")),
+        ("ไทย", ("ไ", "ท", "ย")),
+        ("ที่", ("ที่",)),
+        ("한국어 도구", ("한국어", "도구")),
+        ("go 🚀🚀 now", ("go", "now")),
+        ("हिन्दी भाषा", ("हिन्दी", "भाषा")),
+        ("", ()),
+        ("…!? 😀 \u0301", ()),
+    ],
+)
+def test_a_text_is_taken_apart_into_words(text: str, forms: tuple[str, ...]) -> None:
+    assert words(text) == forms
+
+
+def test_a_place_is_that_of_the_word_in_the_text() -> None:
+    text = "Über ﬁle: e\u0301té"
+    assert [text[word.start : word.end] for word in spans(text)] == ["Über", "ﬁle", "e\u0301té"]
+
+
+def test_half_width_katakana_are_the_full_ones() -> None:
+    assert words("ﾊﾞｽ") == words("バス")
+
+
+@moderate
+@given(mixed)
+def test_words_stand_in_order_and_do_not_overlap(text: str) -> None:
+    places = [place for word in spans(text) for place in (word.start, word.end)]
+    assert places == sorted(places)
+    assert all(word.start < word.end for word in spans(text))
+
+
+@moderate
+@given(mixed)
+def test_a_word_taken_alone_is_the_same_word(text: str) -> None:
+    for word in spans(text):
+        assert words(text[word.start : word.end]) == (word.form,)
+
+
+@moderate
+@given(mixed)
+def test_nothing_between_words_is_a_letter_or_a_digit(text: str) -> None:
+    places = {index for word in spans(text) for index in range(word.start, word.end)}
+    rest = [normalize("NFKC", each)[0] for i, each in enumerate(text) if i not in places]
+    assert not [letter for letter in rest if category(letter)[0] in "LN"]
+
+
+@moderate
+@given(st.text(letters, max_size=8))
+def test_composed_and_decomposed_letters_are_the_same(text: str) -> None:
+    assert words(normalize("NFC", text)) == words(normalize("NFD", text))
+
+
+@moderate
+@given(st.text("abcXYZ019_'. ,-", max_size=20))
+def test_ascii_is_read_alike_beside_other_letters(text: str) -> None:
+    assert words(f"{text} é") == (*words(text), "é")

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.model.errors import ConfigurationError
+
+VARIABLE = "SOVL_TOOLS_PATH"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty directory, two levels below the temporary one."""
+    place = tmp_path / "project" / "deep"
+    place.mkdir(parents=True)
+    monkeypatch.chdir(place)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    return place
+
+
+def project(place: Path, text: str) -> Path:
+    """Write what ``[tool.sovl-tools]`` says; return the file."""
+    file = place / "pyproject.toml"
+    file.write_text(f"[tool.sovl-tools]\n{text}\n", encoding="utf-8")
+    return file
+
+
+def test_without_a_word_the_tools_are_in_tools() -> None:
+    assert configuration() == Configuration(("tools",), "the default", 10.0)
+
+
+def test_a_flag_wins_over_the_environment_and_that_over_the_project(here: Path) -> None:
+    file = project(here, 'paths = ["from_project"]')
+    environment = {VARIABLE: "from_environment"}
+    flagged = configuration(["from_flag", "second"], environment=environment)
+    assert (flagged.paths, flagged.source) == (("from_flag", "second"), "--tools")
+    named = configuration(environment=environment)
+    assert (named.paths, named.source) == (("from_environment",), VARIABLE)
+    found = configuration(environment={})
+    assert (found.paths, found.source) == (("from_project",), str(file))
+
+
+def test_the_environment_may_name_several_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(["one", "", "/two"]))
+    assert configuration().paths == ("one", "/two")
+
+
+def test_an_empty_variable_names_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    assert configuration().source == "the default"
+
+
+def test_paths_are_relative_to_the_file_that_names_them(here: Path) -> None:
+    project(here.parent, f'paths = ["tools", "deep/own", "{here.parent.parent}/other"]')
+    found = [Path(path).resolve() for path in configuration().paths]
+    assert found == [here.parent / "tools", here / "own", here.parent.parent / "other"]
+    assert configuration().paths[1] == "own"
+
+
+def test_the_nearest_project_holds_even_if_it_says_nothing(here: Path) -> None:
+    project(here.parent, 'paths = ["far"]')
+    (here / "pyproject.toml").write_text("[project]\nname = 'near'\n")
+    assert configuration() == Configuration(("tools",), "the default")
+
+
+def test_the_import_timeout_holds_whoever_names_the_paths(here: Path) -> None:
+    project(here, "import_timeout = 3")
+    assert configuration() == Configuration(("tools",), "the default", 3.0)
+    assert configuration(["flag"]).import_timeout == 3.0
+    assert configuration(environment={VARIABLE: "variable"}).import_timeout == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("path = ['a']", "'path' is not a key; did you mean 'paths'?"),
+        ("colour = 1", "'colour' is not a key; the keys are paths, import_timeout"),
+        ("paths = 'a'", 'paths must be an array, not the string "a"'),
+        ("paths = []", "paths must have at least 1 item, not 0 items"),
+        ("paths = ['a', 5]", "paths[1] must be a string, not the integer 5"),
+        ("import_timeout = 0", "import_timeout must be more than 0, not 0"),
+        ("import_timeout = true", "import_timeout must be a number, not the boolean true"),
+        ("import_timeout = inf", "import_timeout must be "),
+        ("import_timeout = 2020-01-01", "import_timeout must be a number"),
+        ("paths = [12:30:00]", "paths[0] must be a string"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(here: Path, text: str, message: str) -> None:
+    file = project(here, text)
+    with pytest.raises(ConfigurationError) as caught:
+        configuration()
+    assert str(caught.value).startswith(f"{file}: [tool.sovl-tools]: {message}")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[tool.sovl-tools", b"tool.sovl-tools = 5", b"x = '\xff'", b"[tool]\nsovl-tools = ['a']"],
+)
+def test_a_file_that_can_not_be_read_is_refused(here: Path, content: bytes) -> None:
+    file = here / "pyproject.toml"
+    file.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"pyproject\.toml") as caught:
+        configuration(["a flag does not excuse it"])
+    assert caught.value.source.startswith(str(file))
+
+
+@pytest.mark.parametrize("text", ["", "tool = 5", "[tool]\nother = 1"])
+def test_a_project_that_does_not_speak_of_tools_is_fine(here: Path, text: str) -> None:
+    (here / "pyproject.toml").write_text(text)
+    assert configuration() == Configuration(("tools",), "the default")
