@@ -8,7 +8,7 @@ from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.annotations import from_object
-from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER, takes_one
+from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER, takes
 from sovl_tools.model.interface import (
     REQUIRED,
     Annotation,
@@ -88,7 +88,7 @@ def _register(
     register: object, existing: Mapping[str, StepHandler]
 ) -> tuple[dict[str, StepHandler], tuple[str, ...]]:
     """Let the module register its handlers in a copy, and return what it added and removed."""
-    if not callable(register) or not takes_one(signature_of(register)):
+    if not callable(register) or not takes(signature_of(register), 1):
         return {}, ()
     handlers = dict(existing)
     register(handlers)

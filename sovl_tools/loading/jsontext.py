@@ -88,13 +88,23 @@ def _string(token: str) -> str:
         return token
 
 
-def offset_of(text: str, place: ManifestPlace) -> int:
-    """Return the offset of the place in the text, or of its nearest parent that is there."""
-    found = [member for member in members(text) if member.path == place.path]
-    if found:
-        member = found[min(place.occurrence, len(found)) - 1]
-        return member.key_offset if place.of == "key" and member.key_offset >= 0 else member.offset
-    return offset_of(text, ManifestPlace(place.path[:-1])) if place.path else 0
+class Places:
+    """Where everything in a text stands; made once, asked often."""
+
+    def __init__(self, text: str) -> None:
+        self._found: dict[Path, list[Member]] = {}
+        for member in members(text):
+            self._found.setdefault(member.path, []).append(member)
+
+    def offset(self, place: ManifestPlace) -> int:
+        """Return the offset of the place, or of its nearest parent that is there."""
+        path = place.path
+        found = self._found.get(path)
+        if found:
+            member = found[min(place.occurrence, len(found)) - 1]
+            is_key = place.of == "key" and member.key_offset >= 0
+            return member.key_offset if is_key else member.offset
+        return self.offset(ManifestPlace(path[:-1])) if path else 0
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from sovl_tools.loading.checks.file import Unreadable
-from sovl_tools.loading.jsontext import line_and_column, offset_of
+from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file
 from sovl_tools.loading.sources import MAX_MODULE_BYTES
 from sovl_tools.loading.syntax import place_of
@@ -34,6 +34,10 @@ class Locator:
         return data.decode(errors="replace").removeprefix("\ufeff")
 
     @cached_property
+    def _places(self) -> Places:
+        return Places(self._manifest)
+
+    @cached_property
     def _module(self) -> bytes:
         data = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
         return b"" if isinstance(data, Unreadable) else data
@@ -43,9 +47,8 @@ class Locator:
         if isinstance(place, Position):
             return place
         if isinstance(place, ManifestPlace):
-            text = self._manifest
-            offset = offset_of(text, place)
-            return Position(self.folder.manifest_name, *line_and_column(text, offset))
+            line, column = line_and_column(self._manifest, self._places.offset(place))
+            return Position(self.folder.manifest_name, line, column)
         line, column = place_of(self._module, place)
         return Position(self.folder.module_name, line, column)
 

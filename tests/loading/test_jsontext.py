@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.loading.jsontext import line_and_column, members, offset_of, too_deep_at
+from sovl_tools.loading.jsontext import Places, line_and_column, members, too_deep_at
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, Path, depth
 from tests.validation.strategies import moderate, scalars, texts
@@ -59,7 +59,7 @@ def parsed_at(text: str, offset: int) -> JSON:
 def test_the_offset_of_a_path_is_that_of_its_value(style: tuple[JSON, str]) -> None:
     document, text = style
     for path, value in places(document):
-        assert parsed_at(text, offset_of(text, ManifestPlace(path))) == json.dumps(value)
+        assert parsed_at(text, Places(text).offset(ManifestPlace(path))) == json.dumps(value)
 
 
 @moderate
@@ -67,7 +67,7 @@ def test_the_offset_of_a_path_is_that_of_its_value(style: tuple[JSON, str]) -> N
 def test_the_offset_of_a_key_is_that_of_its_string(style: tuple[JSON, str]) -> None:
     document, text = style
     for path, value in places(document):
-        at = parsed_at(text, offset_of(text, ManifestPlace(path, "key")))
+        at = parsed_at(text, Places(text).offset(ManifestPlace(path, "key")))
         is_key = bool(path) and isinstance(path[-1], str)
         assert at == json.dumps(path[-1] if is_key else value)
 
@@ -96,7 +96,7 @@ def test_a_key_is_repeated_only_within_one_object() -> None:
 
 def test_a_place_that_is_not_there_is_that_of_its_nearest_parent() -> None:
     text = '{"a": {"b": [1]}}'
-    assert offset_of(text, ManifestPlace(("a", "b", 7, "c"))) == text.index("[")
+    assert Places(text).offset(ManifestPlace(("a", "b", 7, "c"))) == text.index("[")
 
 
 def test_an_occurrence_that_is_no_longer_there_leads_to_one_that_is() -> None:
@@ -110,7 +110,7 @@ def test_broken_text_is_read_as_far_as_it_makes_sense(
     text: str, path: Path, of: str, occurrence: int
 ) -> None:
     place = ManifestPlace(path, "key" if of == "key" else "value", occurrence)
-    assert 0 <= offset_of(text, place) <= len(text)
+    assert 0 <= Places(text).offset(place) <= len(text)
     assert all(text.startswith(member.token, member.offset) for member in members(text))
 
 

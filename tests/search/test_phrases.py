@@ -44,6 +44,8 @@ def found(text: str, *activation_phrases: str) -> list[str]:
         ("open the ﬁle", "file", "ﬁle"),
         ("un cafe\u0301 noir", "café", "cafe\u0301"),
         ("今日の天気は?", "天気", "天気"),
+        ("请用'echo'工具", "echo", "echo"),
+        ("请用\u2018echo\u2019工具", "echo", "echo"),
         ("อากาศวันนี้", "วันนี้", "วันนี้"),
         ("🚀add🚀numbers🚀", "add numbers", "add🚀numbers"),
     ],

@@ -127,13 +127,14 @@ def unfit_handler(case: OfferCase) -> Iterator[Finding]:
     templates rendered, and the context. A handler must take both and must not require more.
     """
     for action, signature in case.handlers.items():
-        if signature is not UNKNOWN and not _takes_step(signature):
+        if signature is not UNKNOWN and not takes(signature, _STEP_ARGUMENTS):
             message = f"the handler of {action!r:.80} can't be called as handler(step, context)"
             place = case.place(action)
             yield Finding(place, message, "let it take two parameters: step and context")
 
 
-def _takes_step(signature: Signature) -> bool:
+def takes(signature: Signature, count: int) -> bool:
+    """Tell whether something can be called with so many positional arguments."""
     if signature.shape in {"class", "value"}:
         return False
     parameters = signature.parameters
@@ -141,8 +142,7 @@ def _takes_step(signature: Signature) -> bool:
     needed = [p for p in slots if p.default is REQUIRED]
     open_ended = any(p.kind == "var_positional" for p in parameters)
     starved = any(p.kind == "keyword_only" and p.default is REQUIRED for p in parameters)
-    room = open_ended or len(slots) >= _STEP_ARGUMENTS
-    return room and len(needed) <= _STEP_ARGUMENTS and not starved
+    return (open_ended or len(slots) >= count) and len(needed) <= count and not starved
 
 
 @rule("ST605")
@@ -155,21 +155,10 @@ def unfit_registration(case: OfferCase) -> Iterator[Finding]:
     """
     registration = case.interface.registration
     place = ModulePlace(REGISTER)
-    if registration is not None and not takes_one(registration):
+    if registration is not None and not takes(registration, 1):
         yield Finding(place, f"{REGISTER} can't be called with one dictionary")
     for action in case.interface.removals:
         yield Finding(place, f"{REGISTER} takes the handler of {action!r} away")
-
-
-def takes_one(signature: Signature) -> bool:
-    """Tell whether something can be called with one positional argument."""
-    slots = [
-        each
-        for each in signature.parameters
-        if each.kind in {"positional_only", "positional_or_keyword", "var_positional"}
-    ]
-    needed = [p for p in signature.parameters if p.default is REQUIRED and p.kind[:3] != "var"]
-    return bool(slots) and len(needed) <= 1 and signature.shape not in {"class", "value"}
 
 
 @rule("ST606")
