@@ -84,7 +84,7 @@ def test_every_value_is_a_member_once(style: tuple[JSON, str]) -> None:
 @pytest.mark.parametrize(("occurrence", "value"), [(1, "1"), (2, "2"), (3, "3"), (0, "3")])
 def test_a_key_that_stands_more_than_once_is_told_apart(occurrence: int, value: str) -> None:
     text = '{"a": 1, "a": 2, "a": 3}'
-    offset = offset_of(text, ManifestPlace(("a",), "key", occurrence))
+    offset = Places(text).offset(ManifestPlace(("a",), "key", occurrence))
     assert text[offset : offset + 6] == f'"a": {value}'
 
 
@@ -101,7 +101,7 @@ def test_a_place_that_is_not_there_is_that_of_its_nearest_parent() -> None:
 
 def test_an_occurrence_that_is_no_longer_there_leads_to_one_that_is() -> None:
     text = '{"a": 1}'
-    assert 0 <= offset_of(text, ManifestPlace(("a",), "key", 2)) < len(text)
+    assert 0 <= Places(text).offset(ManifestPlace(("a",), "key", 2)) < len(text)
 
 
 @moderate
