@@ -100,4 +100,6 @@ def _is_letter(letter: str) -> bool:
 def _joins(text: str, index: int) -> bool:
     """Tell whether an apostrophe stands within a word, as in ``don't``."""
     following = text[index + 1 : index + 2]
-    return text[index] in _APOSTROPHES and following != "" and _is_letter(following)
+    if text[index] not in _APOSTROPHES or not following:
+        return False
+    return _is_letter(following) and not _is_unspaced(following)

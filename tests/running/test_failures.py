@@ -100,19 +100,33 @@ def test_an_async_tool_that_exits_becomes_a_result_when_awaited() -> None:
     assert said(result) == ("tool_error", "SystemExit: 3")
 
 
-EXITING = """
+ENDING = """
+import sys
 from tests.running.toolbox import tooler
 async def leave():
-    raise SystemExit(3)
+    raise {error}
+def leave_later():
+    return leave()
+async def leave_midway():
+    yield 1
+    raise {error}
 async def stay():
-    return "still here"
-dispatcher = tooler(leave, stay)
-print(dispatcher.call_sync("leave").error, dispatcher.call_sync("stay").value, sep=", ")
+    return "stay"
+dispatcher = tooler(leave, leave_later, leave_midway, stay)
+for name in ("leave", "leave_later", "leave_midway", "stay"):
+    try:
+        result = dispatcher.call_sync(name)
+        print(result.error or result.value)
+    except KeyboardInterrupt:
+        print("passed")
 """
 
 
-def test_an_async_tool_that_exits_leaves_the_others_running() -> None:
-    assert run_script(EXITING) == "SystemExit: 3, still here"
+@pytest.mark.parametrize(
+    ("error", "said"), [("SystemExit(3)", "SystemExit: 3"), ("KeyboardInterrupt", "passed")]
+)
+def test_an_async_tool_that_ends_programs_leaves_the_others_running(error: str, said: str) -> None:
+    assert run_script(ENDING.format(error=error)).split("\n") == [said] * 3 + ["stay"]
 
 
 @each_way

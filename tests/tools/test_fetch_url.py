@@ -190,7 +190,11 @@ def test_an_international_name_is_looked_up_in_ascii(
         ({"content_type": "TEXT/HTML"}, b"\xef\xbb\xbfx", "x"),
         ({}, b"no type", "no type"),
         ({"content_type": "text/plain"}, b"a\xffb", "a\ufffdb"),
-        ({"content_type": "text/plain", "content_encoding": "gzip"}, gzip.compress(b"zip", mtime=0), "zip"),
+        (
+            {"content_type": "text/plain", "content_encoding": "gzip"},
+            gzip.compress(b"zip", mtime=0),
+            "zip",
+        ),
         (
             {"content_type": "text/plain", "content_encoding": "Deflate"},
             zlib.compress(b"zip"),
