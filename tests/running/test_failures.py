@@ -101,7 +101,6 @@ def test_an_async_tool_that_exits_becomes_a_result_when_awaited() -> None:
 
 
 ENDING = """
-import sys
 from tests.running.toolbox import tooler
 async def leave():
     raise {error}

@@ -1,6 +1,7 @@
 """No tool that reads files can be led out of its root directory."""
 
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -160,7 +161,9 @@ def test_a_link_that_vanishes_while_it_is_followed_is_a_refusal(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "readlink", vanishing)
-        assert "'link': no such file or directory" in read("link")
+        answer = read("link")
+    assert "'link'" in answer
+    assert re.search("no (such )?file or directory", answer)
 
 
 @pytest.mark.parametrize("tool", sorted(set(READERS) - {"query_sqlite"}))
