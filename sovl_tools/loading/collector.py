@@ -30,4 +30,16 @@ def patient_collector() -> Iterator[None]:
             original = _USERS[0]
             _USERS.pop()
             if not _USERS:
+                _promote()
                 gc.set_threshold(*original)
+
+
+def _promote() -> None:
+    """Move all objects to the oldest generation, without looking at any of them.
+
+    Otherwise the next collection of the youngest, a moment later, would look through the whole
+    load. Programs that keep objects frozen are left alone.
+    """
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()

@@ -22,7 +22,7 @@ MAX_MODULE_BYTES = 4 << 20
 _RELATIVE = re.compile(rb"from[\s\\]*\.")
 _MAX_FOLDER_DEPTH = 6
 _CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
-_HEADER_LENGTH = 16
+_PIECE = 1 << 15
 _NO_SOURCES = {"__pycache__", "node_modules"}
 
 
@@ -132,18 +132,28 @@ def _cached_code(path: str, header: bytes) -> CodeType | None:
     except OSError:
         return None
     try:
-        data = os.read(descriptor, os.fstat(descriptor).st_size)
-    except OSError:
+        data = _read_after(descriptor, header)
+        code = marshal.loads(data) if data else None  # noqa: S302 - as Python itself does
+    except (OSError, EOFError, ValueError, TypeError):
         return None
     finally:
         os.close(descriptor)
-    if data[:_HEADER_LENGTH] != header:
-        return None
-    try:
-        code = marshal.loads(memoryview(data)[_HEADER_LENGTH:])  # noqa: S302 - as Python itself does
-    except (EOFError, ValueError, TypeError):
-        return None
     return code if isinstance(code, CodeType) else None
+
+
+def _read_after(descriptor: int, header: bytes) -> bytes:
+    """Return what follows the header, nothing if it is another one.
+
+    The size is not asked for: code hardly ever fills the first piece.
+    """
+    piece = os.read(descriptor, _PIECE)
+    if not piece.startswith(header):
+        return b""
+    data = piece[len(header) :]
+    while len(piece) == _PIECE:
+        piece = os.read(descriptor, _PIECE)
+        data += piece
+    return data
 
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

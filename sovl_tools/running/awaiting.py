@@ -129,7 +129,24 @@ def run_in_background(work: Coroutine[Any, Any, _T]) -> _T:
             free = BackgroundLoop()
             _LOOPS.append(free)
     try:
-        return free.run(work)
+        value, error = free.run(_outcome(work))
     finally:
         if own is not None:
             own.is_blocked = False
+    if error is not None:
+        raise error
+    return value  # type: ignore[return-value]  # without an error there is a value
+
+
+async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseException | None]:
+    """Return what the work returned or raised.
+
+    As a value, because an exception that ends programs would end the loop, and a future would
+    lose the message of a cancellation that is the work's own.
+    """
+    try:
+        return await work, None
+    except BaseException as error:
+        if is_cancellation(error):
+            raise
+        return None, error

@@ -99,7 +99,7 @@ class Tooler:
         limit = (tool.limit or self._timeout) if timeout is None else _checked(timeout)
         try:
             if tool.is_async:
-                value = _background(tool, checked, limit)
+                value = in_background(_awaited(tool, checked, limit))
             elif limit is None:
                 value = tool.function(**checked)
                 if type(value) not in FINAL:
@@ -185,26 +185,6 @@ def _checked(timeout: float) -> float:
 
 def _called(tool: _Prepared, arguments: Mapping[str, Any]) -> Any:
     return settled_sync(tool.function(**arguments))
-
-
-def _background(tool: _Prepared, arguments: Mapping[str, Any], limit: float | None) -> Any:
-    """Run an async tool on the loop in the background; raise here what it raised there."""
-    value, error = in_background(_outcome(tool, arguments, limit))
-    if error is not None:
-        raise error
-    return value
-
-
-async def _outcome(
-    tool: _Prepared, arguments: Mapping[str, Any], limit: float | None
-) -> tuple[Any, BaseException | None]:
-    """Return what the tool returned or raised; a future would lose a cancellation of its own."""
-    try:
-        return await _awaited(tool, arguments, limit), None
-    except BaseException as error:
-        if _is_cancellation(error):
-            raise
-        return None, error
 
 
 async def _awaited(tool: _Prepared, arguments: Mapping[str, Any], limit: float | None) -> Any:

@@ -37,11 +37,12 @@ class AgreementCase(NamedTuple):
     @classmethod
     def of(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
         """Return the case of a manifest whose parameters passed their checks."""
+        parameters = manifest.parameters
         return cls(
             manifest.name,
-            manifest.parameters,
-            manifest.properties,
-            frozenset(manifest.required),
+            parameters,
+            parameters["properties"],
+            frozenset(parameters.get("required", ())),
             interface,
             interface.signature or Signature(shape="value"),
         )

@@ -185,6 +185,8 @@ def is_plain(case: OfferCase) -> bool:
     """
     if case.has_handlers or case.interface.phrases is not None:
         return False
+    if not case.phrases:
+        return True
     forms = {words(phrase) for phrase in case.phrases}
     return len(forms) == len(case.phrases) and () not in forms
 
