@@ -49,12 +49,12 @@ class Misuse(click.ClickException):
 @contextlib.contextmanager
 def _clean_output() -> Iterator[None]:
     """Keep a duplicate of descriptor 1 for results and point descriptor 1 at the error output."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    previous, encoding = sys.stdout, sys.stdout.encoding or "utf-8"
+    previous = sys.stdout
+    encoding = getattr(previous, "encoding", None) or "utf-8"
+    kept = _duplicate()
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set(results)
-        os.dup2(2, 1)
+        _point_at_errors()
         sys.stdout = sys.stderr
         try:
             yield
@@ -63,6 +63,26 @@ def _clean_output() -> Iterator[None]:
             os.dup2(kept, 1)
             sys.stdout = previous
             _RESULTS.reset(token)
+
+
+def _point_at_errors() -> None:
+    """Point descriptor 1 at the error output; where that is closed, nowhere."""
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+
+
+def _duplicate() -> int:
+    """Return a duplicate of descriptor 1; where that is closed, one that leads nowhere."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    try:
+        return os.dup(1)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)
 
 
 def results() -> TextIO:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
-from tests.conftest import Write, code_of, manifest_of
+from tests.conftest import REPOSITORY, Write, code_of, manifest_of
 
 
 def test_the_result_is_all_that_goes_to_the_standard_output(run: Run, echo: Path) -> None:
@@ -105,3 +108,18 @@ def test_a_disabled_tool_says_so(run: Run, write: Write) -> None:
 def test_an_async_tool_is_called_like_any_other(run: Run, write: Write) -> None:
     write("echo", code="async " + code_of("echo"))
     assert run("call", "echo", "text=a").out == '"a"\n'
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
+def test_closed_descriptors_do_no_harm(closed: str, echo: Path, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m sovl_tools call echo text=a {closed}"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert done.stdout in {'{"said": "a"}\n', ""}
