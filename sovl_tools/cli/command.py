@@ -51,10 +51,11 @@ def _clean_output() -> Iterator[None]:
     """Keep a duplicate of descriptor 1 for results and point descriptor 1 at the error output."""
     previous = sys.stdout
     encoding = getattr(previous, "encoding", None) or "utf-8"
+    _open_errors()
     kept = _duplicate()
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set(results)
-        _point_at_errors()
+        os.dup2(2, 1)
         sys.stdout = sys.stderr
         try:
             yield
@@ -65,14 +66,15 @@ def _clean_output() -> Iterator[None]:
             _RESULTS.reset(token)
 
 
-def _point_at_errors() -> None:
-    """Point descriptor 1 at the error output; where that is closed, nowhere."""
+def _open_errors() -> None:
+    """Open descriptor 2 where it is closed, so that no other file gets that number."""
     try:
-        os.dup2(2, 1)
+        os.fstat(2)
     except OSError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        os.close(nowhere)
+        os.dup2(nowhere, 2)
+        if nowhere != 2:
+            os.close(nowhere)
 
 
 def _duplicate() -> int:
