@@ -19,6 +19,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _RESULTS: ContextVar[TextIO] = ContextVar("results")
 
 FINDINGS, MISUSE = 1, 2
+_ERROR_OUTPUT = 2
 
 
 class Command(click.Command):
@@ -55,7 +56,7 @@ def _clean_output() -> Iterator[None]:
     kept = _duplicate()
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set(results)
-        os.dup2(2, 1)
+        os.dup2(_ERROR_OUTPUT, 1)
         sys.stdout = sys.stderr
         try:
             yield
@@ -69,11 +70,11 @@ def _clean_output() -> Iterator[None]:
 def _open_errors() -> None:
     """Open descriptor 2 where it is closed, so that no other file gets that number."""
     try:
-        os.fstat(2)
+        os.fstat(_ERROR_OUTPUT)
     except OSError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 2)
-        if nowhere != 2:
+        os.dup2(nowhere, _ERROR_OUTPUT)
+        if nowhere != _ERROR_OUTPUT:
             os.close(nowhere)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING
+from dataclasses import fields as fields_of
 from types import MappingProxyType
 from typing import Any
 
@@ -10,8 +12,6 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import UNKNOWN, Interface, StepHandler
 from sovl_tools.model.manifest import Manifest
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def bind(
@@ -23,31 +23,33 @@ def bind(
     handlers: Mapping[str, StepHandler],
 ) -> ToolDefinition:
     """Return the tool; everything that it is made of has passed its checks."""
-    get = manifest.document.get
-    definition = object.__new__(ToolDefinition)
+    document = manifest.document
+    fields = {
+        **_DEFAULTS,
+        "name": document["name"],
+        "description": document["description"],
+        "parameters": document["parameters"],
+        "function": function,
+        "activation_phrases": phrases,
+        "step_handlers": handlers,
+        "source": folder.path,
+    }
+    for key in document.keys() & _OPTIONAL:
+        value = document[key]
+        fields[key] = tuple(value) if isinstance(value, list) else value
     # The generated initialiser of a frozen dataclass sets its fields one by one, at three times
     # the cost: a twentieth of the whole load.
-    vars(definition).update(
-        name=get("name"),
-        description=get("description"),
-        parameters=get("parameters"),
-        function=function,
-        title=get("title"),
-        tags=tuple(get("tags", ())),
-        category=get("category"),
-        version=get("version"),
-        instructions=get("instructions"),
-        activation_phrases=phrases,
-        examples=tuple(get("examples", ())),
-        output_schema=get("output_schema"),
-        annotations=get("annotations", _NOTHING),
-        execution=get("execution", _NOTHING),
-        requires=get("requires", _NOTHING),
-        metadata=get("metadata", _NOTHING),
-        step_handlers=handlers,
-        source=folder.path,
-    )
+    definition = object.__new__(ToolDefinition)
+    vars(definition).update(fields)
     return definition
+
+
+_DEFAULTS: dict[str, Any] = {
+    field.name: field.default if field.default is not MISSING else MappingProxyType({})
+    for field in fields_of(ToolDefinition)
+    if field.default is not MISSING or field.default_factory is not MISSING
+}
+_OPTIONAL = _DEFAULTS.keys() - {"activation_phrases", "step_handlers", "source"}
 
 
 def effective_phrases(manifest: Manifest, own: Any) -> tuple[str, ...]:
