@@ -14,6 +14,18 @@ from sovl_tools.model.folder import ToolFolder
 _LONGEST_MESSAGE = 500
 
 
+def border_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
+    """Return what an exception means, even one whose own code fails when it is looked at."""
+    try:
+        return import_verdicts(error, folder)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the exception is an object of the tool's
+        place = Position(folder.module_name)
+        failure = checks.ImportFailure(place, "an exception", "it can't be looked at")
+        return ask((checks.import_failed,), failure)
+
+
 def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
     """Return what an exception that left the tool's import means, at the tool's own line."""
     if isinstance(error, SyntaxError) and _is_own(error.filename, folder):
@@ -41,13 +53,15 @@ def _message(error: BaseException) -> str:
         return str(error.msg)
     try:
         text = str(error)
-    except Exception as failure:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
-        text = f"its message can't be read ({type(failure).__name__})"
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
+        text = "its message can't be read"
     return text[:_LONGEST_MESSAGE]
 
 
 def _sibling(error: ModuleNotFoundError, folder: ToolFolder) -> str | None:
-    name = (error.name or "").partition(".")[0]
+    name = str(error.name or "").partition(".")[0]
     with contextlib.suppress(OSError):
         folder = listed(folder)
     if f"{name}.py" in folder.files and name != folder.name:

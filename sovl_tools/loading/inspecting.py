@@ -73,7 +73,9 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
 def _phrases(members: Mapping[str, Any]) -> Any:
     """Return the module's phrases, as a list of their own if they are a list of any kind."""
     phrases = members.get(PHRASES)
-    return list(phrases) if isinstance(phrases, list | tuple) else phrases
+    if not isinstance(phrases, list | tuple):
+        return phrases
+    return [str.__str__(each) if isinstance(each, str) else each for each in phrases]
 
 
 def _is_own(value: object, module: ModuleType) -> bool:

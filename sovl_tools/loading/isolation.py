@@ -79,7 +79,7 @@ class _Child:
         self._printed = 0
         self._tail = b""
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
-            [sys.executable, "-c", COMMAND],
+            [sys.executable, "-P", "-c", COMMAND],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

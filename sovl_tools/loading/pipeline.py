@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from sovl_tools.loading import cleanness
@@ -14,7 +15,7 @@ from sovl_tools.loading.checks import manifest as manifest_checks
 from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.examples import example_verdicts
-from sovl_tools.loading.failures import import_verdicts
+from sovl_tools.loading.failures import border_verdicts, import_verdicts
 from sovl_tools.loading.inspecting import Offer, inspect_module
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import generation_of
@@ -25,7 +26,7 @@ from sovl_tools.loading.schemanodes import nodes
 from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Verdict, ask, has_errors
+from sovl_tools.model.diagnostic import MAX_FINDINGS, Verdict, ask, has_errors
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, StepHandler
 from sovl_tools.model.manifest import Manifest
@@ -149,7 +150,8 @@ def _schema_verdicts(manifest: Manifest) -> list[Verdict]:
     for key in ("parameters", "output_schema"):
         root = manifest.document.get(key)
         if root is not None:
-            found = [v for node in nodes(root, (key,)) for v in ask(schema.RULES, node)]
+            every = (v for node in nodes(root, (key,)) for v in ask(schema.RULES, node))
+            found = list(islice(every, MAX_FINDINGS))
             if schema.may_not_compile(manifest.text) and not has_errors(found):
                 found += ask((schema.uncompilable,), schema.UncompiledCase((key,), root))
             verdicts += found
@@ -166,7 +168,7 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
         raise
     except BaseException as error:
         _LOGGER.debug("importing %s failed", work.folder.path, exc_info=True)
-        work.verdicts.extend(import_verdicts(error, work.folder))
+        work.verdicts.extend(border_verdicts(error, work.folder))
         return rejected(work.folder, work.verdicts)
     _check_interface(work, offered.interface)
     if not work.is_sound:

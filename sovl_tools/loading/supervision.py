@@ -111,18 +111,21 @@ class _Loader:
             if self._abandoned:
                 return False
             self._candidates.append(candidate)
+            self._started = time.monotonic()
         if candidate.definition is not None:
             self._handlers.update(candidate.definition.step_handlers)
         self._observe(candidate)
         return True
 
     def _time_left(self) -> float:
-        return max(0.0, self._started + self._settings.limit - time.monotonic())
+        left = self._started + self._settings.limit - time.monotonic()
+        return min(max(0.0, left), threading.TIMEOUT_MAX)
 
     def _give_up(self) -> Candidate | None:
         """Abandon the thread if its folder is overdue; return that folder's candidate."""
         with self._lock:
-            if self._time_left() > 0 or self._done.is_set():
+            is_done = len(self._candidates) == len(self._folders)
+            if self._time_left() > 0 or is_done:
                 return None
             self._abandoned = True
         stalled = self._stalled(self._folders[len(self._candidates)])

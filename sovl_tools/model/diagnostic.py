@@ -5,9 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from sovl_tools.model.document import Path
+
+MAX_FINDINGS = 100
+"""How many findings of one rule are told; a file that has more is of another kind."""
 
 Severity: TypeAlias = Literal["error", "warning"]
 
@@ -119,8 +123,12 @@ def rule(
 
 
 def ask(rules: Iterable[Rule], subject: object) -> list[Verdict]:
-    """Return what all the rules find in the subject, in the order of the rules."""
-    return [Verdict(each, finding) for each in rules for finding in each.check(subject)]
+    """Return what all the rules find in the subject, in their order; of each the first hundred."""
+    return [
+        Verdict(each, finding)
+        for each in rules
+        for finding in islice(each.check(subject), MAX_FINDINGS)
+    ]
 
 
 def has_errors(verdicts: Iterable[Verdict]) -> bool:

@@ -7,8 +7,10 @@ call has loaded it already, and whoever does not need not.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
 from sovl_tools.running.threads import TimeLimitError, start
@@ -90,17 +92,25 @@ class BackgroundLoop:
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
+        while True:  # a tool may stop the loop that it runs on
+            self._loop.run_forever()
 
-    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+    def run(self, work: Coroutine[Any, Any, _T], limit: float | None) -> _T:
         """Run the coroutine on the loop and return its value or raise its exception.
 
         Context variables of the caller are carried over. Works under a running loop as well,
         which is blocked meanwhile, as by any sync call.
+
+        Raises:
+            TimeLimitError: the work blocks the loop beyond its limit; the loop is given up.
         """
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            return future.result()
+            return future.result(None if limit is None else limit + _GRACE)
+        except FutureTimeoutError:
+            future.cancel()
+            _forget(self)
+            raise TimeLimitError(limit or 0.0) from None
         except BaseException:
             future.cancel()
             raise
@@ -113,9 +123,27 @@ class BackgroundLoop:
 
 _LOCK = threading.Lock()
 _LOOPS: list[BackgroundLoop] = []
+_GRACE = 0.5
 
 
-def run_in_background(work: Coroutine[Any, Any, _T]) -> _T:
+def _forget(loop: BackgroundLoop) -> None:
+    with _LOCK:
+        if loop in _LOOPS:
+            _LOOPS.remove(loop)
+
+
+def _start_anew() -> None:
+    """Forget the loops of the parent in a forked child: their threads are not there."""
+    global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
+    _LOCK = threading.Lock()
+    _LOOPS.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
+
+
+def run_in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:
     """Run a coroutine on the loop in the background and return its value.
 
     A caller that is on such a loop itself blocks it meanwhile, so the work goes to another one.
@@ -129,7 +157,7 @@ def run_in_background(work: Coroutine[Any, Any, _T]) -> _T:
             free = BackgroundLoop()
             _LOOPS.append(free)
     try:
-        value, error = free.run(_outcome(work))
+        value, error = free.run(_outcome(work), limit)
     finally:
         if own is not None:
             own.is_blocked = False

@@ -22,11 +22,14 @@ def settled_sync(value: Any) -> Any:
     return in_background(_awaited(value)) if inspect.isawaitable(value) else value
 
 
-def in_background(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine on the loop in the background and return its value."""
+def in_background(work: Coroutine[Any, Any, Any], *, limit: float | None = None) -> Any:
+    """Run a coroutine on the loop in the background and return its value.
+
+    ``limit`` is the one that the work itself keeps to, in seconds, unless it blocks the loop.
+    """
     from sovl_tools.running.awaiting import run_in_background  # noqa: PLC0415 - imports asyncio
 
-    return run_in_background(work)
+    return run_in_background(work, limit=limit)
 
 
 async def settled(value: Any) -> Any:

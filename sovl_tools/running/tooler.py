@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from threading import TIMEOUT_MAX
 from time import perf_counter
 from typing import Any
 
@@ -99,7 +100,7 @@ class Tooler:
         limit = (tool.limit or self._timeout) if timeout is None else _checked(timeout)
         try:
             if tool.is_async:
-                value = in_background(_awaited(tool, checked, limit))
+                value = in_background(_awaited(tool, checked, limit), limit=limit)
             elif limit is None:
                 value = tool.function(**checked)
                 if type(value) not in FINAL:
@@ -149,10 +150,13 @@ class Tooler:
 
     def _tool(self, name: str) -> _Prepared:
         """Return the tool of that name as it is now, prepared."""
-        tool = self._prepared.get(name)
-        definition = self._registry.catalog.tools.get(name)
+        try:
+            tool = self._prepared.get(name)
+            definition = self._registry.catalog.tools.get(name)
+        except TypeError:
+            return _Absent(self._absence(str(name)))
         if definition is None:
-            return _Absent(self._absence(name))
+            return _Absent(self._absence(str(name)))
         if tool is None or tool.definition is not definition:
             tool = self._prepared[name] = _prepare(definition)
         return tool
@@ -178,8 +182,8 @@ def _prepare(definition: ToolDefinition) -> _Prepared:
 
 
 def _checked(timeout: float) -> float:
-    if not timeout > 0:
-        raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
+    if not 0 < timeout <= TIMEOUT_MAX:
+        raise ValueError(f"timeout must be more than 0 seconds and finite, not {timeout!r}")
     return timeout
 
 
@@ -212,12 +216,18 @@ def _failure(name: str, error: BaseException) -> Failure:
     if isinstance(error, ToolError):
         return Failure("tool_error", _message(error))
     words = _message(error)
-    name_of = type(error).__name__
+    name_of = _type_name(type(error))
     return Failure("tool_error", f"{name_of}: {words}" if words else name_of)
+
+
+_type_name: Callable[[type], str] = vars(type)["__name__"].__get__
+"""The name of a type, whatever its metaclass says."""
 
 
 def _message(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception as failure:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
-        return f"its message can't be read ({type(failure).__name__})"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:  # noqa: BLE001 - the tool's own __str__ is as broken as it
+        return f"its message can't be read ({_type_name(type(failure))})"
