@@ -19,6 +19,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.suggestion import nearest
+from sovl_tools.reporting.plain import plain
 from sovl_tools.search.phrases import PhraseIndex, PhraseMatch
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -161,6 +162,7 @@ def _meets(tool: ToolDefinition, key: str, wanted: Any) -> bool:
 def _log(report: LoadReport) -> None:
     for folder in report.folders:
         if folder.status == "rejected":
-            _LOGGER.warning("tool %s was rejected: %s", folder.path, "; ".join(folder.reasons))
+            reasons = plain("; ".join(folder.reasons))
+            _LOGGER.warning("tool %s was rejected: %s", plain(folder.path), reasons)
         elif folder.status == "loaded":
             _LOGGER.info("tool %s was loaded from %s", folder.name, folder.path)

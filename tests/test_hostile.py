@@ -228,6 +228,35 @@ CASES: dict[str, tuple[Make, str]] = {
         _module("def register_step_handlers(handlers):\n    raise SystemExit\n\n\n" + GOOD),
         "ST503",
     ),
+    "an exception that exits when it is shown": (
+        _module(
+            "class Bad(Exception):\n"
+            "    def __str__(self):\n        raise SystemExit\n\n\nraise Bad\n"
+        ),
+        "ST501",
+    ),
+    "a missing module whose name is a number": (
+        _module("error = ModuleNotFoundError('x')\nerror.name = 5\nraise error\n"),
+        "ST501",
+    ),
+    "a syntax error with a line that is none": (
+        _module(
+            "error = SyntaxError('x')\nerror.filename = __file__\n"
+            "error.lineno = 'abc'\nraise error\n"
+        ),
+        "ST501",
+    ),
+    "phrases that are no plain strings": (
+        _module(
+            "class Odd(str):\n    def isascii(self):\n        raise RuntimeError\n\n\n"
+            f"ACTIVATION_PHRASES = [Odd('hello')]\n\n\n{GOOD}"
+        ),
+        "",
+    ),
+    "50,000 equal keys": (
+        _manifest('{"name": "odd"' + ', "name": "odd"' * 50_000 + "}"),
+        "ST205",
+    ),
     "a folder that imports the product": (
         _module("import sovl_tools\n\nsovl_tools.ToolRegistry()\n\n\n" + GOOD),
         "",

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, MISUSE, Command, Misuse, tools_option, write
+from sovl_tools.cli.command import (
+    FINDINGS,
+    MISUSE,
+    SECONDS,
+    Command,
+    Misuse,
+    tools_option,
+    write,
+)
+from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import complete_names, one_tool
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -32,7 +41,7 @@ A value is read as the parameter's type says: text as it stands, anything else a
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     metavar="SECONDS",
     help="How long the call may take.",
 )
@@ -66,6 +75,8 @@ def call(
 def _given(text: str) -> str:
     """Return the JSON text that ``--args`` names."""
     if text == "-":
+        if sys.stdin is None:
+            raise Misuse("--args -: there is no standard input")
         return sys.stdin.read()
     if text.startswith("@"):
         try:
@@ -107,6 +118,6 @@ def _failed(error: Failure) -> int:
 
 def _encoded(result: ToolResult) -> str:
     try:
-        return json.dumps(result.value, ensure_ascii=False, allow_nan=False)
+        return json_text(result.value)
     except (TypeError, ValueError, RecursionError) as error:
         raise click.ClickException(f"the result can't be written as JSON: {error}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,23 @@ _RESULTS: ContextVar[TextIO] = ContextVar("results")
 
 FINDINGS, MISUSE = 1, 2
 _ERROR_OUTPUT = 2
+
+
+class Seconds(click.FloatRange):
+    """A time limit: more than nothing and no more than a day."""
+
+    name = "seconds"
+
+    def __init__(self) -> None:
+        super().__init__(min=0, max=86_400, min_open=True)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read the number; ``nan`` is none, although no comparison excludes it."""
+        number = super().convert(value, param, ctx)
+        return self.fail(f"{value!r} is no time.", param, ctx) if math.isnan(number) else number
+
+
+SECONDS = Seconds()
 
 
 class Command(click.Command):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from sovl_tools.cli.command import Command, tools_option, write
+from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import all_tools
 from sovl_tools.reporting.plain import plain
 from sovl_tools.search.phrases import PhraseMatch
@@ -35,7 +34,7 @@ def match(*, text: str, tools: tuple[str, ...], limit: int | None, format_: str)
     """
     found = all_tools(tools).match(text)[:limit]
     if format_ == "json":
-        write(json.dumps([each._asdict() for each in found], indent=2, ensure_ascii=False))
+        write(json_text([each._asdict() for each in found], indent=2))
     else:
         write(
             "\n".join(_line(each) for each in found) or "no phrase of any tool stands in the text"

@@ -9,6 +9,7 @@ from typing import Self
 
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.reporting.plain import plain
 
 _DELAY = 1.0
 _WIDTH = 30
@@ -32,7 +33,7 @@ class Progress:
             self._shown = True
             filled = _WIDTH * self._done // max(self._total, 1)
             bar = "█" * filled + "·" * (_WIDTH - filled)
-            sys.stderr.write(f"\r\x1b[2K{bar} {self._done}/{self._total} {event.name:.40}")
+            sys.stderr.write(f"\r\x1b[2K{bar} {self._done}/{self._total} {plain(event.name):.40}")
             sys.stderr.flush()
 
     def __enter__(self) -> Self:

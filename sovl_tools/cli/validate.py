@@ -9,7 +9,16 @@ from time import perf_counter
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, colored, settings, tools_option, write
+from sovl_tools.cli.command import (
+    FINDINGS,
+    SECONDS,
+    Command,
+    Misuse,
+    colored,
+    settings,
+    tools_option,
+    write,
+)
 from sovl_tools.cli.progress import Progress
 from sovl_tools.loading.collecting import collect, report_of
 from sovl_tools.loading.combining import combine
@@ -54,7 +63,7 @@ def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
 @click.option(
     "--import-timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     metavar="SECONDS",
     help="How long importing one tool may take. Default: 10, or import_timeout in pyproject.toml.",
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.outcome import Outcome
+from sovl_tools.reporting.plain import plain
 
 
 def render(outcome: Outcome) -> str:
@@ -28,7 +29,8 @@ def _command(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return plain(escaped)
 
 
 def _property(text: str) -> str:

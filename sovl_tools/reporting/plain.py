@@ -16,10 +16,11 @@ def plain(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_written(letter) if _is_unsafe(letter) else letter for letter in text)
+    return "".join(_written(letter) if is_unsafe(letter) else letter for letter in text)
 
 
-def _is_unsafe(letter: str) -> bool:
+def is_unsafe(letter: str) -> bool:
+    """Tell whether a character could do something to a terminal instead of being shown."""
     return category(letter) in _UNSAFE and letter not in _JOINERS
 
 

@@ -32,7 +32,7 @@ def run(tmp_path: Path) -> Run:
 
     def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
         done = subprocess.run(
-            [sys.executable, "-m", "sovl_tools", *arguments],
+            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
             cwd=tmp_path,
             env={**_environment(), **environment},
             input=stdin,
@@ -52,7 +52,7 @@ def terminal(tmp_path: Path) -> Run:
     def command(*arguments: str, **environment: str) -> Done:
         leader, follower = pty.openpty()
         process = subprocess.Popen(
-            [sys.executable, "-m", "sovl_tools", *arguments],
+            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
             cwd=tmp_path,
             env={**_environment(), "COLUMNS": "200", **environment},
             stdin=subprocess.DEVNULL,

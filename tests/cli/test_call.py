@@ -123,3 +123,20 @@ def test_closed_descriptors_do_no_harm(closed: str, echo: Path, tmp_path: Path) 
     )
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert done.stdout in {'{"said": "a"}\n', ""}
+
+
+def test_a_result_can_be_read_whatever_the_output_holds(run: Run, write: Write) -> None:
+    text = "é😀\x9b[31m\u202e"
+    write("echo", code=f"def echo(text: str):\n    return {text!r}\n")
+    for encoding in ("ascii", "utf-8"):
+        done = run("call", "echo", "text=a", PYTHONIOENCODING=encoding)
+        assert json.loads(done.out) == text
+        assert "\x9b" not in done.out
+        assert "\u202e" not in done.out
+
+
+@pytest.mark.parametrize("limit", ["nan", "inf", "1e10", "-1", "soon"])
+def test_a_time_limit_that_is_none_is_misuse(limit: str, run: Run, echo: Path) -> None:
+    for arguments in (["call", "echo", "text=a", "--timeout"], ["validate", "--import-timeout"]):
+        done = run(*arguments, limit)
+        assert (done.code, "Traceback" in done.err) == (2, False)

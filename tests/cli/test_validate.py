@@ -160,3 +160,11 @@ def test_long_work_shows_progress_on_a_terminal(terminal: Run, write: Write) -> 
     assert "1/2 a_slow" in shown
     assert "\x1b[2K" in shown
     assert "1/2" not in terminal("-q", "validate").out
+
+
+def test_files_in_the_current_directory_are_no_libraries_of_the_child(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    write("echo")
+    (tmp_path / "json.py").write_text("raise SystemExit(3)")
+    assert run("validate").out.endswith(": 1 loaded; no problems\n")
