@@ -38,6 +38,7 @@ _RULES = (
     *schema.RULES,
     schema.refused_example,
     schema.uncompilable,
+    schema.endless_expansion,
     *agreement.RULES,
     module.import_failed,
     module.syntax_error,

@@ -135,6 +135,16 @@ CASES: dict[str, tuple[Make, str]] = {
         ),
         "ST404",
     ),
+    "5,000 definitions in a row": (
+        _keys(
+            parameters={
+                "type": "object",
+                "properties": {"text": TEXT, "a": {"$ref": "#/$defs/d0", "description": "x"}},
+                "$defs": {f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(5000)},
+            }
+        ),
+        "ST314",
+    ),
     "a pattern that backtracks for ever": (
         _properties(a={**TEXT, "pattern": "(a+)+$", "default": "a" * 50 + "!"}),
         "ST310",

@@ -27,6 +27,7 @@ from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import MAX_FINDINGS, Verdict, ask, has_errors
+from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, StepHandler
 from sovl_tools.model.manifest import Manifest
@@ -150,12 +151,20 @@ def _schema_verdicts(manifest: Manifest) -> list[Verdict]:
     for key in ("parameters", "output_schema"):
         root = manifest.document.get(key)
         if root is not None:
-            every = (v for node in nodes(root, (key,)) for v in ask(schema.RULES, node))
-            found = list(islice(every, MAX_FINDINGS))
-            if schema.may_not_compile(manifest.text) and not has_errors(found):
-                found += ask((schema.uncompilable,), schema.UncompiledCase((key,), root))
-            verdicts += found
+            verdicts += _root_verdicts(manifest, key, root)
     return verdicts
+
+
+def _root_verdicts(manifest: Manifest, key: str, root: dict[str, JSON]) -> list[Verdict]:
+    case = schema.UncompiledCase((key,), root)
+    found = ask((schema.endless_expansion,), case)
+    if found:
+        return found  # the other rules would ask the engine, which would never answer
+    every = (v for node in nodes(root, (key,)) for v in ask(schema.RULES, node))
+    found = list(islice(every, MAX_FINDINGS))
+    if schema.may_not_compile(manifest.text) and not has_errors(found):
+        found += ask((schema.uncompilable,), case)
+    return found
 
 
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:

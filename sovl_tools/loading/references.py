@@ -81,3 +81,45 @@ def _values(document: JSON, key: str) -> list[str]:
         elif isinstance(value, list):
             pending.extend(value)
     return found
+
+
+MAX_EXPANSION = 10_000
+
+
+def expands_too_far(root: dict[str, JSON]) -> bool:
+    """Tell whether following every reference leads to more subschemas than anyone can check.
+
+    Forty definitions that each refer twice to the one before make a million million. What refers
+    back to itself is counted once.
+    """
+    try:
+        return _Expansion(root).size(root) > MAX_EXPANSION
+    except RecursionError:
+        return True
+
+
+class _Expansion:
+    """Counts subschemas with each reference replaced by what it leads to."""
+
+    def __init__(self, root: dict[str, JSON]) -> None:
+        self._root = root
+        self._known: dict[int, int] = {}
+
+    def size(self, value: JSON) -> int:
+        if not isinstance(value, dict | list):
+            return 0
+        if id(value) not in self._known:
+            self._known[id(value)] = 1
+            self._known[id(value)] = self._counted(value)
+        return self._known[id(value)]
+
+    def _counted(self, value: dict[str, JSON] | list[JSON]) -> int:
+        if isinstance(value, list):
+            return sum(map(self.size, value))
+        parts = [self.size(part) for key, part in value.items() if key not in _DEFINITIONS]
+        if isinstance(value.get("$ref"), str):
+            parts.append(self.size(lookup(self._root, value["$ref"]).target))
+        return min(1 + sum(parts), MAX_EXPANSION + 1)
+
+
+_DEFINITIONS = {"$defs", "definitions"}

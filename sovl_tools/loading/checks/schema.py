@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sovl_tools.loading import fitting
-from sovl_tools.loading.references import lookup
+from sovl_tools.loading.references import expands_too_far, lookup
 from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, dotted, kind
@@ -251,6 +251,19 @@ def uncompilable(case: UncompiledCase) -> Iterator[Finding]:
         compile_schema(case.schema)
     except SchemaError as error:
         yield Finding(ManifestPlace(case.path), f"the schema can't be used: {error.reason}")
+
+
+@rule("ST314")
+def endless_expansion(case: UncompiledCase) -> Iterator[Finding]:
+    """The references of a schema multiply: following all of them leads to too many subschemas.
+
+    Forty definitions of which each refers twice to the one before stand for a million million
+    subschemas, and checking one value against them would never end. At most 10,000 are followed;
+    a schema that refers to itself is fine. Let the alternatives differ, or describe them once.
+    """
+    if expands_too_far(case.schema):
+        message = "its references multiply to more than 10,000 subschemas"
+        yield Finding(ManifestPlace(case.path, "key"), message, "refer to each definition once")
 
 
 _INDIRECT = re.compile(r'"(?:\$ref|\$dynamicRef|\$id|\$schema|\$anchor|\$dynamicAnchor)"')
