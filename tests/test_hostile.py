@@ -139,7 +139,8 @@ CASES: dict[str, tuple[Make, str]] = {
         _keys(
             parameters={
                 "type": "object",
-                "properties": {"text": TEXT, "a": {"$ref": "#/$defs/d0", "description": "x"}},
+                "properties": {"text": {"$ref": "#/$defs/d0", "description": "x"}},
+                "required": ["text"],
                 "$defs": {f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(5000)},
             }
         ),
