@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import json
 import os
+import signal
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -38,6 +40,7 @@ def serve(document: dict[str, Any]) -> None:
     The standard output itself leads to the error output from here on, because it belongs to
     whatever the tools print. Does not return: threads that tools started are not waited for.
     """
+    _die_with_parent()
     reports = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     faulthandler.enable()
@@ -50,6 +53,15 @@ def serve(document: dict[str, Any]) -> None:
     load_folders(folders, Settings(limit=document["limit"]), observe=report)
     sys.stderr.flush()
     os._exit(0)
+
+
+def _die_with_parent() -> None:
+    """Let the kernel end this process when its parent ends, even amid an endless loop (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+_PR_SET_PDEATHSIG = 1
 
 
 def _encoded(candidate: Candidate) -> bytes:

@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> Run:
         done = subprocess.run(
             [sys.executable, "-P", "-m", "sovl_tools", *arguments],
             cwd=tmp_path,
-            env={**_environment(), **environment},
+            env={**clean_environment(), **environment},
             input=stdin,
             capture_output=True,
             text=True,
@@ -54,7 +54,7 @@ def terminal(tmp_path: Path) -> Run:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "sovl_tools", *arguments],
             cwd=tmp_path,
-            env={**_environment(), "COLUMNS": "200", **environment},
+            env={**clean_environment(), "COLUMNS": "200", **environment},
             stdin=subprocess.DEVNULL,
             stdout=follower,
             stderr=follower,
@@ -80,7 +80,7 @@ def _all_of(descriptor: int) -> str:
     return b"".join(chunks).decode()
 
 
-def _environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
     kept.pop("NO_COLOR", None)
     return {**kept, "PYTHONPATH": str(REPOSITORY)}

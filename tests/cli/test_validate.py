@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
-from tests.conftest import Write, code_of, manifest_of
+from tests.cli.conftest import Run, clean_environment
+from tests.conftest import Write, code_of, is_running, manifest_of
 
 FAULTY = manifest_of("odd", timout=3)
 
@@ -168,3 +172,22 @@ def test_files_in_the_current_directory_are_no_libraries_of_the_child(
     write("echo")
     (tmp_path / "json.py").write_text("raise SystemExit(3)")
     assert run("validate").out.endswith(": 1 loaded; no problems\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a promise of Linux's kernel")
+def test_the_child_ends_with_its_parent(write: Write, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    hang = "import re\n\nre.match('(a+)+$', 'a' * 60 + '!')\n"
+    code = f"import os\n\nopen({str(note)!r}, 'w').write(str(os.getpid()))\n{hang}"
+    write("odd", code=code)
+    command = [sys.executable, "-m", "sovl_tools", "validate"]
+    parent = subprocess.Popen(command, cwd=tmp_path, env=clean_environment())
+    deadline = time.monotonic() + 30
+    while not note.exists() or not note.read_text():
+        assert time.monotonic() < deadline
+        os.sched_yield()
+    parent.kill()
+    parent.wait()
+    while is_running(int(note.read_text())):
+        assert time.monotonic() < deadline
+        os.sched_yield()

@@ -17,7 +17,7 @@ from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.folder import ToolFolder
-from tests.conftest import Write, code_of
+from tests.conftest import Write, code_of, is_running
 
 GIL_HOLDER = "import re\n\nre.match('(a+)+$', 'a' * 60 + '!')\n"
 ENDINGS = {
@@ -128,17 +128,9 @@ def test_children_of_a_tool_end_with_it(write: Write, load: Load, tmp_path: Path
     write("echo", code=f"{code}\n\n{code_of('echo')}")
     assert load()["echo"].status == "loaded"
     deadline = time.monotonic() + 20
-    while _is_running(int(note.read_text())):
+    while is_running(int(note.read_text())):
         assert time.monotonic() < deadline
         os.sched_yield()
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def test_candidates_come_with_phrases_actions_and_diagnostics(write: Write, load: Load) -> None:
