@@ -17,7 +17,6 @@ from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.manifest import Manifest
 
 MAX_MANIFEST_BYTES = 1 << 20
-_BYTE_ORDER_MARK = "\ufeff"
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
