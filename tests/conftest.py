@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -69,3 +72,39 @@ def is_running(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+class Done(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run ``sovl-tools`` with the arguments in ``tmp_path``."""
+
+    def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
+            cwd=tmp_path,
+            env={**clean_environment(), **environment},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return command
+
+
+def clean_environment() -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
+    kept.pop("NO_COLOR", None)
+    return {**kept, "PYTHONPATH": str(REPOSITORY)}

@@ -1,7 +1,9 @@
 """Golden cases: every folder in ``tests/cases`` and what is said about it.
 
-``expected.txt`` is what ``sovl-tools validate`` prints, without its last line. After a change
-that is meant, ``scripts/test tests/test_cases.py --bless`` writes the files anew.
+``expected.txt`` is what ``sovl-tools validate`` prints, without its last line. Where the case has
+an ``arguments.txt``, those are its arguments, because the case needs more than one directory, or
+the child process of ``validate``. After a change that is meant,
+``scripts/test tests/test_cases.py --bless`` writes the files anew.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,21 +25,23 @@ from sovl_tools.model.catalog import LoadReport
 from sovl_tools.reporting import text
 from sovl_tools.reporting.outcome import Outcome
 from sovl_tools.rules import RULES
-from tests.conftest import REPOSITORY, code_of, manifest_of
+from tests.conftest import REPOSITORY, Run, code_of, manifest_of
 
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.name for path in CASES.iterdir())
 HEALTHY = "zz_healthy"
 IMPORTS_NEEDED = ("ST501", "ST502-in-a-helper", "ST503", "ST605-takes", "ST802-registered")
-MADE_ELSEWHERE = {"ST101", "ST106", "ST504", "ST505", "ST506", "ST801"}
-"""Codes that a checkout can't hold or that need more than one directory; see test_hostile.py."""
+COMMANDS = [name for name in NAMES if (CASES / name / "arguments.txt").exists()]
+PLAIN = [name for name in NAMES if name not in COMMANDS]
+
+Expected = Callable[[str, str], None]
 
 
 @pytest.fixture
 def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Copy a case into the current directory, with a healthy tool beside it."""
     name: str = request.param
-    shutil.copytree(CASES / name / "tools", tmp_path / "tools")
+    shutil.copytree(CASES / name, tmp_path, dirs_exist_ok=True)
     healthy = tmp_path / "tools" / HEALTHY
     healthy.mkdir()
     (healthy / f"{HEALTHY}.json").write_text(json.dumps(manifest_of(HEALTHY)))
@@ -46,27 +51,47 @@ def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def shown(report: LoadReport) -> str:
-    rendered = text.render(Outcome(report))
+    return without_last_line(text.render(Outcome(report)))
+
+
+def without_last_line(rendered: str) -> str:
     return "\n".join(rendered.split("\n")[:-1]).rstrip("\n") + "\n"
 
 
-@pytest.mark.parametrize("case", NAMES, indirect=True)
-def test_a_case_says_what_is_expected(case: str, request: pytest.FixtureRequest) -> None:
-    registry = ToolRegistry.from_directory("tools")
-    actual = shown(registry.report)
-    expected = CASES / case / "expected.txt"
-    if request.config.getoption("--bless"):
-        expected.write_text(actual, encoding="utf-8")
-    assert actual == expected.read_text(encoding="utf-8")
+@pytest.fixture
+def expected(request: pytest.FixtureRequest) -> Expected:
+    """Compare with the case's ``expected.txt``, or write it."""
+
+    def compare(case: str, actual: str) -> None:
+        file = CASES / case / "expected.txt"
+        if request.config.getoption("--bless"):
+            file.write_text(actual, encoding="utf-8")
+        assert actual == file.read_text(encoding="utf-8")
+
+    return compare
 
 
-@pytest.mark.parametrize("case", NAMES, indirect=True)
+@pytest.mark.parametrize("case", PLAIN, indirect=True)
+def test_a_case_says_what_is_expected(case: str, expected: Expected) -> None:
+    expected(case, shown(ToolRegistry.from_directory("tools").report))
+
+
+@pytest.mark.parametrize("case", COMMANDS, indirect=True)
+def test_a_command_says_what_is_expected_of_a_case(case: str, run: Run, expected: Expected) -> None:
+    arguments = Path("arguments.txt").read_text(encoding="utf-8").split()
+    done = run("validate", *arguments)
+    *_, summary = done.out.splitlines()
+    assert "1 loaded" in summary or "2 loaded" in summary, "the healthy tool is"
+    expected(case, without_last_line(done.out.rstrip("\n")))
+
+
+@pytest.mark.parametrize("case", PLAIN, indirect=True)
 def test_a_healthy_tool_beside_a_case_answers(case: str) -> None:
     registry = ToolRegistry.from_directory("tools")
     assert Tooler(registry).call_sync(HEALTHY, {"text": case}).value == case
 
 
-@pytest.mark.parametrize("case", NAMES, indirect=True)
+@pytest.mark.parametrize("case", PLAIN, indirect=True)
 def test_parsing_says_the_same_as_importing(case: str) -> None:
     collected = collect(["tools"])
     candidates = [load_folder(folder, Settings(imports=False)) for folder in collected.folders]
@@ -86,7 +111,7 @@ def test_a_case_shows_the_code_that_it_is_named_after(name: str) -> None:
 
 
 def test_every_code_has_a_case_and_an_explanation() -> None:
-    covered = {name.partition("-")[0] for name in NAMES} | MADE_ELSEWHERE
+    covered = {name.partition("-")[0] for name in NAMES}
     assert {code for code in RULES if code not in covered} == set()
     assert all(len(rule.explanation.split("\n")) > 2 for rule in RULES.values())
 
@@ -107,7 +132,7 @@ for case in sys.argv[2:]:
 
 
 def test_the_other_schema_engine_says_the_same() -> None:
-    names = [name for name in NAMES if not name.startswith(("ST5", "ST313"))]
+    names = [name for name in PLAIN if not name.startswith(("ST5", "ST313"))]
     command = [sys.executable, "-B", "-c", OTHER_ENGINE, str(REPOSITORY), *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

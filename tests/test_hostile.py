@@ -367,6 +367,18 @@ def test_the_first_of_two_folders_of_one_name_stays(tools: Path, tmp_path: Path)
     assert Tooler(registry).call_sync(HEALTHY, {"text": "first"}).value == "first"
 
 
+def test_a_hundred_warnings_hide_no_error(tools: Path, write: Write) -> None:
+    properties: dict[str, object] = {f"p{number}": {"type": "string"} for number in range(150)}
+    properties["last"] = {"type": "string", "description": "It.", "pattern": "("}
+    manifest = manifest_of("odd", parameters={"type": "object", "properties": properties})
+    write("odd", manifest, "def odd(**keywords: str) -> None: ...\n")
+    found = [each for each in ToolRegistry.from_directory("tools").report.diagnostics if each.tool]
+    assert [each.code for each in found if each.severity == "error"] == ["ST303"]
+    told = [each.message for each in found if each.code == "ST306"]
+    assert len(told) == 101
+    assert told[-1].startswith("and more from here on")
+
+
 def test_plain_files_and_hidden_folders_are_no_tools(tools: Path) -> None:
     (tools / "odd").rmdir()
     for name in ("_draft", ".git", "__pycache__"):

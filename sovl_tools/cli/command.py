@@ -112,8 +112,26 @@ def results() -> TextIO:
 
 
 def write(text: str) -> None:
-    """Write a result with a final newline."""
-    print(text, file=results(), flush=True)
+    """Write a result with a final newline.
+
+    Raises:
+        ClickException: there is no room for it, or another reason why it can't be written.
+        BrokenPipeError: nobody reads it; click ends the program without a word.
+    """
+    try:
+        print(text, file=results(), flush=True)
+    except OSError as error:
+        _give_up_output()
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise click.ClickException(f"the result can't be written: {error.strerror}") from error
+
+
+def _give_up_output() -> None:
+    """Let what could not be written go nowhere, so that closing the stream does not try again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, results().fileno())
+    os.close(nowhere)
 
 
 def colored() -> bool:

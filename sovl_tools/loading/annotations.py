@@ -62,6 +62,14 @@ def from_object(annotation: object) -> Annotation:
     return known if known.source is annotation else known._replace(source=annotation)
 
 
+def types_of(annotation: object) -> frozenset[str] | None:
+    """Return the JSON types that an annotation admits; None where that can't be told."""
+    if type(annotation) is type:
+        known = _BY_OBJECT.get(annotation)
+        return None if known is None else known.types
+    return from_object(annotation).types
+
+
 @lru_cache(maxsize=1024)
 def from_source(text: str) -> Annotation:
     """Return what the text of an annotation says."""

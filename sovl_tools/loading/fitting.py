@@ -10,26 +10,12 @@ from sovl_tools.model.document import JSON, kind, pointer
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.validation import Problem, Validator, compile_schema
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
-_BARE = frozenset({"type", "description", "title", "default", "examples"})
-_IGNORED = frozenset({"type", "description", "title", "default", "examples", "items", "properties"})
-_CHECKED = _IGNORED | {
-    "enum",
-    "required",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "pattern",
-}
+_UNDERSTOOD = frozenset(
+    {
+        "type", "description", "title", "default", "examples", "items", "properties", "enum",
+        "required", "minimum", "maximum", "minLength", "maxLength", "pattern",
+    }
+)  # fmt: skip
 
 
 def problems(node: SchemaNode, value: JSON) -> list[Problem]:
@@ -54,19 +40,17 @@ def _validator(node: SchemaNode) -> Validator:
 
 def surely_fits(value: JSON, schema: JSON) -> bool:
     """Tell whether the value certainly fits; False means only that the engine must be asked."""
-    if type(schema) is not dict:
+    if type(schema) is not dict or not schema.keys() <= _UNDERSTOOD:
         return False
     kinds = schema.get("type")
-    if type(kinds) is not str or type(value) not in _TYPES.get(kinds, ()):
+    fits = _FITS.get((kinds, type(value))) if type(kinds) is str else None
+    if fits is None or ("enum" in schema and not _is_listed(value, schema["enum"])):
         return False
-    keys = schema.keys()
-    if keys <= _BARE:
-        return True
-    if not keys <= _CHECKED:
-        return False
-    if "enum" in schema and not (type(value) is str and value in schema["enum"]):
-        return False
-    return _FITS[kinds](value, schema)
+    return fits(value, schema)
+
+
+def _is_listed(value: JSON, values: list[JSON]) -> bool:
+    return type(value) is str and value in values
 
 
 def _text_fits(value: str, schema: dict[str, JSON]) -> bool:
@@ -123,14 +107,15 @@ def _always(_: JSON, __: dict[str, JSON]) -> bool:
     return True
 
 
-_FITS: dict[str, Callable[[JSON, dict[str, JSON]], bool]] = {
-    "string": _text_fits,
-    "integer": _number_fits,
-    "number": _number_fits,
-    "boolean": _always,
-    "array": _array_fits,
-    "object": _object_fits,
-    "null": _always,
+_FITS: dict[tuple[str, type], Callable[[JSON, dict[str, JSON]], bool]] = {
+    ("string", str): _text_fits,
+    ("integer", int): _number_fits,
+    ("number", int): _number_fits,
+    ("number", float): _number_fits,
+    ("boolean", bool): _always,
+    ("array", list): _array_fits,
+    ("object", dict): _object_fits,
+    ("null", type(None)): _always,
 }
 
 

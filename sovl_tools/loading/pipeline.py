@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from types import ModuleType
 from typing import NamedTuple
 
 from sovl_tools.loading import cleanness
+from sovl_tools.loading.accord import is_in_accord
 from sovl_tools.loading.binding import bind, effective_phrases, has_own_phrases, known_actions
 from sovl_tools.loading.checks import agreement, file, module, offer, schema
 from sovl_tools.loading.checks import folder as folder_checks
@@ -26,7 +27,7 @@ from sovl_tools.loading.schemanodes import nodes
 from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import MAX_FINDINGS, Verdict, ask, has_errors
+from sovl_tools.model.diagnostic import Verdict, ask, has_errors
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, StepHandler
@@ -160,8 +161,7 @@ def _root_verdicts(manifest: Manifest, key: str, root: dict[str, JSON]) -> list[
     found = ask((schema.endless_expansion,), case)
     if found:
         return found  # the other rules would ask the engine, which would never answer
-    every = (v for node in nodes(root, (key,)) for v in ask(schema.RULES, node))
-    found = list(islice(every, MAX_FINDINGS))
+    found = ask(schema.RULES, *nodes(root, (key,)))
     if schema.may_not_compile(manifest.text) and not has_errors(found):
         found += ask((schema.uncompilable,), case)
     return found
@@ -172,17 +172,26 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
     generation = generation_of(snapshot)
     try:
         imported = generation.run()
-        offered = inspect_module(imported, work.folder.name, existing)
+        offered = _plainly_offered(imported, work.manifest)
+        is_plain = offered is not None
+        offered = offered or inspect_module(imported, work.folder.name, existing)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         _LOGGER.debug("importing %s failed", work.folder.path, exc_info=True)
         work.verdicts.extend(border_verdicts(error, work.folder))
         return rejected(work.folder, work.verdicts)
-    _check_interface(work, offered.interface)
+    if not is_plain:
+        _check_interface(work, offered.interface)
     if not work.is_sound:
         return rejected(work.folder, work.verdicts)
     return _bound(work, offered)
+
+
+def _plainly_offered(imported: ModuleType, manifest: Manifest) -> Offer | None:
+    """Return the function of a module that needs no checking, without a signature."""
+    members = vars(imported)
+    return Offer(_SILENT, members[manifest.name]) if is_in_accord(members, manifest) else None
 
 
 def _bound(work: Work, offered: Offer) -> Candidate:
@@ -225,11 +234,9 @@ def _placed(error: BaseException, folder: ToolFolder) -> BaseException:
 def _check_interface(work: Work, interface: Interface) -> None:
     """Check what the module offers against the manifest."""
     case = agreement.AgreementCase.of(work.manifest, interface)
-    if not agreement.agrees(case):
-        work.verdicts.extend(ask(agreement.RULES, case))
+    work.verdicts.extend(ask(agreement.RULES, case))
     offered = offer.OfferCase(interface, work.manifest.phrases)
-    if not offer.is_plain(offered):
-        work.verdicts.extend(ask(offer.RULES, offered))
+    work.verdicts.extend(ask(offer.RULES, offered))
 
 
 def _finished(

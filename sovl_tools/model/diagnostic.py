@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from sovl_tools.model.document import Path
@@ -122,13 +121,25 @@ def rule(
     return lambda check: Rule(code, severity, check)
 
 
-def ask(rules: Iterable[Rule], subject: object) -> list[Verdict]:
-    """Return what all the rules find in the subject, in their order; of each the first hundred."""
+def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
+    """Return what each rule in turn finds in the subjects.
+
+    Of each rule the first hundred findings are told; one more says where others begin.
+    """
     return [
         Verdict(each, finding)
         for each in rules
-        for finding in islice(each.check(subject), MAX_FINDINGS)
+        for finding in _first(found for subject in subjects for found in each.check(subject))
     ]
+
+
+def _first(findings: Iterable[Finding]) -> Iterator[Finding]:
+    for number, finding in enumerate(findings):
+        if number == MAX_FINDINGS:
+            message = f"and more from here on, beside the {MAX_FINDINGS} that are told"
+            yield Finding(finding.place, message, "mend those first, then look again")
+            return
+        yield finding
 
 
 def has_errors(verdicts: Iterable[Verdict]) -> bool:

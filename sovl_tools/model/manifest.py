@@ -42,18 +42,6 @@ class Manifest(NamedTuple):
         return parameters
 
     @property
-    def properties(self) -> dict[str, JSON]:
-        """The schema of each argument, by its name."""
-        properties: dict[str, JSON] = self.parameters["properties"]
-        return properties
-
-    @property
-    def required(self) -> list[str]:
-        """The names of the arguments that must be given."""
-        required: list[str] = self.parameters.get("required", [])
-        return required
-
-    @property
     def enabled(self) -> bool:
         """False keeps the tool out of the registry."""
         return self.document.get("enabled", True) is not False

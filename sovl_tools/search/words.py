@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import category, normalize
 
-_ASCII_WORD = re.compile(r"[a-z0-9_]+(?:'[a-z0-9_]+)*", re.IGNORECASE)
+_ASCII_WORD = re.compile(r"[a-z0-9_]+(?:'[a-z0-9_]+)*")
 _APOSTROPHES = "'\u2019\u02bc\uff07"
 _HALF_WIDTH_MARKS = "\uff9e\uff9f"
 _UNSPACED = (
@@ -48,8 +48,8 @@ def spans(text: str) -> list[Word]:
     """
     if text.isascii():
         return [
-            Word(found.group().lower(), found.start(), found.end())
-            for found in _ASCII_WORD.finditer(text)
+            Word(found.group(), found.start(), found.end())
+            for found in _ASCII_WORD.finditer(text.lower())
         ]
     return [Word(_comparable(text[start:end]), start, end) for start, end in _unicode_spans(text)]
 

@@ -6,43 +6,11 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import REPOSITORY, Write
-
-
-class Done(NamedTuple):
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Run ``sovl-tools`` with the arguments in ``tmp_path``."""
-
-    def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
-            cwd=tmp_path,
-            env={**clean_environment(), **environment},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    return command
+from tests.conftest import Done, Run, Write, clean_environment
 
 
 @pytest.fixture
@@ -78,12 +46,6 @@ def _all_of(descriptor: int) -> str:
             break
         chunks.append(chunk)
     return b"".join(chunks).decode()
-
-
-def clean_environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
-    kept.pop("NO_COLOR", None)
-    return {**kept, "PYTHONPATH": str(REPOSITORY)}
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
-from tests.conftest import REPOSITORY, Write, code_of, manifest_of
+from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
 
 
 def test_the_result_is_all_that_goes_to_the_standard_output(run: Run, echo: Path) -> None:

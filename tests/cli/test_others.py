@@ -9,8 +9,7 @@ import yaml
 
 from sovl_tools.cli.main import COMMANDS, group
 from sovl_tools.rules import RULES
-from tests.cli.conftest import Run
-from tests.conftest import Write, manifest_of
+from tests.conftest import Run, Write, manifest_of
 
 
 @pytest.fixture

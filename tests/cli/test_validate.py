@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, clean_environment
-from tests.conftest import Write, code_of, is_running, manifest_of
+from tests.conftest import Run, Write, clean_environment, code_of, is_running, manifest_of
 
 FAULTY = manifest_of("odd", timout=3)
 
@@ -191,3 +190,19 @@ def test_the_child_ends_with_its_parent(write: Write, tmp_path: Path) -> None:
     while is_running(int(note.read_text())):
         assert time.monotonic() < deadline
         os.sched_yield()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")
+def test_output_without_room_is_one_clear_line(echo: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "sovl_tools", "validate", str(echo)],
+            env=clean_environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("Error: the result can't be written: ")
+    assert "Traceback" not in done.stderr

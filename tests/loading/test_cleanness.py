@@ -6,12 +6,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.loading.checks import manifest, offer, schema
+from sovl_tools.loading.checks import manifest, schema
 from sovl_tools.loading.cleanness import is_plain
 from sovl_tools.loading.schemanodes import nodes
 from sovl_tools.model.diagnostic import ask
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.interface import UNKNOWN, Interface, Parameter, Signature
 from sovl_tools.validation.published import published
 from tests.conftest import manifest_of
 from tests.validation.strategies import TYPES, moderate, scalars
@@ -133,25 +132,3 @@ def test_the_manifests_that_most_tools_have_are_plain(parameters: dict[str, Any]
     document = manifest_of("echo", parameters=parameters, **keys)
     assert findings(document) == []
     assert is_plain(document)
-
-
-STEP = Signature((Parameter("step"), Parameter("context")))
-interfaces = st.tuples(
-    st.sampled_from([*[None] * 6, UNKNOWN, ["say it"], "say it", ["!"]]),
-    st.sampled_from([*[None] * 6, UNKNOWN, [], {"greet": STEP}, {"tool": STEP}, {1: Signature()}]),
-    st.sampled_from([*[None] * 6, Signature()]),
-).map(lambda said: Interface(None, (), *said))
-phrases = st.lists(st.sampled_from(["say it", "Say, it!", "echo", "!", "", "écho"]), max_size=3)
-
-
-@moderate
-@given(interfaces, phrases.map(tuple))
-def test_no_rule_finds_anything_in_a_plain_offer(
-    interface: Interface, activation_phrases: tuple[str, ...]
-) -> None:
-    case = offer.OfferCase(interface, activation_phrases)
-    assert not offer.is_plain(case) or ask(offer.RULES, case) == []
-
-
-def test_an_offer_of_phrases_alone_is_plain() -> None:
-    assert offer.is_plain(offer.OfferCase(Interface(), ("say it", "echo")))

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sovl_tools.model.diagnostic import (
+    MAX_FINDINGS,
     Diagnostic,
     Finding,
     Position,
@@ -50,3 +51,18 @@ def test_rules_are_asked_in_their_order() -> None:
 def test_only_an_error_keeps_a_tool_from_being_loaded() -> None:
     assert has_errors(ask((too_large, odd), 11))
     assert not has_errors(ask((too_large, odd), 3))
+
+
+def test_a_rule_that_finds_very_much_says_that_there_is_more() -> None:
+    verdicts = ask((odd, too_large), *range(1, 2 * MAX_FINDINGS + 4, 2))
+    of_odd = [each.finding.message for each in verdicts if each.rule is odd]
+    assert of_odd[:2] == ["1 is odd", "3 is odd"]
+    assert of_odd[MAX_FINDINGS - 1] == f"{2 * MAX_FINDINGS - 1} is odd"
+    assert of_odd[MAX_FINDINGS:] == ["and more from here on, beside the 100 that are told"]
+    assert has_errors(verdicts), "one rule's number hides no other rule's findings"
+
+
+def test_exactly_as_many_findings_as_are_told_are_told_alone() -> None:
+    verdicts = ask((odd,), *[1] * MAX_FINDINGS)
+    assert {each.finding.message for each in verdicts} == {"1 is odd"}
+    assert len(verdicts) == MAX_FINDINGS

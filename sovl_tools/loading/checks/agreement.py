@@ -258,31 +258,6 @@ def open_but_not_taken(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(place, message, "add **kwargs to the function, or set it to false")
 
 
-def agrees(case: AgreementCase) -> bool:
-    """Tell whether no rule can find anything: the plain case, in which nothing is optional.
-
-    It only saves time; a property test holds it to that.
-    """
-    signature = case.signature
-    if signature.shape != "function" or len(signature.parameters) != len(case.properties):
-        return False
-    if "additionalProperties" in case.parameters:
-        return False
-    return all(_is_plain(parameter, case) for parameter in signature.parameters)
-
-
-def _is_plain(parameter: Parameter, case: AgreementCase) -> bool:
-    schema = case.properties.get(parameter.name)
-    if type(schema) is not dict or parameter.kind not in _BY_KEYWORD:
-        return False
-    types, declared = parameter.annotation.types, schema.get("type")
-    if types is not None and not (type(declared) is str and declared in types):
-        return False
-    if parameter.name in case.required:
-        return parameter.default is REQUIRED
-    return "default" not in schema and parameter.default is not REQUIRED
-
-
 RULES = (
     no_function,
     not_a_function,

@@ -29,11 +29,6 @@ class OfferCase(NamedTuple):
         own = self.interface.handlers
         return {**(own if isinstance(own, Mapping) else {}), **self.interface.claims}
 
-    @property
-    def has_handlers(self) -> bool:
-        """Whether the module says anything about step handlers."""
-        return self.interface.handlers is not None or self.interface.registration is not None
-
     def place(self, action: object) -> ModulePlace:
         """Return where the action is claimed."""
         own = self.interface.handlers
@@ -176,19 +171,6 @@ def built_in_action(case: OfferCase) -> Iterator[Finding]:
 
 def _strings(keys: Iterable[object]) -> list[str]:
     return [key for key in keys if isinstance(key, str)]
-
-
-def is_plain(case: OfferCase) -> bool:
-    """Tell whether surely no rule finds anything: no handlers, and phrases of the manifest alone.
-
-    It only saves time; a property test holds it to that.
-    """
-    if case.has_handlers or case.interface.phrases is not None:
-        return False
-    if not case.phrases:
-        return True
-    forms = {words(phrase) for phrase in case.phrases}
-    return len(forms) == len(case.phrases) and () not in forms
 
 
 RULES = (

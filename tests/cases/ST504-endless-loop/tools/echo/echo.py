@@ -1,0 +1,7 @@
+"""A loop."""
+
+while True: pass
+
+
+def echo(text: str) -> str:
+    return text

@@ -1,0 +1,9 @@
+"""An end."""
+
+import ctypes
+
+ctypes.string_at(0)
+
+
+def echo(text: str) -> str:
+    return text
