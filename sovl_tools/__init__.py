@@ -9,9 +9,18 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "Audio": "sovl_tools.model.content",
+    "CallEvent": "sovl_tools.model.call",
     "Diagnostic": "sovl_tools.model.diagnostic",
+    "EmbeddedResource": "sovl_tools.model.content",
+    "Image": "sovl_tools.model.content",
+    "LogMessage": "sovl_tools.model.call",
     "PhraseMatch": "sovl_tools.search.phrases",
+    "Progress": "sovl_tools.model.call",
     "SovlToolsError": "sovl_tools.model.errors",
+    "Text": "sovl_tools.model.content",
+    "ToolCall": "sovl_tools.model.call",
+    "ToolContext": "sovl_tools.model.context",
     "ToolDefinition": "sovl_tools.model.definition",
     "ToolError": "sovl_tools.model.errors",
     "ToolLoadError": "sovl_tools.model.errors",
@@ -19,6 +28,7 @@ _PUBLIC = {
     "ToolRegistry": "sovl_tools.registry",
     "ToolResult": "sovl_tools.model.result",
     "Tooler": "sovl_tools.running.tooler",
+    "hook": "sovl_tools.running.hooks",
 }
 
 

@@ -1,3 +1,12 @@
+from sovl_tools.model.call import CallEvent as CallEvent
+from sovl_tools.model.call import LogMessage as LogMessage
+from sovl_tools.model.call import Progress as Progress
+from sovl_tools.model.call import ToolCall as ToolCall
+from sovl_tools.model.content import Audio as Audio
+from sovl_tools.model.content import EmbeddedResource as EmbeddedResource
+from sovl_tools.model.content import Image as Image
+from sovl_tools.model.content import Text as Text
+from sovl_tools.model.context import ToolContext as ToolContext
 from sovl_tools.model.definition import ToolDefinition as ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic as Diagnostic
 from sovl_tools.model.errors import SovlToolsError as SovlToolsError
@@ -6,6 +15,7 @@ from sovl_tools.model.errors import ToolLoadError as ToolLoadError
 from sovl_tools.model.errors import ToolNotFoundError as ToolNotFoundError
 from sovl_tools.model.result import ToolResult as ToolResult
 from sovl_tools.registry import ToolRegistry as ToolRegistry
+from sovl_tools.running.hooks import hook as hook
 from sovl_tools.running.tooler import Tooler as Tooler
 from sovl_tools.search.phrases import PhraseMatch as PhraseMatch
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -19,10 +21,13 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import complete_names, one_tool
+from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.model.result import Failure
 from sovl_tools.reporting.plain import plain
+from sovl_tools.running.engine import Observer
+from sovl_tools.running.telemetry import JsonLines
 from sovl_tools.running.tooler import Tooler
 
 EXAMPLES = """\b
@@ -45,6 +50,13 @@ A value is read as the parameter's type says: text as it stands, anything else a
     metavar="SECONDS",
     help="How long the call may take.",
 )
+@click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
+@click.option(
+    "--events",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Append a JSON line about the call; see sovl-tools stats.",
+)
 @click.pass_context
 def call(
     ctx: click.Context,
@@ -54,22 +66,34 @@ def call(
     tools: tuple[str, ...],
     text: str | None,
     timeout: float | None,
+    lenient: bool,
+    events: str | None,
 ) -> None:
     """Call a tool and print its result as JSON, nothing else.
 
-    Only this tool is imported. What it prints goes to the error output. Exits with 1 if the tool
-    fails and with 2 if there is no such tool or the arguments do not fit. `sovl-tools -v call …`
-    shows the traceback of a tool that fails.
+    Only this tool is imported. What it prints, and what it says of its progress, goes to the
+    error output. Exits with 1 if the tool fails and with 2 if there is no such tool or the
+    arguments do not fit. `sovl-tools -v call …` shows the traceback of a tool that fails.
     """
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
     registry = one_tool(tools, name)
     tool = registry.get(name)
     arguments = _given(text) if text is not None else _paired(pairs, tool)
-    result = Tooler(registry).call_sync(name, arguments, timeout=timeout)
+    with _observers(events) as observers:
+        tooler = Tooler(
+            registry,
+            timeout=timeout,
+            coerce="lenient" if lenient else "strict",
+            observers=observers,
+            on_event=lambda event: _told(event, is_quiet=ctx.obj["quiet"]),
+        )
+        result = tooler.call_sync(name, arguments)
+    for repair in result.repairs:
+        click.echo(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
     if result.error is not None:
         ctx.exit(_failed(result.error))
-    write(_encoded(result))
+    write(json_text(result.value))
 
 
 def _given(text: str) -> str:
@@ -116,8 +140,31 @@ def _failed(error: Failure) -> int:
     return MISUSE if error.kind in {"invalid_arguments", "unknown_tool"} else FINDINGS
 
 
-def _encoded(result: ToolResult) -> str:
+@contextmanager
+def _observers(events: str | None) -> Iterator[tuple[Observer, ...]]:
+    """Yield the observer that writes to the file, if there is one."""
+    if events is None:
+        yield ()
+        return
     try:
-        return json_text(result.value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise click.ClickException(f"the result can't be written as JSON: {error}") from error
+        lines = JsonLines(events)
+    except OSError as error:
+        raise Misuse(f"--events {events}: {error.strerror}") from error
+    with lines:
+        yield (lines,)
+
+
+def _told(event: Progress | LogMessage, *, is_quiet: bool) -> None:
+    if not is_quiet:
+        words = _progress(event) if isinstance(event, Progress) else _message(event)
+        click.echo(plain(words), err=True)
+
+
+def _progress(event: Progress) -> str:
+    share = "" if not event.total else f" of {event.total:g} ({event.done / event.total:.0%})"
+    words = f": {event.message}" if event.message else ""
+    return f"{event.tool}: {event.done:g}{share}{words}"
+
+
+def _message(event: LogMessage) -> str:
+    return f"{event.tool}: {event.level}: {event.message}"

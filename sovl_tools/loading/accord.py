@@ -13,7 +13,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any
 
-from sovl_tools.loading.annotations import types_of
+from sovl_tools.loading.annotations import from_object, types_of
 from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.document import JSON
 from sovl_tools.model.manifest import Manifest
@@ -64,7 +64,9 @@ def _takes(function: FunctionType, parameters: Mapping[str, JSON]) -> bool:
 
 def _agrees(annotation: object, schema: dict[str, JSON]) -> bool:
     types, declared = types_of(annotation), schema.get("type")
-    return types is None or (type(declared) is str and declared in types)
+    if types is None:
+        return not from_object(annotation).is_context
+    return type(declared) is str and declared in types
 
 
 def _are_plain(phrases: tuple[str, ...]) -> bool:

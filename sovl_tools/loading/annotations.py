@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON_TYPES, kind
 from sovl_tools.model.interface import Annotation
 
@@ -39,6 +40,7 @@ _BY_OBJECT: dict[object, Annotation] = {
 }
 _BY_OBJECT[None] = Annotation("None", _NULL)
 _BY_OBJECT[type(None)] = Annotation("None", _NULL)
+_BY_OBJECT[ToolContext] = Annotation(ToolContext, None, is_context=True)
 _ORIGINS: dict[object, frozenset[str]] = {
     list: _ARRAY,
     dict: _OBJECT,
@@ -95,7 +97,8 @@ def _described(annotation: object) -> Annotation:
 
 def _union(annotation: object, members: tuple[object, ...]) -> Annotation:
     parts = [from_object(each) for each in members]
-    found = Annotation(annotation, _united(parts), type(None) in members)
+    is_context = any(part.is_context for part in parts)
+    found = Annotation(annotation, _united(parts), type(None) in members, is_context)
     if all(type(each) is type and each in _BY_OBJECT for each in members):
         _BY_OBJECT[annotation] = found  # unions of built-in types: a few, used everywhere
     return found
@@ -123,10 +126,10 @@ def from_node(node: ast.expr) -> Annotation:
         return from_node(inner)._replace(source=text)
     members = _members(node)
     if members is None:
-        return Annotation(text, _node_types(node))
+        return Annotation(text, _node_types(node), is_context=_name(node) == "ToolContext")
     parts = [from_node(member) for member in members]
     optional = any(part.types == _NULL or part.optional for part in parts)
-    return Annotation(text, _united(parts), optional)
+    return Annotation(text, _united(parts), optional, any(part.is_context for part in parts))
 
 
 def _members(node: ast.expr) -> list[ast.expr] | None:

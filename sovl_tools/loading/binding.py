@@ -49,7 +49,8 @@ _DEFAULTS: dict[str, Any] = {
     for field in fields_of(ToolDefinition)
     if field.default is not MISSING or field.default_factory is not MISSING
 }
-_OPTIONAL = _DEFAULTS.keys() - {"activation_phrases", "step_handlers", "source"}
+_OWN = {"activation_phrases", "step_handlers", "source", "preprocess", "postprocess"}
+_OPTIONAL = _DEFAULTS.keys() - _OWN
 
 
 def effective_phrases(manifest: Manifest, own: Any) -> tuple[str, ...]:

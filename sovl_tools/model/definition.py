@@ -24,6 +24,8 @@ class ToolDefinition:
         function: what is called, with the arguments as keywords.
         source: the folder, module or distribution that it comes from.
         output_schema: the JSON Schema of the result, if the author gave one.
+        preprocess: takes the valid arguments and returns those that the function gets.
+        postprocess: takes what the function returned and returns the result.
     """
 
     name: str
@@ -44,6 +46,8 @@ class ToolDefinition:
     metadata: Mapping[str, JSON] = field(default_factory=dict)
     step_handlers: Mapping[str, StepHandler] = field(default_factory=dict)
     source: str = ""
+    preprocess: Callable[[dict[str, Any]], Any] | None = None
+    postprocess: Callable[[Any], Any] | None = None
 
     def __repr__(self) -> str:
         return f"<ToolDefinition {self.name!r} from {self.source or 'code'}>"

@@ -33,11 +33,13 @@ class Annotation(NamedTuple):
         source: the annotation itself, or its text.
         types: JSON types that it admits; None where that can't be told.
         optional: whether it is ``Optional[T]`` or ``T | None``.
+        is_context: whether it asks for the ``ToolContext``.
     """
 
     source: Any = ""
     types: frozenset[str] | None = None
     optional: bool = False
+    is_context: bool = False
 
     @property
     def text(self) -> str:
@@ -77,6 +79,20 @@ class Signature(NamedTuple):
     def takes_any_keyword(self) -> bool:
         """Whether the function has ``**kwargs``."""
         return any(parameter.kind == "var_keyword" for parameter in self.parameters)
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The names of the parameters that receive a ``ToolContext``."""
+        return tuple(each.name for each in self.parameters if each.annotation.is_context)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the parameters that can be given by keyword and have no default."""
+        return tuple(
+            each.name
+            for each in self.parameters
+            if each.kind in {"positional_or_keyword", "keyword_only"} and each.default is REQUIRED
+        )
 
 
 class Interface(NamedTuple):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
+
+from sovl_tools.model.content import Content
+from sovl_tools.model.document import JSON
 
 FailureKind: TypeAlias = Literal[
     "unknown_tool",
@@ -23,6 +26,14 @@ class BadArgument(NamedTuple):
     message: str
 
 
+class Repair(NamedTuple):
+    """An argument that was made to fit; ``path`` is a JSONPath."""
+
+    path: str
+    given: JSON
+    used: JSON
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a call has no value.
@@ -31,23 +42,39 @@ class Failure:
         kind: what sort of failure, for programs.
         message: what the model reads.
         details: one entry for each bad argument.
+        error_type: the class name of the exception that the tool raised, if it raised one.
+        is_abandoned: whether a thread was given up that may still be at it.
     """
 
     kind: FailureKind
     message: str
     details: tuple[BadArgument, ...] = ()
+    error_type: str | None = None
+    is_abandoned: bool = False
 
     def __str__(self) -> str:
         return self.message
 
 
 class ToolResult(NamedTuple):
-    """What came of a call: a value or an error, and how long it took in seconds."""
+    """What came of a call: a value or an error.
+
+    Attributes:
+        tool: the name that was called.
+        value: JSON; content such as images stands in it as in the Model Context Protocol.
+        error: None if the tool returned a value.
+        duration: in seconds.
+        content: the texts, images, sounds and resources that the tool returned, in order;
+            empty for a plain value.
+        repairs: the arguments that ``coerce="lenient"`` made to fit.
+    """
 
     tool: str
-    value: Any
+    value: JSON
     error: Failure | None
     duration: float
+    content: tuple[Content, ...] = ()
+    repairs: tuple[Repair, ...] = ()
 
     @property
     def ok(self) -> bool:

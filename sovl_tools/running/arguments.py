@@ -9,7 +9,7 @@ from sovl_tools.loading.schemanodes import nodes
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, dotted, json_path, kind
 from sovl_tools.model.interface import Signature
-from sovl_tools.model.result import BadArgument, Failure
+from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.running.defaults import filling, nullable
 from sovl_tools.running.given import Arguments, Unparsed, parsed, tick
@@ -55,6 +55,19 @@ class ArgumentCheck:
             self._fill(arguments)
         keywords: dict[str, Any] = arguments
         return keywords
+
+    def repaired(
+        self, given: Arguments, failure: Failure
+    ) -> tuple[dict[str, Any] | Failure, tuple[Repair, ...]]:
+        """Return the keywords of arguments that could be made to fit, or the failure as it is."""
+        from sovl_tools.running.repair import repaired  # noqa: PLC0415 - seldom needed
+
+        arguments = parsed(given)
+        found = None if isinstance(arguments, Unparsed) else repaired(arguments, self._validator)
+        if found is None:
+            return failure, ()
+        checked = self(found[0])
+        return checked, () if isinstance(checked, Failure) else found[1]
 
     def _refused(self, arguments: JSON) -> Failure:
         if isinstance(arguments, Unparsed):

@@ -3,23 +3,74 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from types import AsyncGeneratorType, GeneratorType
-from typing import Any
+from typing import Any, Protocol
+
+from sovl_tools.running.run import Run, RunCancelledError
 
 FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
 """Types of values that are what they are."""
 
 
-def settled_sync(value: Any) -> Any:
-    """Return the value that a call stands for, waiting for it."""
+class Sink(Protocol):
+    """Takes the items of a generator as they come; each call waits until there is room."""
+
+    def put(self, item: Any) -> None:
+        """Take an item from a thread."""
+        ...
+
+    async def put_later(self, item: Any) -> None:
+        """Take an item on the event loop."""
+        ...
+
+
+class StoppedIteration(Exception):  # noqa: N818 - it stands for StopIteration
+    """A StopIteration that left a tool, which no coroutine can raise; shown by its own name."""
+
+
+StoppedIteration.__name__ = "StopIteration"
+
+
+def called(function: Callable[[], Any], run: Run | None = None, sink: Sink | None = None) -> Any:
+    """Call a function and return its settled value; a StopIteration is made transportable."""
+    try:
+        return settled_sync(function(), run, sink)
+    except StopIteration as error:
+        raise StoppedIteration(*error.args) from error
+
+
+async def called_async(function: Callable[[], Any], sink: Sink | None = None) -> Any:
+    """Call a function and return its settled value; a StopIteration is made transportable."""
+    try:
+        value = function()
+    except StopIteration as error:
+        raise StoppedIteration(*error.args) from error
+    return await settled(value, sink)
+
+
+def settled_sync(value: Any, run: Run | None = None, sink: Sink | None = None) -> Any:
+    """Return the value that a call stands for, waiting for it.
+
+    Raises:
+        RunCancelledError: the run was stopped amid a generator's items.
+    """
     if type(value) in FINAL:
         return value
     if isinstance(value, GeneratorType):
-        return list(value)
+        return list(_items(value, run, sink))
     if isinstance(value, AsyncGeneratorType):
-        return in_background(_collected(value))
+        return in_background(_collected(value, sink))
     return in_background(_awaited(value)) if inspect.isawaitable(value) else value
+
+
+def _items(items: Iterator[Any], run: Run | None, sink: Sink | None) -> Iterator[Any]:
+    for item in items:
+        if run is not None and run.is_stopped:
+            raise RunCancelledError
+        if sink is not None:
+            sink.put(item)
+        yield item
 
 
 def in_background(work: Coroutine[Any, Any, Any], *, limit: float | None = None) -> Any:
@@ -27,25 +78,40 @@ def in_background(work: Coroutine[Any, Any, Any], *, limit: float | None = None)
 
     ``limit`` is the one that the work itself keeps to, in seconds, unless it blocks the loop.
     """
-    from sovl_tools.running.awaiting import run_in_background  # noqa: PLC0415 - imports asyncio
+    from sovl_tools.running.background import run_in_background  # noqa: PLC0415 - imports asyncio
 
     return run_in_background(work, limit=limit)
 
 
-async def settled(value: Any) -> Any:
+async def settled(value: Any, sink: Sink | None = None) -> Any:
     """Return the value that a call stands for, awaiting it."""
     if type(value) in FINAL:
         return value
     if isinstance(value, GeneratorType):
-        return list(value)
+        return await _gathered(value, sink)
     if isinstance(value, AsyncGeneratorType):
-        return await _collected(value)
-    return await settled(await value) if inspect.isawaitable(value) else value
+        return await _collected(value, sink)
+    return await settled(await value, sink) if inspect.isawaitable(value) else value
 
 
 async def _awaited(value: Awaitable[Any]) -> Any:
     return await settled(await value)
 
 
-async def _collected(items: AsyncIterator[Any]) -> list[Any]:
-    return [item async for item in items]
+async def _gathered(items: Iterator[Any], sink: Sink | None) -> list[Any]:
+    if sink is None:
+        return list(items)
+    found = []
+    for item in items:
+        await sink.put_later(item)
+        found.append(item)
+    return found
+
+
+async def _collected(items: AsyncIterator[Any], sink: Sink | None) -> list[Any]:
+    found = []
+    async for item in items:
+        if sink is not None:
+            await sink.put_later(item)
+        found.append(item)
+    return found

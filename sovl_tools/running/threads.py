@@ -1,57 +1,113 @@
-"""Daemon threads for sync tools: nobody waits for one that has been given up."""
+"""Daemon threads for sync tools: nobody waits for one that has been given up.
+
+Threads that have nothing to do are kept for a while, for whichever Tooler needs one next.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
-from contextvars import copy_context
-from typing import Any, TypeVar
+from contextvars import Context, ContextVar, copy_context
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple, TypeVar
 
 _T = TypeVar("_T")
 
+IS_ON_THREAD: ContextVar[bool] = ContextVar("IS_ON_THREAD", default=False)
+"""Whether somebody up the chain of calls runs on a thread of a Tooler.
 
-class TimeLimitError(Exception):
-    """A call that took longer than its limit, in seconds."""
+What runs for such a call needs no room of its own: its caller only waits for it.
+"""
 
-    def __init__(self, limit: float) -> None:
-        super().__init__(limit)
-        self.limit = limit
+_IDLE_SECONDS = 10.0
+_MAX_IDLE = 32
+
+
+class _Job(NamedTuple):
+    context: Context
+    function: Callable[[], Any]
+    done: Callable[[Any, BaseException | None], Any]
+
+
+class _Worker:
+    """A thread that does one job after another."""
+
+    def __init__(self) -> None:
+        self.jobs: SimpleQueue[_Job] = SimpleQueue()
+        threading.Thread(target=self._serve, name="sovl-tools-call", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                job = self.jobs.get(timeout=_IDLE_SECONDS)
+            except Empty:
+                if _retire(self):
+                    return
+                continue
+            _do(job)
+            del job
+            if not _rest(self):
+                return
+
+
+def _do(job: _Job) -> None:
+    try:
+        value = job.context.run(job.function)
+    except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+        job.done(None, error)
+    else:
+        job.done(value, None)
+
+
+def on_thread(function: Callable[[], _T]) -> Callable[[], _T]:
+    """Return the function as one that has a thread of a Tooler; see ``IS_ON_THREAD``."""
+
+    def marked() -> _T:
+        IS_ON_THREAD.set(True)
+        return function()
+
+    return marked
+
+
+_LOCK = threading.Lock()
+_IDLE: list[_Worker] = []
+
+
+def _rest(worker: _Worker) -> bool:
+    """Let a worker wait for its next job; return False if enough others do."""
+    with _LOCK:
+        if len(_IDLE) >= _MAX_IDLE:
+            return False
+        _IDLE.append(worker)
+        return True
+
+
+def _retire(worker: _Worker) -> bool:
+    """Take an idle worker out; return False if it has just been given a job."""
+    with _LOCK:
+        if worker not in _IDLE:
+            return False
+        _IDLE.remove(worker)
+        return True
 
 
 def start(
     function: Callable[[], _T], done: Callable[[_T | None, BaseException | None], Any]
 ) -> None:
     """Run the function on a daemon thread in the caller's context; report to ``done`` there."""
-    context = copy_context()
-
-    def work() -> None:
-        try:
-            value = context.run(function)
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-            done(None, error)
-        else:
-            done(value, None)
-
-    threading.Thread(target=work, name="sovl-tools-call", daemon=True).start()
+    with _LOCK:
+        worker = _IDLE.pop() if _IDLE else None
+    job = _Job(copy_context(), function, done)
+    (worker or _Worker()).jobs.put(job)
 
 
-def within(function: Callable[[], _T], limit: float) -> _T:
-    """Run the function on a thread and wait for it, no longer than the limit in seconds.
+def _start_anew() -> None:
+    """Forget the threads of the parent in a forked child: they are not there."""
+    global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
+    _LOCK = threading.Lock()
+    _IDLE.clear()
 
-    Raises:
-        TimeLimitError: the limit is over; the thread goes on, and its result is dropped.
-    """
-    outcome: list[tuple[_T | None, BaseException | None]] = []
-    finished = threading.Event()
 
-    def done(value: _T | None, error: BaseException | None) -> None:
-        outcome.append((value, error))
-        finished.set()
-
-    start(function, done)
-    if not finished.wait(limit):
-        raise TimeLimitError(limit)
-    value, error = outcome[0]
-    if error is not None:
-        raise error
-    return value  # type: ignore[return-value]  # without an error there is a value
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)

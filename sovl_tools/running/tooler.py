@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
-import logging
-from collections.abc import Callable, Mapping
-from functools import partial
-from threading import TIMEOUT_MAX
+from collections.abc import Callable, Iterable
+from functools import cache
 from time import perf_counter
+from types import CoroutineType
 from typing import Any
 
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import SchemaError, ToolError
+from sovl_tools.model.call import Mode
+from sovl_tools.model.context import Listener
 from sovl_tools.model.lookup import ToolLookup
-from sovl_tools.model.result import Failure, ToolResult
-from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.running.arguments import ArgumentCheck
+from sovl_tools.model.result import ToolResult
+from sovl_tools.running.dispatch import Options, call_async, call_sync, checked_timeout, options_of
+from sovl_tools.running.engine import Engine, Observer
+from sovl_tools.running.failing import failure_of
 from sovl_tools.running.given import Arguments
-from sovl_tools.running.settling import FINAL, in_background, settled, settled_sync
-from sovl_tools.running.threads import TimeLimitError, within
+from sovl_tools.running.hooks import Hook, HookFunction, hook
+from sovl_tools.running.plan import Coerce, Plan, Settings
+from sovl_tools.running.results import converted, is_plain
+from sovl_tools.running.settling import settled, settled_sync
+from sovl_tools.running.statistics import FULL, Statistics, summary
+from sovl_tools.running.streaming import ToolStream
 
-_LOGGER = logging.getLogger("sovl_tools")
-
-
-class _Prepared:
-    """A tool that has been called before: everything that does not depend on the arguments."""
-
-    __slots__ = ("check", "definition", "function", "is_async", "is_inline", "limit")
-
-    def __init__(self, definition: ToolDefinition) -> None:
-        function = definition.function
-        self.definition: ToolDefinition | None = definition
-        self.function = function
-        # the bound method, because calling the object would take a detour through its type
-        self.check = ArgumentCheck(definition).__call__
-        self.limit: float | None = definition.execution.get("timeout")
-        self.is_inline = definition.execution.get("mode") == "inline"
-        self.is_async = _is_async(function) or _is_async(getattr(function, "__call__", None))  # noqa: B004 - its code
-
-
-def _is_async(function: Any) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-
-
-class _Absent(_Prepared):
-    """A tool that can't be called: whatever the arguments, the answer is why."""
-
-    __slots__ = ()
-
-    def __init__(self, failure: Failure) -> None:
-        self.definition = None
-        self.check = lambda _: failure  # type: ignore[assignment]  # stands in for the check
+_new: Callable[..., ToolResult] = tuple.__new__
+"""Makes a result of all its fields in a fifth of the time that calling the type would take."""
 
 
 class Tooler:
@@ -60,24 +34,54 @@ class Tooler:
     the caller's own mistakes and for the caller's own cancellation.
     """
 
-    def __init__(self, registry: ToolLookup, *, timeout: float | None = None) -> None:
-        """Make a dispatcher.
+    def __init__(  # noqa: PLR0913 - each is a decision of its own
+        self,
+        registry: ToolLookup,
+        *,
+        timeout: float | None = None,
+        mode: Mode | None = None,
+        coerce: Coerce = "strict",
+        max_result_bytes: int | None = None,
+        max_threads: int = 64,
+        hooks: Iterable[Hook | HookFunction] = (),
+        observers: Iterable[Observer] = (),
+        on_event: Listener | None = None,
+    ) -> None:
+        """Make a dispatcher. What a manifest or a call says of itself wins over what is said here.
 
         Args:
             registry: where the tools are; each call looks its tool up anew.
-            timeout: how long a call may take, in seconds, unless the tool or the call says
-                otherwise; None for as long as it takes.
+            timeout: how long a call may take, in seconds; None for as long as it takes.
+            mode: where sync tools run: ``"inline"`` in the thread that calls, ``"thread"`` on one
+                of the Tooler's own. None means a thread for awaited calls and for those with a
+                time limit, inline for the others.
+            coerce: ``"lenient"`` repairs arguments where there is one way to do so.
+            max_result_bytes: results that are longer as UTF-8 are cut.
+            max_threads: how many threads sync tools may have at a time.
+            hooks: functions around each call, the first one outermost; see ``hook``.
+            observers: functions that are told of each call when it has ended.
+            on_event: told of the progress and the messages of running tools; by default messages
+                go to the logger ``sovl_tools.tools``.
 
         Raises:
-            ValueError: the timeout is not more than 0.
+            ValueError: a number is not more than 0, or a word is unknown.
         """
+        seen = tuple(observers)
+        around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
+        settings = Settings(
+            None if timeout is None else checked_timeout(timeout),
+            mode,
+            coerce,
+            max_result_bytes,
+            tuple(_as_hook(each) for each in (*around, *hooks)),
+            bool(seen),
+        )
         self._registry = registry
-        self._timeout = None if timeout is None else _checked(timeout)
-        self._prepared: dict[str, _Prepared] = {}
+        self._engine = Engine(
+            registry, settings, observers=seen, listener=on_event, max_threads=max_threads
+        )
 
-    def call_sync(
-        self, name: str, arguments: Arguments = None, *, timeout: float | None = None
-    ) -> ToolResult:
+    def call_sync(self, name: str, arguments: Arguments = None, **options: Any) -> ToolResult:
         """Call a tool and wait for its result.
 
         A sync tool runs in the caller's thread, or on a thread of its own if there is a time
@@ -87,147 +91,159 @@ class Tooler:
         Args:
             name: the tool's name.
             arguments: an object, JSON text of one, or nothing. It is not changed.
-            timeout: in seconds, for this call; wins over the tool's and the Tooler's.
+            options: ``timeout``, ``mode``, ``coerce`` and ``on_event`` for this call, as for the
+                Tooler; ``call_id``, by which ``cancel`` knows the call.
 
         Raises:
-            ValueError: the timeout is not more than 0.
+            ValueError: the timeout is not more than 0, or a call of that id is under way.
+            TypeError: there is no such option.
         """
         started = perf_counter()
-        tool = self._tool(name)
-        checked = tool.check(arguments)
-        if isinstance(checked, Failure):
-            return ToolResult(name, None, checked, perf_counter() - started)
-        limit = (tool.limit or self._timeout) if timeout is None else _checked(timeout)
+        plans = self._engine.plans
         try:
-            if tool.is_async:
-                value = in_background(_awaited(tool, checked, limit), limit=limit)
-            elif limit is None:
-                value = tool.function(**checked)
-                if type(value) not in FINAL:
-                    value = settled_sync(value)
-            else:
-                value = within(partial(_called, tool, checked), limit)
+            plan = plans[name] if plans.catalog is self._registry.catalog else None
+        except (KeyError, TypeError):
+            plan = None
+        if plan is None or options or not plan.is_quick_sync:
+            return call_sync(self._engine, name, arguments, options_of(options))
+        checked = plan.check(arguments)
+        if type(checked) is not dict:
+            return call_sync(self._engine, name, arguments, Options())
+        try:
+            value, content = plan.function(**checked), _NOTHING
+            if not is_plain(value):
+                value, content = converted(settled_sync(value))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - the border where a tool's failures stop
-            return ToolResult(name, None, _failure(name, error), perf_counter() - started)
-        return ToolResult(name, value, None, perf_counter() - started)
+            return _failed(plan, error, started)
+        return _succeeded(plan, value, content, started)
 
-    async def call(
-        self,
-        name: str,
-        arguments: Arguments = None,
-        *,
-        timeout: float | None = None,  # noqa: ASYNC109 - the contract's word, beside call_sync
-    ) -> ToolResult:
+    async def call(self, name: str, arguments: Arguments = None, **options: Any) -> ToolResult:
         """Call a tool and await its result; see ``call_sync`` for the arguments.
 
         An async tool runs on the caller's loop. A sync tool runs on a thread of its own, so that
         the loop never blocks, unless its ``execution.mode`` is ``"inline"``.
         """
         started = perf_counter()
-        tool = self._tool(name)
-        checked = tool.check(arguments)
-        if isinstance(checked, Failure):
-            return ToolResult(name, None, checked, perf_counter() - started)
-        limit = (tool.limit or self._timeout) if timeout is None else _checked(timeout)
+        plans = self._engine.plans
         try:
-            if tool.is_async and limit is None:
-                value = tool.function(**checked)
-                if inspect.iscoroutine(value):
-                    value = await value
-                if type(value) not in FINAL:
-                    value = await settled(value)
-            else:
-                value = await _awaited(tool, checked, limit)
+            plan = plans[name] if plans.catalog is self._registry.catalog else None
+        except (KeyError, TypeError):
+            plan = None
+        if plan is None or not plan.is_quick_async or (options and options.keys() != _TIMEOUT):
+            return await call_async(self._engine, name, arguments, options_of(options))
+        limit = _limit(options, plan) if options else plan.limit
+        checked = plan.check(arguments)
+        if type(checked) is not dict:
+            return await call_async(self._engine, name, arguments, options_of(options))
+        try:
+            work = plan.function(**checked)
+            if type(work) is not CoroutineType:
+                work = settled(work)
+            if limit is not None:
+                work = _awaiting().limited(work, limit, started=started)
+            value, content = await work, _NOTHING
+            if not is_plain(value):
+                value, content = converted(await settled(value))
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            if _is_cancellation(error):
+            if _awaiting().is_cancellation(error):
                 raise
-            return ToolResult(name, None, _failure(name, error), perf_counter() - started)
-        return ToolResult(name, value, None, perf_counter() - started)
+            return _failed(plan, error, started)
+        return _succeeded(plan, value, content, started)
 
-    def _tool(self, name: str) -> _Prepared:
-        """Return the tool of that name as it is now, prepared."""
-        try:
-            tool = self._prepared.get(name)
-            definition = self._registry.catalog.tools.get(name)
-        except TypeError:
-            return _Absent(self._absence(str(name)))
-        if definition is None:
-            return _Absent(self._absence(str(name)))
-        if tool is None or tool.definition is not definition:
-            tool = self._prepared[name] = _prepare(definition)
-        return tool
+    def cancel(self, call_id: str) -> bool:
+        """Cancel the call that was given that ``call_id``; return whether it is under way.
 
-    def _absence(self, name: str) -> Failure:
-        catalog = self._registry.catalog
-        reasons = catalog.unavailable.get(name)
-        if reasons is not None:
-            return Failure("unavailable", f"tool {name!r} is not available: {'; '.join(reasons)}")
-        hint = did_you_mean(name, catalog.tools)
-        message = f"there is no tool {name!r}"
-        return Failure("unknown_tool", f"{message}; {hint}" if hint else message)
+        An async tool is cancelled where it awaits something; a thread is given up, and the tool
+        can see in ``ToolContext.cancelled`` that nobody waits any more. The result says that the
+        call was cancelled, whatever the tool makes of it.
+        """
+        return self._engine.cancel(call_id)
 
+    async def call_many(
+        self,
+        calls: Iterable[tuple[str, Arguments]],
+        *,
+        limit: int | None = None,
+        **options: Any,
+    ) -> list[ToolResult]:
+        """Make several calls at the same time and return their results in the order of the calls.
 
-def _prepare(definition: ToolDefinition) -> _Prepared:
-    try:
-        return _Prepared(definition)
-    except SchemaError as error:
-        message = (
-            f"tool {definition.name!r} is not available: its parameters can't be used: {error}"
+        Args:
+            calls: names and arguments.
+            limit: how many calls are under way at a time; None for all of them.
+            options: for each call; see ``call_sync``.
+
+        Raises:
+            ValueError: the limit is less than 1.
+        """
+        options_of(options)
+        results: list[ToolResult] = await _awaiting().gathered(
+            self.call, calls, limit=limit, options=options
         )
-        return _Absent(Failure("unavailable", message))
+        return results
+
+    def stream(self, name: str, arguments: Arguments = None, **options: Any) -> ToolStream:
+        """Return the items of a tool that is a generator, as it makes them.
+
+        They are for ``async for`` or for ``for``; afterwards ``result`` of what is returned here
+        says whether the call succeeded. A tool that is no generator gives its value as the only
+        item. The time limit is that of the whole call.
+
+            async for line in (stream := tooler.stream("tail", {"path": "log"})):
+                print(line)
+            assert stream.result.ok
+
+        Args:
+            name: the tool's name.
+            arguments: see ``call_sync``.
+            options: see ``call_sync``.
+        """
+        made = options_of(options)
+        return ToolStream(
+            lambda sink: call_async(self._engine, name, arguments, made._replace(sink=sink))
+        )
+
+    def statistics(self) -> dict[str, Statistics]:
+        """Return how often each tool was called, how often it failed, and how long it took."""
+        return summary(self._engine.logs)
 
 
-def _checked(timeout: float) -> float:
-    if not 0 < timeout <= TIMEOUT_MAX:
-        raise ValueError(f"timeout must be more than 0 seconds and finite, not {timeout!r}")
-    return timeout
+def _as_hook(function: Hook | HookFunction) -> Hook:
+    return function if isinstance(function, Hook) else hook(function)
 
 
-def _called(tool: _Prepared, arguments: Mapping[str, Any]) -> Any:
-    return settled_sync(tool.function(**arguments))
+def _limit(options: dict[str, Any], plan: Plan) -> float | None:
+    timeout = options["timeout"]
+    return plan.limit if timeout is None else checked_timeout(timeout)
 
 
-async def _awaited(tool: _Prepared, arguments: Mapping[str, Any], limit: float | None) -> Any:
-    from sovl_tools.running.awaiting import in_thread, limited  # noqa: PLC0415 - imports asyncio
-
-    async def work() -> Any:
-        if tool.is_async or tool.is_inline:
-            return await settled(tool.function(**arguments))
-        return await in_thread(partial(_called, tool, arguments))
-
-    return await limited(work(), limit)
+def _succeeded(plan: Plan, value: Any, content: Any, started: float) -> ToolResult:
+    duration = perf_counter() - started
+    log = plan.log
+    log.append(duration)
+    if len(log.durations) >= FULL:
+        log.fold()
+    return _new(ToolResult, (plan.name, value, None, duration, content, _NOTHING))
 
 
-def _is_cancellation(error: BaseException) -> bool:
-    from sovl_tools.running.awaiting import is_cancellation  # noqa: PLC0415 - imports asyncio
-
-    return is_cancellation(error)
-
-
-def _failure(name: str, error: BaseException) -> Failure:
-    """Return what the model reads about an exception that ended a call."""
-    if isinstance(error, TimeLimitError):
-        return Failure("timeout", f"tool {name!r} was not done after {error.limit:g} s")
-    _LOGGER.debug("tool %s failed", name, exc_info=error)
-    if isinstance(error, ToolError):
-        return Failure("tool_error", _message(error))
-    words = _message(error)
-    name_of = _type_name(type(error))
-    return Failure("tool_error", f"{name_of}: {words}" if words else name_of)
+def _failed(plan: Plan, error: BaseException, started: float) -> ToolResult:
+    failure = failure_of(error, plan.name, secrets=plan.secrets)
+    duration = perf_counter() - started
+    plan.log.failed(failure.kind, duration)
+    return ToolResult(plan.name, None, failure, duration)
 
 
-_type_name: Callable[[type], str] = vars(type)["__name__"].__get__
-"""The name of a type, whatever its metaclass says."""
+@cache
+def _awaiting() -> Any:
+    """Return the module of the async side, which imports asyncio."""
+    from sovl_tools.running import awaiting  # noqa: PLC0415 - asyncio takes 20 ms
+
+    return awaiting
 
 
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as failure:  # noqa: BLE001 - the tool's own __str__ is as broken as it
-        return f"its message can't be read ({_type_name(type(failure))})"
+_NOTHING: tuple[()] = ()
+_TIMEOUT = {"timeout"}

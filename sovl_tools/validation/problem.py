@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON, Path, kind
 
 UNEXPLAINED = frozenset({"contains", "propertyNames", "uniqueItems", "unevaluatedItems", "false"})
 """Keywords whose problems need no expectation to be told."""
+
+MISSING = frozenset({"required", "dependentRequired"})
+SUPERFLUOUS = frozenset({"additionalProperties", "unevaluatedProperties"})
+LISTED = frozenset({"const", "enum"})
 
 
 class Problem(NamedTuple):
@@ -21,7 +25,8 @@ class Problem(NamedTuple):
         expected: what the keyword asks for: the types for ``type``, the missing names for
             ``required``, the superfluous ones for ``additionalProperties``, None for
             ``UNEXPLAINED`` ones, else the keyword's value.
-        branches: for ``anyOf`` and ``oneOf``, the problems of each branch.
+        branches: for ``anyOf`` and ``oneOf``, the problems of each branch; without them, or
+            with an empty one, the value fits more than one.
     """
 
     keyword: str
@@ -56,3 +61,154 @@ def _joined(first: Problem, second: Problem) -> Problem:
     if not isinstance(first.expected, tuple) or not isinstance(second.expected, tuple):
         return first
     return first._replace(expected=tuple(dict.fromkeys(first.expected + second.expected)))
+
+
+def options(problem: Problem) -> list[JSON]:
+    """Return the values that ``const`` or ``enum`` allows."""
+    return [problem.expected] if problem.keyword == "const" else list(problem.expected)
+
+
+_Branch: TypeAlias = Sequence[Problem]
+
+
+def explained(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems in order of place, ``anyOf`` and ``oneOf`` told by their best branch.
+
+    Of several branches that name a discriminator the one counts whose value is given; if none is,
+    the discriminator alone is a problem, an ``enum`` of what the branches allow. ``anyOf`` and
+    ``oneOf`` stay where the branches are equally far off: with a ``type``, ``const`` or ``enum``
+    of the place itself in each branch, or with ``required`` alone in each.
+    """
+    every = [each for problem in problems for each in _resolved(problem)]
+    listed = {each.path for each in every if each.keyword in LISTED}
+    apart = [each for each in every if each.keyword != "type" or each.path not in listed]
+    mistyped = {each.path for each in apart if each.keyword == "type"}
+    kept = [each for each in apart if not each.branches or each.path not in mistyped]
+    return sorted(merged(kept), key=lambda each: (in_order(each.path), each.keyword))
+
+
+def in_order(path: Path) -> list[tuple[bool, str | int]]:
+    """Return a key to sort paths by, indexes before keys."""
+    return [(isinstance(part, str), part) for part in path]
+
+
+def _resolved(problem: Problem) -> _Branch:
+    if not problem.branches or not all(problem.branches):
+        return [problem]
+    branches = [each for branch in problem.branches for each in _flattened(branch, problem)]
+    alike = [branch for branch in branches if not _is_of_another_kind(branch, problem)]
+    if not alike:
+        return [_any_kind(problem, branches)]
+    if len(alike) > 1:
+        return _unlisted(problem, alike) or _lacking(problem, alike) or _nearest(problem, alike)
+    return alike[0]
+
+
+def _flattened(branch: _Branch, parent: Problem) -> list[_Branch]:
+    """Return the branch explained, or the branches of an undecided union that it consists of."""
+    inner = explained(branch)
+    first = inner[0]
+    is_union = len(inner) == 1 and first.path == parent.path and first.branches
+    return list(first.branches) if is_union and all(first.branches) else [inner]
+
+
+def _is_of_another_kind(branch: _Branch, parent: Problem) -> bool:
+    given = _kind(parent.value)
+    return any(
+        each.keyword == "type"
+        or (each.keyword in LISTED and given not in map(_kind, options(each)))
+        for each in branch
+        if each.path == parent.path
+    )
+
+
+def _kind(value: JSON) -> str:
+    name = kind(value)
+    return "number" if name == "integer" else name
+
+
+def _any_kind(problem: Problem, branches: list[_Branch]) -> Problem:
+    """Return what the branches together allow, as ``type`` or ``enum`` where one of them can."""
+    here = [_at(branch, problem.path, LISTED | {"type"}) for branch in branches]
+    if all(each.keyword in LISTED for each in here):
+        return _choice(here)
+    if all(each.keyword == "type" for each in here):
+        types = tuple(dict.fromkeys(name for each in here for name in each.expected))
+        return problem._replace(keyword="type", expected=types, branches=())
+    return problem._replace(branches=tuple((each,) for each in here))
+
+
+def _at(branch: _Branch, path: Path, keywords: frozenset[str]) -> Problem:
+    return next(each for each in branch if each.path == path and each.keyword in keywords)
+
+
+def _choice(problems: list[Problem]) -> Problem:
+    allowed = {repr(option): option for each in problems for option in options(each)}
+    return problems[0]._replace(keyword="enum", expected=list(allowed.values()))
+
+
+def _unlisted(problem: Problem, branches: list[_Branch]) -> _Branch:
+    """Return a choice for each place where every branch wants other values than the one given."""
+    depths = {len(problem.path), len(problem.path) + 1}
+    places = set.intersection(
+        *(
+            {each.path for each in branch if each.keyword in LISTED and len(each.path) in depths}
+            for branch in branches
+        )
+    )
+    found = {path: [_at(branch, path, LISTED) for branch in branches] for path in places}
+    return [_choice(each) for each in found.values() if _differ(each)]
+
+
+def _differ(problems: list[Problem]) -> bool:
+    return any(options(each) != options(problems[0]) for each in problems)
+
+
+def _lacking(problem: Problem, branches: list[_Branch]) -> _Branch:
+    """Return what is missing whichever branch is meant, if nothing else is wrong with any."""
+    names = [
+        branch[0].expected
+        for branch in branches
+        if [(each.keyword, each.path) for each in branch] == [("required", problem.path)]
+    ]
+    if len(names) < len(branches):
+        return ()
+    common = tuple(name for name in names[0] if all(name in each for each in names))
+    if common:
+        return [branches[0][0]._replace(expected=common)]
+    most = min(map(len, names)) + 2
+    few = tuple((branch[0],) for branch in branches if len(branch[0].expected) <= most)
+    return [problem._replace(branches=few)] if len(few) > 1 else few[0]
+
+
+def _nearest(problem: Problem, branches: list[_Branch]) -> _Branch:
+    return min(branches, key=lambda branch: _distance(branch, problem))
+
+
+def _distance(branch: _Branch, parent: Problem) -> int:
+    """Return how far a value is from a branch; what is wrong deep below one key counts once."""
+    costs: dict[str | int, int] = {}
+    for problem in branch:
+        cost, keys = _cost(problem, parent)
+        for key in keys:
+            costs[key] = max(cost, costs.get(key, 0))
+    return sum(costs.values())
+
+
+def _cost(problem: Problem, parent: Problem) -> tuple[int, Path]:
+    """Return how much a problem speaks against its branch, and which keys it is about."""
+    below = problem.path[len(parent.path) :]
+    if not below and problem.keyword in MISSING:
+        return 3, problem.expected
+    if not below and problem.keyword in SUPERFLUOUS:
+        return 2, problem.expected
+    if len(below) == 1 and _is_discriminator(problem, parent.value):
+        return 10, below
+    return 1 if len(below) > 1 else 2, below[:1] or ("",)
+
+
+def _is_discriminator(problem: Problem, parent: JSON) -> bool:
+    """Tell whether a key likely tells the branches apart; such a key mostly comes first."""
+    if problem.keyword not in LISTED or _kind(problem.value) not in map(_kind, options(problem)):
+        return False
+    return len(options(problem)) == 1 or problem.path[-1] == next(iter(parent))

@@ -38,7 +38,7 @@ def limit_of(result: ToolResult) -> str:
     assert not result.ok
     before, _, after = result.error.message.partition(" was not done after ")
     assert before == f"tool {result.tool!r}"
-    return after
+    return after.removesuffix("; its thread was given up and may still be at it")
 
 
 @each_way

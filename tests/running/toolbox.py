@@ -37,16 +37,24 @@ def tool(
     return ToolDefinition(name or function.__name__, "", schema, function, execution=execution)
 
 
+TEXT = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+}
+"""The parameters of a tool that takes a text."""
+
+
 def catalog_of(
     *tools: ToolDefinition, unavailable: Mapping[str, tuple[str, ...]] | None = None
 ) -> Catalog:
     return Catalog({each.name: each for each in tools}, unavailable or {})
 
 
-def tooler(*tools: ToolDefinition | Callable[..., Any], timeout: float | None = None) -> Tooler:
+def tooler(*tools: ToolDefinition | Callable[..., Any], **options: Any) -> Tooler:
     """Return a dispatcher of the tools; bare functions take no arguments."""
     made = [each if isinstance(each, ToolDefinition) else tool(each) for each in tools]
-    return Tooler(Shelf(catalog_of(*made)), timeout=timeout)
+    return Tooler(Shelf(catalog_of(*made)), **options)
 
 
 def properties(**schemas: Any) -> dict[str, Any]:

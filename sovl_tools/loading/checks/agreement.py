@@ -24,7 +24,8 @@ _PROPERTIES = ("parameters", "properties")
 class AgreementCase(NamedTuple):
     """A manifest's arguments and the signature that has to take them.
 
-    ``signature`` is that of the function, without parameters if there is none.
+    ``signature`` is that of the function, without those of its parameters that receive a
+    ``ToolContext``; without any if there is no function.
     """
 
     name: str
@@ -38,13 +39,15 @@ class AgreementCase(NamedTuple):
     def of(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
         """Return the case of a manifest whose parameters passed their checks."""
         parameters = manifest.parameters
+        signature = interface.signature or Signature(shape="value")
+        known = tuple(each for each in signature.parameters if not each.annotation.is_context)
         return cls(
             manifest.name,
             parameters,
             parameters["properties"],
             frozenset(parameters.get("required", ())),
             interface,
-            interface.signature or Signature(shape="value"),
+            signature._replace(parameters=known),
         )
 
     @property
@@ -56,7 +59,8 @@ class AgreementCase(NamedTuple):
         """Return those of the names that the function does not take, in the manifest's order."""
         if self.signature.takes_any_keyword or self.signature.shape in {"value", "class"}:
             return []
-        taken = self.keywords
+        signature = self.interface.signature or self.signature
+        taken = {*self.keywords, *signature.contexts}
         positional = {p.name for p in self.signature.parameters if p.kind == "positional_only"}
         return [
             name
@@ -258,6 +262,27 @@ def open_but_not_taken(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(place, message, "add **kwargs to the function, or set it to false")
 
 
+@rule("ST411")
+def unfit_context(case: AgreementCase) -> Iterator[Finding]:
+    """A parameter annotated ``ToolContext`` can't receive it.
+
+    The context is passed by whoever runs the tool, by keyword, and is no part of the schema: a
+    model must not see or send it. Take the property of that name out of the manifest, or rename
+    one of the two; remove a ``/`` that makes the parameter positional-only.
+    """
+    whole = case.interface.signature or Signature()
+    for parameter in whole.parameters:
+        if parameter.annotation.is_context and parameter.kind not in _BY_KEYWORD:
+            message = f"the context {parameter.name!r} can't be passed by keyword"
+            yield Finding(
+                ModulePlace(case.name, parameter.name), message, "make it a plain parameter"
+            )
+        elif parameter.annotation.is_context and parameter.name in case.properties:
+            message = f"the manifest lists {parameter.name!r}, which receives the ToolContext"
+            place = ManifestPlace((*_PROPERTIES, parameter.name), "key")
+            yield Finding(place, message, "remove the property, or rename one of the two")
+
+
 RULES = (
     no_function,
     not_a_function,
@@ -269,4 +294,5 @@ RULES = (
     default_differs,
     annotation_contradicts,
     open_but_not_taken,
+    unfit_context,
 )

@@ -1,0 +1,251 @@
+"""``sovl-tools stats``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import BinaryIO, get_args
+
+import click
+
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, write
+from sovl_tools.cli.documents import serialized
+from sovl_tools.model.document import JSON, dotted
+from sovl_tools.model.result import FailureKind
+from sovl_tools.reporting.plain import plain
+from sovl_tools.running.statistics import CallLog, Statistics, summary
+from sovl_tools.running.telemetry import readable
+from sovl_tools.validation import Problem, Validator, compile_schema
+from sovl_tools.validation.wording import describe, shown
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools stats calls.jsonl
+  sovl-tools stats calls.jsonl --tool 'search_*' --format json
+  tail -n 1000 calls.jsonl | sovl-tools stats -"""
+
+_RECORD: dict[str, JSON] = {
+    "type": "object",
+    "properties": {
+        "time": {"type": "string"},
+        "tool": {"type": "string"},
+        "duration": {"type": "number", "minimum": 0, "maximum": 1_000_000_000},
+        "ok": {"type": "boolean"},
+        "error": {"enum": list(get_args(FailureKind))},
+        "abandoned": {"type": "boolean"},
+    },
+    "required": ["time", "tool", "duration", "ok"],
+    "if": {"properties": {"ok": {"const": False}}, "required": ["ok"]},
+    "then": {"required": ["error"]},
+}
+_LONGEST_LINE = 1_000_000
+_MOST_WARNINGS = 20
+
+_COLUMNS = ("TOOL", "CALLS", "P50", "P95", "P99", "LONGEST", "TOTAL", "ERRORS")
+_LONGEST_NAME = 64
+_GAP = "  "
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("file", type=click.Path())
+@click.option("--tool", "pattern", metavar="PATTERN", help="Only these tools: a shell pattern.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json", "yaml"]),
+    default="table",
+    show_default=True,
+)
+@click.pass_context
+def stats(ctx: click.Context, *, file: str, pattern: str | None, format_: str) -> None:
+    """Sum up the calls that JsonLines wrote to FILE, by tool; - is the standard input.
+
+    Times are in seconds in JSON and YAML. A line that can't be read is told and left out, and
+    the exit code is 1 then.
+    """
+    tally = _Tally(pattern or "*")
+    with _opened(file) as lines:
+        warnings = _warnings(lines, tally)
+        bad = _told(warnings, "standard input" if file == "-" else file)
+    found = sorted(summary(tally.logs).values(), key=lambda each: (-each.calls, each.tool))
+    if format_ == "table":
+        write(_table(found))
+    else:
+        write(serialized([_entry(each) for each in found], format_))
+    if found and not ctx.ensure_object(dict).get("quiet"):
+        click.echo(tally.period(), err=True)
+    ctx.exit(FINDINGS if bad else 0)
+
+
+class _Tally:
+    """The calls of the tools that fit a shell pattern."""
+
+    def __init__(self, pattern: str) -> None:
+        self.logs: dict[str, CallLog] = defaultdict(CallLog)
+        self._pattern = pattern
+        self._first = datetime.max.replace(tzinfo=UTC)
+        self._last = datetime.min.replace(tzinfo=UTC)
+        self._count = 0
+
+    def add(self, record: dict[str, JSON], time: datetime) -> None:
+        """Count the call of a valid record."""
+        tool: str = record["tool"]
+        if not fnmatchcase(tool, self._pattern):
+            return
+        if record["ok"]:
+            self.logs[tool].succeeded(record["duration"])
+        else:
+            abandoned = record.get("abandoned", False)
+            self.logs[tool].failed(record["error"], record["duration"], abandoned=abandoned)
+        self._count += 1
+        self._first = min(self._first, time)
+        self._last = max(self._last, time)
+
+    def period(self) -> str:
+        """Return how many calls there were, from when to when."""
+        first, last = (_written(time) for time in (self._first, self._last))
+        calls, tools = _counted(self._count, "call"), _counted(len(self.logs), "tool")
+        return f"{calls} of {tools} from {first} to {last}"
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    if path == "-":
+        if sys.stdin is None:
+            raise Misuse("there is no standard input")
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - an error of the body is none of opening
+    except OSError as error:
+        raise Misuse(f"{path!r} can't be read: {error.strerror}") from error
+    with file:
+        yield file
+
+
+def _warnings(file: BinaryIO, tally: _Tally) -> Iterator[tuple[int, str]]:
+    """Count all calls of the file; yield the number of each bad line and what is wrong with it."""
+    validator = compile_schema(_RECORD)
+    for number, line in enumerate(_lines(file), 1):
+        if line.isspace():
+            continue
+        try:
+            record = _checked(_record(line), validator)
+            tally.add(record, _time(record["time"]))
+        except ValueError as error:
+            yield number, str(error)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines; of one that is too long the beginning, so that memory stays bounded."""
+    while line := file.readline(_LONGEST_LINE):
+        yield line
+        while _is_cut(line):
+            line = file.readline(_LONGEST_LINE)
+
+
+def _is_cut(line: bytes) -> bool:
+    return len(line) == _LONGEST_LINE and not line.endswith(b"\n")
+
+
+def _record(line: bytes) -> JSON:
+    if _is_cut(line):
+        raise ValueError(f"is longer than {_LONGEST_LINE:,} bytes")
+    try:
+        return json.loads(line, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        raise ValueError("is no JSON") from None
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _checked(record: JSON, validator: Validator) -> dict[str, JSON]:
+    """Return of a record the keys that are looked at; arguments and results may be anything."""
+    if not isinstance(record, dict):
+        raise ValueError("is no JSON object")  # noqa: TRY004 - the line is wrong, not a type
+    known = {key: record[key] for key in _RECORD["properties"] if key in record}
+    if not validator.is_valid(known):
+        raise ValueError(_words(validator.problems(known)[0]))
+    return known
+
+
+def _words(problem: Problem) -> str:
+    place = f"{dotted(problem.path)!r} " if problem.path else ""
+    return f"{place}{describe(problem)}"
+
+
+def _time(text: str) -> datetime:
+    with contextlib.suppress(ValueError, OverflowError):
+        time = datetime.fromisoformat(text)
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    raise ValueError(f"'time' must be like 2026-01-31T12:00:00Z, not {shown(text)}")
+
+
+def _written(time: datetime) -> str:
+    return time.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _told(warnings: Iterator[tuple[int, str]], name: str) -> int:
+    """Write the warnings to the error output, the first of them at length; return their count."""
+    count = 0
+    for count, (number, words) in enumerate(warnings, 1):
+        if count <= _MOST_WARNINGS:
+            click.echo(plain(f"{name}:{number}: {words}"), err=True)
+    if count > _MOST_WARNINGS:
+        click.echo(f"{name}: {_counted(count - _MOST_WARNINGS, 'more bad line')}", err=True)
+    return count
+
+
+def _entry(statistics: Statistics) -> dict[str, JSON]:
+    times = ("p50", "p95", "p99", "mean", "shortest", "longest", "total")
+    return {
+        "tool": statistics.tool,
+        "calls": statistics.calls,
+        "errors": dict(_errors(statistics)),
+        "abandoned": statistics.abandoned,
+        **{name: round(getattr(statistics, name), 9) for name in times},
+    }
+
+
+def _errors(statistics: Statistics) -> list[tuple[FailureKind, int]]:
+    """Return the kinds of failures with their counts, the most frequent first."""
+    return sorted(statistics.errors.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _table(found: Sequence[Statistics]) -> str:
+    if not found:
+        return "no calls"
+    lines = [_COLUMNS, *map(_row, found)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(_line(cells, widths) for cells in lines)
+
+
+def _row(statistics: Statistics) -> tuple[str, ...]:
+    name = plain(statistics.tool)
+    times = (getattr(statistics, name) for name in ("p50", "p95", "p99", "longest", "total"))
+    errors = ", ".join(f"{count:,} {kind}" for kind, count in _errors(statistics))
+    abandoned = f" ({statistics.abandoned:,} abandoned)" if statistics.abandoned else ""
+    return (
+        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…",
+        f"{statistics.calls:,}",
+        *map(readable, times),
+        f"{errors}{abandoned}",
+    )
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *numbers, last = cells
+    aligned = [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
+    return _GAP.join([first.ljust(widths[0]), *aligned, last]).rstrip()

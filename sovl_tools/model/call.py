@@ -1,0 +1,96 @@
+"""A call of a tool, as hooks see it before it runs and as observers are told of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, TypeAlias
+
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.model.result import FailureKind
+
+Mode: TypeAlias = Literal["inline", "thread"]
+"""Where a sync tool runs: in the thread that calls, or on one of the Tooler's own."""
+
+Level: TypeAlias = Literal["debug", "info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that is about to run: the tool is there and the arguments are valid.
+
+    Attributes:
+        tool: the definition with which the call began, and with which it ends.
+        arguments: as the function is going to get them, with defaults. They are not to be
+            changed: ``with_arguments`` returns another call.
+        call_id: the caller's own, or one that the Tooler made.
+        chain: the names of the tools that called one another to get here, outermost first.
+    """
+
+    tool: ToolDefinition
+    arguments: Mapping[str, JSON]
+    call_id: str
+    chain: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.tool.name
+
+    def with_arguments(self, arguments: Mapping[str, JSON]) -> Self:
+        """Return the same call with other arguments; they are checked before the tool runs."""
+        return replace(self, arguments=arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvent:
+    """A call that has ended.
+
+    Attributes:
+        tool: the name that was asked for, whether there is such a tool or not.
+        call_id: the call's.
+        started: when it began, in seconds since 1970.
+        duration: how long it took, in seconds.
+        kind: what sort of failure; None for a success.
+        error_type: the class name of the exception that the tool raised, if it raised one.
+        is_abandoned: whether a thread was given up that may still be at it.
+        arguments: what was given, unchecked and as it was given.
+        value: what came of it; None for a failure.
+    """
+
+    tool: str
+    call_id: str
+    started: float
+    duration: float
+    kind: FailureKind | None = None
+    error_type: str | None = None
+    is_abandoned: bool = False
+    arguments: Any = None
+    value: JSON = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the tool returned a value."""
+        return self.kind is None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running call is: ``done`` of ``total``, in a unit of the tool's own."""
+
+    tool: str
+    call_id: str
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogMessage:
+    """Something that a running call has to say."""
+
+    tool: str
+    call_id: str
+    level: Level
+    message: str

@@ -1,0 +1,283 @@
+"""Content that is no JSON: what a tool returns for a model to look at or to listen to."""
+
+from __future__ import annotations
+
+import os
+import re
+from binascii import b2a_base64
+from dataclasses import dataclass
+from typing import ClassVar, Self, TypeAlias
+
+from sovl_tools.model.document import JSON
+
+_MAGIC = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF.{4}WEBP",
+    "image/svg+xml": rb"(\xef\xbb\xbf)?\s*(<(\?xml|!--|!DOCTYPE svg).{0,2000}?)?<svg[\s>]",
+    "audio/wav": rb"RIFF.{4}WAVE",
+    "audio/mpeg": rb"ID3[\x02-\x04]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]",
+    "audio/ogg": rb"OggS",
+    "audio/flac": rb"fLaC",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, as one of several parts of a result; alone, a string will do.
+
+    Raises:
+        TypeError: the text is no string.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _checked("text", self.text))
+
+    @property
+    def size(self) -> int:
+        """How many bytes the text has in UTF-8."""
+        return len(self.text.encode())
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the content block of the Model Context Protocol."""
+        return {"type": "text", "text": self.text}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Media:
+    """Bytes of a media type, such as ``image/png``.
+
+    Raises:
+        TypeError: the data are no bytes, or the media type is no string.
+        ValueError: there are no data, or the media type is of another kind, or it is not given
+            and the bytes do not tell it.
+    """
+
+    data: bytes
+    media_type: str = ""
+
+    _kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.data, bytes):
+            raise TypeError(f"data must be bytes, not {type(self.data).__name__}")
+        if not self.data:
+            raise ValueError("data must not be empty")
+        given = _checked("media_type", self.media_type or told(self.data, self._kind) or "")
+        if not given:
+            raise ValueError(f"media_type is needed: the bytes do not tell what {self._kind} it is")
+        if not re.match(rf"{self._kind}/\S", given):
+            raise ValueError(f"media_type must begin with '{self._kind}/', not be {given!r}")
+        object.__setattr__(self, "media_type", given)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.media_type}, {len(self.data):,} bytes>"
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return len(self.data)
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the content block of the Model Context Protocol, the bytes in base64."""
+        return {"type": self._kind, "data": base64(self.data), "mimeType": self.media_type}
+
+    @classmethod
+    def from_path(cls, path: str | os.PathLike[str], media_type: str | None = None) -> Self:
+        """Return the content of a file.
+
+        Unless the media type is given, the bytes tell it, or else the file's name.
+
+        Raises:
+            OSError: the file can't be read.
+            ValueError: the file is empty, or its media type is of another kind or unknown.
+        """
+        name = os.fspath(path)
+        with open(name, "rb") as file:
+            data = file.read()
+        if not data:
+            raise ValueError(f"{name!r} is empty")
+        found = media_type or told(data, cls._kind) or _guessed(name) or "of no known type"
+        if media_type is None and not found.startswith(f"{cls._kind}/"):
+            raise ValueError(f"{name!r} must be an {cls._kind}, but is {found}: give media_type")
+        return cls(data, found)
+
+
+class Image(_Media):
+    """A picture.
+
+    The bytes tell the media type of a PNG, JPEG, GIF, WebP or SVG; give that of any other.
+    """
+
+    __slots__ = ()
+    _kind = "image"
+
+
+class Audio(_Media):
+    """A sound.
+
+    The bytes tell the media type of a WAV, MP3, OGG or FLAC; give that of any other.
+    """
+
+    __slots__ = ()
+    _kind = "audio"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedResource:
+    """A document with an address of its own; its content is text or bytes.
+
+    Raises:
+        TypeError: the content is neither text nor bytes, or another field is no string.
+        ValueError: the URI is empty, or the media type is not of the form ``type/subtype``.
+    """
+
+    uri: str
+    content: str | bytes
+    media_type: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "uri", _checked("uri", self.uri))
+        if not self.uri:
+            raise ValueError("uri must not be empty")
+        if not isinstance(self.content, bytes):
+            object.__setattr__(self, "content", _checked("content", self.content, "str or bytes"))
+        if self.media_type is None:
+            return
+        object.__setattr__(self, "media_type", _checked("media_type", self.media_type))
+        if not re.match(r"[^\s/]+/\S", self.media_type):
+            raise ValueError(f"media_type must be like 'text/plain', not {self.media_type!r}")
+
+    def __repr__(self) -> str:
+        words = f"<EmbeddedResource {self.uri}, {self.media_type or 'of no media type'}"
+        return f"{words}, {self.size:,} bytes>"
+
+    @property
+    def size(self) -> int:
+        """How many bytes the content has, a text in UTF-8."""
+        return len(self.content.encode() if isinstance(self.content, str) else self.content)
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the content block of the Model Context Protocol, bytes in base64."""
+        resource: dict[str, JSON] = {"uri": self.uri}
+        if self.media_type is not None:
+            resource["mimeType"] = self.media_type
+        if isinstance(self.content, str):
+            resource["text"] = self.content
+        else:
+            resource["blob"] = base64(self.content)
+        return {"type": "resource", "resource": resource}
+
+    @classmethod
+    def from_path(
+        cls, path: str | os.PathLike[str], media_type: str | None = None, *, uri: str | None = None
+    ) -> Self:
+        """Return the content of a file, as text if it is UTF-8.
+
+        Args:
+            path: where the file is.
+            media_type: unless given, the file's name tells it, or else the bytes, if they can.
+            uri: the address that the model sees; the file's own unless given.
+
+        Raises:
+            OSError: the file can't be read.
+        """
+        from pathlib import Path  # noqa: PLC0415 - it would slow every start
+
+        with open(path, "rb") as file:
+            data = file.read()
+        text = readable(data)
+        content = data if text is None else text
+        address = uri or Path(path).absolute().as_uri()
+        return cls(address, content, media_type or _guessed(path) or told(data))
+
+
+Content: TypeAlias = Text | Image | Audio | EmbeddedResource
+
+CONTENT = (Text, Image, Audio, EmbeddedResource)
+"""The classes of content, for ``isinstance``."""
+
+
+def told(data: bytes, kind: str = "") -> str | None:
+    """Return the media type that the first bytes of a file tell, if it is of that kind."""
+    for media_type, magic in _MAGIC.items():
+        if media_type.startswith(kind) and re.match(magic, data, re.DOTALL):
+            return media_type
+    return None
+
+
+def base64(data: bytes) -> str:
+    """Return the bytes in base64, on one line."""
+    return b2a_base64(data, newline=False).decode()
+
+
+def readable(data: bytes) -> str | None:
+    """Return the bytes as text if they are UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def encodable(text: str) -> str:
+    """Return the text as it can be encoded in UTF-8, a plain string.
+
+    Two halves of a surrogate pair become the character, a lone one U+FFFD.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return str.__str__(text)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return the text, or the beginning of one that has more than ``limit`` bytes in UTF-8.
+
+    It is cut between characters, with their combining marks, and says so at its end unless the
+    words would take more than half of the limit.
+    """
+    if len(text) * 4 <= limit or len(data := text.encode()) <= limit:
+        return text
+    sizes = limit, len(data)
+    mark = next(each for each in _MARKS if 2 * len(each.format(*sizes).encode()) <= limit)
+    kept = data[: limit - len(mark.format(*sizes).encode())].decode(errors="ignore")
+    kept = text[: _boundary(text, len(kept))]
+    return kept + mark.format(len(kept.encode()), len(data))
+
+
+_MARKS = ("… [cut: {:,} of {:,} bytes]", "…", "")
+_LONGEST_CLUSTER = 32
+_JOINER = "\u200d"
+
+
+def _boundary(text: str, end: int) -> int:
+    """Return the last place up to ``end`` where no mark is cut off its letter."""
+    for place in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
+        if not _belongs(text[place], text[place - 1]):
+            return place
+    return end
+
+
+def _belongs(char: str, before: str) -> bool:
+    from unicodedata import category  # noqa: PLC0415 - only long results need its tables
+
+    is_skin_tone = "\U0001f3fb" <= char <= "\U0001f3ff"
+    return is_skin_tone or _JOINER in (char, before) or category(char).startswith("M")
+
+
+def _checked(name: str, value: object, expected: str = "str") -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be {expected}, not {type(value).__name__}")
+    return encodable(value)
+
+
+def _guessed(path: str | os.PathLike[str]) -> str | None:
+    """Return the media type that a file's name suggests."""
+    import mimetypes  # noqa: PLC0415 - it reads the system's tables
+
+    media_type, compression = mimetypes.guess_type(os.fspath(path))
+    return None if compression else media_type

@@ -1,0 +1,102 @@
+"""An attempt of a call: the tool is run once. Hooks may make several, with other arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from sovl_tools.model.call import Mode, ToolCall
+from sovl_tools.model.context import ToolContext
+from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.running.failing import failure_of
+from sovl_tools.running.gate import Gate
+from sovl_tools.running.plan import Plan, Value
+from sovl_tools.running.run import Run, RunCancelledError
+from sovl_tools.running.settling import Sink
+from sovl_tools.running.world import Attempt, World
+
+
+@dataclass(frozen=True, slots=True)
+class Attempting:
+    """What the attempts of one call have in common.
+
+    Attributes:
+        plan: the tool.
+        call: as it was when its arguments were checked.
+        whole: the run that the attempts are below.
+        world: how things are waited for.
+        room: lets in as many threads as there may be.
+        context: makes the context of an attempt.
+        limit: how long each may take, in seconds.
+        mode: where sync functions run.
+        sink: takes the items of a generator as they come.
+    """
+
+    plan: Plan
+    call: ToolCall
+    whole: Run
+    world: World
+    room: Gate
+    context: Callable[[Run, Plan], ToolContext]
+    limit: float | None
+    mode: Mode | None
+    sink: Sink | None
+
+    async def attempt(self, call: ToolCall) -> ToolResult:
+        """Run the tool once; whatever it does wrong becomes a failure."""
+        started = perf_counter()
+        arguments: Any = call.arguments
+        if arguments is not self.call.arguments:
+            arguments = self.plan.check(arguments)
+        if isinstance(arguments, Failure):
+            return self._failed(arguments, started)
+        run = Run(self.whole.call_id, self.whole.chain, parent=self.whole)
+        try:
+            value, content = await self._value(arguments, run, started)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            if self.world.is_own_end(error):
+                raise
+            return self._failed(self._failure(error, run), started)
+        finally:
+            run.close()
+        return ToolResult(self.plan.name, value, None, perf_counter() - started, content)
+
+    async def _value(self, arguments: Mapping[str, Any], run: Run, started: float) -> Value:
+        attempt = Attempt(run, self.limit, started, self.mode, self.room, self.sink)
+        value = await self.world.limited(self._through_gate(arguments, attempt), attempt)
+        if run.is_stopped:
+            raise RunCancelledError
+        return value
+
+    async def _through_gate(self, arguments: Mapping[str, Any], attempt: Attempt) -> Value:
+        gate = self.plan.gate
+        if gate is None:
+            return await self._down_the_road(arguments, attempt)
+        await self.world.enter(gate, attempt)
+        try:
+            return await self._down_the_road(arguments, attempt)
+        finally:
+            gate.leave()
+
+    async def _down_the_road(self, arguments: Mapping[str, Any], attempt: Attempt) -> Value:
+        contexts = {name: self.context(attempt.run, self.plan) for name in self.plan.contexts}
+        road = self.plan.road(arguments, contexts)
+        reply = None
+        while True:
+            try:
+                work = road.send(reply)
+            except StopIteration as stop:
+                value: Value = stop.value
+                return value
+            reply = await self.world.work(work, attempt)
+
+    def _failure(self, error: BaseException, run: Run) -> Failure:
+        plan = self.plan
+        return failure_of(error, plan.name, secrets=plan.secrets, is_abandoned=run.is_abandoned)
+
+    def _failed(self, failure: Failure, started: float) -> ToolResult:
+        return ToolResult(self.plan.name, None, failure, perf_counter() - started)

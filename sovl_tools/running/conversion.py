@@ -1,0 +1,194 @@
+"""From the JSON of checked arguments to the types that a function's annotations name.
+
+Annotations that are plainly JSON are recognised here, cheaply; all others, and the libraries that
+they need, are the business of ``converters``, which is entered only for them.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
+from types import FunctionType, NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union
+
+from sovl_tools.model.document import Path, dotted
+from sovl_tools.model.errors import SovlToolsError
+
+Conversion: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+"""From a function's keywords to keywords of the annotated types, a new dictionary."""
+
+_MOST_LAYERS = 64
+
+
+class ConversionError(SovlToolsError, ValueError):
+    """Arguments that are not of the annotated types; ``problems`` tells all places and reasons."""
+
+    def __init__(self, problems: Iterable[tuple[Path, str]]) -> None:
+        self.problems = list(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{dotted(path)}: {message}" for path, message in self.problems)
+
+
+def converter_of(function: Callable[..., Any], names: Iterable[str]) -> Conversion | None:
+    """Return what converts a function's keywords; None if none of those names needs it.
+
+    A parameter stays as it is if it has no annotation, one that is plainly JSON, one whose
+    names can't be found, or one of a class that ``converters`` does not know. The conversion
+    changes nothing that it is given, neither the dictionary nor what lies in it; it raises a
+    ConversionError with everything that is wrong.
+    """
+    if type(function) is not FunctionType or vars(function):
+        function = _underlying(function)
+    annotations = _annotations(function)
+    odd = {
+        name: annotations[name]
+        for name in names
+        if name in annotations and not is_plain(annotations[name])
+    }
+    return _made(function, odd) if odd else None
+
+
+def _underlying(function: Any) -> Any:
+    """Return the function in which bound methods, partials, wrappers and callables end."""
+    for _ in range(_MOST_LAYERS):
+        inner = _inner(function)
+        if inner is None:
+            break
+        function = inner
+    return function
+
+
+def _inner(function: Any) -> Any:
+    if isinstance(function, partial):
+        return function.func
+    for name in ("__wrapped__", "__func__"):
+        inner = getattr(function, name, None)
+        if inner is not None:
+            return inner
+    called = type(function).__call__
+    return called if isinstance(called, FunctionType) else None
+
+
+def _annotations(function: Any) -> Mapping[str, Any]:
+    if isinstance(function, type):
+        return {}
+    try:
+        found = function.__annotations__
+    except (AttributeError, NameError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _made(function: Any, annotations: Mapping[str, Any]) -> Conversion | None:
+    from sovl_tools.running.converters import (  # noqa: PLC0415 - imports datetime, uuid and more
+        Builder,
+        UnfitError,
+        resolved,
+    )
+
+    builder, namespace = Builder(), getattr(function, "__globals__", {})
+    converters = {}
+    for name, annotation in annotations.items():
+        hint = resolved(annotation, namespace)
+        convert = None if is_plain(hint) else builder.parameter(hint, _default(function, name))
+        if convert is not None:
+            converters[name] = convert
+    items = tuple(converters.items())
+
+    def conversion(keywords: dict[str, Any]) -> dict[str, Any]:
+        found, problems = {**keywords}, []
+        for name, convert in items:
+            if name in found:
+                try:
+                    found[name] = convert(found[name])
+                except UnfitError as error:
+                    problems += error.below(name)
+                except RecursionError:
+                    problems.append(((name,), "is nested too deep"))
+        if problems:
+            raise ConversionError(problems)
+        return found
+
+    return conversion if items else None
+
+
+def _default(function: Any, name: str) -> Any:
+    try:
+        return inspect.signature(function).parameters[name].default
+    except (ValueError, TypeError, KeyError):
+        return inspect.Parameter.empty
+
+
+def is_plain(annotation: Any) -> bool:
+    """Tell whether an annotation certainly admits values as JSON has them, and no others."""
+    kind = type(annotation)
+    if kind is str:
+        return _is_plain_text(annotation)
+    if id(annotation) in _PLAIN:
+        return True
+    if kind is UnionType:
+        return _all_plain(annotation.__args__)
+    if kind is _ANNOTATED:
+        return _described(annotation)
+    are_plain = _GENERICS.get(id(getattr(annotation, "__origin__", None)))
+    return are_plain is not None and are_plain(getattr(annotation, "__args__", ()))
+
+
+def _described(annotation: Any) -> bool:
+    """Tell whether an ``Annotated`` is plain: all that it adds to a plain type are words."""
+    return {str}.issuperset(map(type, annotation.__metadata__)) and is_plain(annotation.__origin__)
+
+
+def _all_plain(arguments: tuple[Any, ...]) -> bool:
+    return all(map(is_plain, arguments))
+
+
+def _plain_keys(arguments: tuple[Any, ...]) -> bool:
+    """Tell whether keys stay texts; those of other types are made from texts."""
+    return _all_plain(arguments) and (not arguments or arguments[0] in _TEXT_KEYS)
+
+
+def _json_values(arguments: tuple[Any, ...]) -> bool:
+    return _JSON_SCALARS.issuperset(map(type, arguments))
+
+
+_ANNOTATED = type(Annotated[str, ""])
+_JSON_SCALARS = frozenset({str, int, bool, NoneType})
+_TEXT_KEYS = (str, Any, "str")
+_ARRAYS = (
+    list,
+    collections.abc.Sequence,
+    collections.abc.MutableSequence,
+    collections.abc.Collection,
+    collections.abc.Iterable,
+)
+_OBJECTS = (dict, Mapping, collections.abc.MutableMapping)
+_GENERICS: dict[int, Callable[[tuple[Any, ...]], bool]] = {
+    **{id(origin): _all_plain for origin in (*_ARRAYS, Union)},
+    **{id(origin): _plain_keys for origin in _OBJECTS},
+    id(Literal): _json_values,
+}
+# By identity, because the classes that are looked for here may have any idea of being equal.
+_PLAIN = frozenset(map(id, (*_JSON_SCALARS, float, None, Any, object, *_ARRAYS, *_OBJECTS)))
+
+
+@lru_cache(maxsize=1024)
+def _is_plain_text(text: str) -> bool:
+    return _PLAIN_TEXT.fullmatch(text) is not None
+
+
+# Only words that nobody gives to a class of their own; what a name stands for is not looked up.
+_PLAIN_TEXT = re.compile(
+    r"""(?: (?:typing\.)?+ (?:
+            (?: str | int | float | bool | None | object | Any | Optional | Union | [Ll]ist )\b
+          | [Dd]ict (?: \[ \s*+ str \s*+ , | \b(?!\[) )
+          | Literal \[ (?: "[^"\\]*+" | '[^'\\]*+' | -?\d++ | True | False | None | [,\s] )++ \]
+        )
+      | [][|,\s] )++""",
+    re.VERBOSE,
+)

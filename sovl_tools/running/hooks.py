@@ -1,0 +1,184 @@
+"""Middleware: functions around a call that may change it, repeat it or answer in its place."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
+
+from sovl_tools.model.call import ToolCall
+from sovl_tools.model.errors import ToolError
+from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.running.failing import message_of, type_name
+from sovl_tools.running.run import Run, RunCancelledError
+from sovl_tools.running.world import World
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+HookFunction: TypeAlias = Callable[[ToolCall, Any], Any]
+"""``(call, next)``: a sync or async function that returns a result, or a generator function.
+
+``next(call)`` is the result of whatever comes after the hook, awaited in an async one. A generator
+function serves sync and async calls alike: it yields ``next(call)`` to get the result, may yield
+``Pause(seconds)``, and returns a result.
+"""
+
+Form: TypeAlias = Literal["sync", "async", "generator"]
+Following: TypeAlias = Callable[[ToolCall], Awaitable[ToolResult]]
+
+
+class Pause(NamedTuple):
+    """Yielded by a generator hook to wait, in seconds, without blocking an event loop."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A hook and the tools that it is for.
+
+    Attributes:
+        function: see ``HookFunction``.
+        tools: shell patterns of tool names; None for every tool.
+    """
+
+    function: HookFunction
+    tools: tuple[str, ...] | None = None
+
+    @property
+    def form(self) -> Form:
+        """How the function is to be run."""
+        function: Any = self.function
+        for each in (function, getattr(function, "__call__", None)):  # noqa: B004 - its code
+            if inspect.iscoroutinefunction(each):
+                return "async"
+            if inspect.isgeneratorfunction(each):
+                return "generator"
+        return "sync"
+
+    @property
+    def name(self) -> str:
+        """The function's name, for messages."""
+        return getattr(self.function, "__name__", None) or type_name(type(self.function))
+
+    def concerns(self, tool: str) -> bool:
+        """Tell whether the hook is for the tool of that name."""
+        return self.tools is None or any(fnmatchcase(tool, pattern) for pattern in self.tools)
+
+    def __call__(self, call: ToolCall, following: Any) -> Any:
+        """Call the function."""
+        return self.function(call, following)
+
+
+@overload
+def hook(function: HookFunction, /) -> Hook: ...
+@overload
+def hook(*, tools: Iterable[str] | str) -> Callable[[HookFunction], Hook]: ...
+def hook(
+    function: HookFunction | None = None, /, *, tools: Iterable[str] | str | None = None
+) -> Hook | Callable[[HookFunction], Hook]:
+    """Make a function a hook, for the tools of those names or for all.
+
+    It is registered with a Tooler: ``Tooler(registry, hooks=[approve])``. Names may be shell
+    patterns: ``@hook(tools="delete_*")``.
+
+    Raises:
+        TypeError: what is decorated can't be called.
+    """
+    patterns = (tools,) if isinstance(tools, str) else None if tools is None else tuple(tools)
+
+    def decorate(function: HookFunction) -> Hook:
+        if not callable(function):
+            raise TypeError(f"a hook must be a function (call, next), not {function!r:.80}")
+        own = function.tools if isinstance(function, Hook) else None
+        inner = function.function if isinstance(function, Hook) else function
+        return Hook(inner, patterns or own)
+
+    return decorate if function is None else decorate(function)
+
+
+async def through(
+    hooks: tuple[Hook, ...], call: ToolCall, run: Run, *, world: World, last: Following
+) -> ToolResult:
+    """Take the call through the hooks, the first one outermost, and through ``last``.
+
+    An async hook can only be run in the world of an event loop.
+    """
+    if not hooks:
+        return await last(call)
+    first = hooks[0]
+    following = partial(through, hooks[1:], run=run, world=world, last=last)
+    try:
+        return _result(await _FORMS[first.form](first.function, call, run, world, following))
+    except RunCancelledError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a hook may be anybody's
+        return _failed(first, call, error)
+
+
+async def _run_sync(
+    function: HookFunction, call: ToolCall, run: Run, world: World, following: Following
+) -> Any:
+    return await world.hook(function, call, run, following)
+
+
+async def _run_async(
+    function: HookFunction, call: ToolCall, _run: Run, _world: World, following: Following
+) -> Any:
+    return await function(call, following)
+
+
+async def _run_generator(
+    function: HookFunction, call: ToolCall, run: Run, world: World, following: Following
+) -> Any:
+    reply = None
+    with closing(function(call, _same)) as steps:
+        while True:
+            try:
+                request = steps.send(reply)
+            except StopIteration as stop:
+                return stop.value
+            reply = await _answered(request, run, world, following)
+
+
+async def _answered(
+    request: Any, run: Run, world: World, following: Following
+) -> ToolResult | None:
+    if isinstance(request, Pause):
+        await world.pause(request.seconds, run)
+        return None
+    if isinstance(request, ToolCall):
+        return await following(request)
+    raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
+
+
+_FORMS: dict[Form, Callable[..., Awaitable[Any]]] = {
+    "sync": _run_sync,
+    "async": _run_async,
+    "generator": _run_generator,
+}
+
+
+def _same(call: ToolCall) -> ToolCall:
+    """Return the call itself: what a generator yields to have it run."""
+    return call
+
+
+def _result(result: Any) -> ToolResult:
+    if isinstance(result, ToolResult):
+        return result
+    raise TypeError(f"it returned {result!r:.80}, not a ToolResult")
+
+
+def _failed(hook: Hook, call: ToolCall, error: Exception) -> ToolResult:
+    if isinstance(error, ToolError):
+        return ToolResult(call.name, None, Failure("tool_error", message_of(error)), 0.0)
+    _LOGGER.warning("hook %s failed at tool %s", hook.name, call.name, exc_info=error)
+    kind = type_name(type(error))
+    words = f"hook {hook.name!r} failed: {kind}: {message_of(error)}"
+    return ToolResult(call.name, None, Failure("tool_error", words, error_type=kind), 0.0)

@@ -1,0 +1,47 @@
+"""A call whose items come one by one, as a generator makes them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from typing import Any
+
+from sovl_tools.model.document import JSON
+from sovl_tools.model.result import ToolResult
+from sovl_tools.running.settling import Sink
+
+
+class ToolStream:
+    """The items of a call, for ``async for`` and ``for``. Each time round it is made anew.
+
+    Attributes:
+        result: the result of the call when the items have ended: all of them as a list, or the
+            error that ended them. None before.
+    """
+
+    def __init__(self, make: Callable[[Sink], Awaitable[ToolResult]]) -> None:
+        self.result: ToolResult | None = None
+        self._make = make
+
+    def _done(self, result: ToolResult) -> None:
+        self.result = result
+
+    def __aiter__(self) -> AsyncGenerator[JSON, None]:
+        """Make the call and yield its items; whoever stops early cancels it."""
+        from sovl_tools.running.itemizing import itemized  # noqa: PLC0415 - imports asyncio
+
+        return itemized(self._make, self._done)
+
+    def __iter__(self) -> Iterator[JSON]:
+        """Make the call and yield its items; whoever stops early cancels it."""
+        from sovl_tools.running.background import free_loop, run_on  # noqa: PLC0415 - asyncio
+
+        loop, items, end = free_loop(), self.__aiter__(), object()
+        try:
+            while (item := run_on(loop, _next(items, end))) is not end:
+                yield item
+        finally:
+            run_on(loop, items.aclose())
+
+
+async def _next(items: AsyncGenerator[JSON, None], end: object) -> Any:
+    return await anext(items, end)
