@@ -81,7 +81,7 @@ class Engine:
         if plan is not None:
             return plan
         if definition is None:
-            return self._absence(name, catalog)
+            return self._absence(str(name), catalog)
         return self._planned(definition, plans)
 
     @staticmethod
@@ -100,7 +100,7 @@ class Engine:
         try:
             plan = Plan(definition, self.settings, log)
         except SchemaError as error:
-            words = f"tool {definition.name!r} is not available: its schemas can't be used: {error}"
+            words = f"tool {definition.name!r} is not available: its parameters can't be used: {error}"
             return Absence(Failure("unavailable", words))
         return plans.setdefault(definition.name, plan)
 

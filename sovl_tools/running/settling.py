@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import aclosing, closing
 from types import AsyncGeneratorType, GeneratorType
 from typing import Any, Protocol
 
@@ -29,23 +30,33 @@ class StoppedIteration(Exception):  # noqa: N818 - it stands for StopIteration
     """A StopIteration that left a tool, which no coroutine can raise; shown by its own name."""
 
 
+class ClosedGenerator(Exception):  # noqa: N818 - it stands for GeneratorExit
+    """A GeneratorExit that left a tool, which would close the coroutines that it passes."""
+
+
 StoppedIteration.__name__ = "StopIteration"
+ClosedGenerator.__name__ = "GeneratorExit"
+
+
+def _standing_for(error: BaseException) -> Exception:
+    kind = StoppedIteration if isinstance(error, StopIteration) else ClosedGenerator
+    return kind(*error.args)
 
 
 def called(function: Callable[[], Any], run: Run | None = None, sink: Sink | None = None) -> Any:
-    """Call a function and return its settled value; a StopIteration is made transportable."""
+    """Call a function and return its settled value; what it raises can pass through coroutines."""
     try:
         return settled_sync(function(), run, sink)
-    except StopIteration as error:
-        raise StoppedIteration(*error.args) from error
+    except (StopIteration, GeneratorExit) as error:
+        raise _standing_for(error) from error
 
 
 async def called_async(function: Callable[[], Any], sink: Sink | None = None) -> Any:
-    """Call a function and return its settled value; a StopIteration is made transportable."""
+    """Call a function and return its settled value; what it raises can pass through coroutines."""
     try:
         value = function()
-    except StopIteration as error:
-        raise StoppedIteration(*error.args) from error
+    except (StopIteration, GeneratorExit) as error:
+        raise _standing_for(error) from error
     return await settled(value, sink)
 
 
@@ -64,13 +75,16 @@ def settled_sync(value: Any, run: Run | None = None, sink: Sink | None = None) -
     return in_background(_awaited(value)) if inspect.isawaitable(value) else value
 
 
-def _items(items: Iterator[Any], run: Run | None, sink: Sink | None) -> Iterator[Any]:
-    for item in items:
-        if run is not None and run.is_stopped:
-            raise RunCancelledError
-        if sink is not None:
-            sink.put(item)
-        yield item
+def _items(
+    items: Generator[Any, None, Any], run: Run | None, sink: Sink | None
+) -> Iterator[Any]:
+    with closing(items):
+        for item in items:
+            if run is not None and run.is_stopped:
+                raise RunCancelledError
+            if sink is not None:
+                sink.put(item)
+            yield item
 
 
 def in_background(work: Coroutine[Any, Any, Any], *, limit: float | None = None) -> Any:
@@ -98,20 +112,21 @@ async def _awaited(value: Awaitable[Any]) -> Any:
     return await settled(await value)
 
 
-async def _gathered(items: Iterator[Any], sink: Sink | None) -> list[Any]:
-    if sink is None:
-        return list(items)
+async def _gathered(items: Generator[Any, None, Any], sink: Sink | None) -> list[Any]:
     found = []
-    for item in items:
-        await sink.put_later(item)
-        found.append(item)
+    with closing(items):
+        for item in items:
+            if sink is not None:
+                await sink.put_later(item)
+            found.append(item)
     return found
 
 
-async def _collected(items: AsyncIterator[Any], sink: Sink | None) -> list[Any]:
+async def _collected(items: AsyncGenerator[Any, None], sink: Sink | None) -> list[Any]:
     found = []
-    async for item in items:
-        if sink is not None:
-            await sink.put_later(item)
-        found.append(item)
+    async with aclosing(items):
+        async for item in items:
+            if sink is not None:
+                await sink.put_later(item)
+            found.append(item)
     return found

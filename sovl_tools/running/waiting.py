@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from time import monotonic
 from typing import Any, TypeVar
 
 from sovl_tools.model.call import ToolCall
@@ -29,7 +28,7 @@ class Waiting:
         mode = attempt.mode or ("thread" if is_limited else "inline")
         if mode == "inline" or (IS_ON_THREAD.get() and not is_limited):
             return function()
-        return within(function, attempt.run, limit=attempt.left, room=attempt.room)
+        return within(function, attempt)
 
     async def limited(self, coroutine: Coroutine[Any, Any, _T], _attempt: Attempt) -> _T:
         """Run a coroutine; each thread that it waits for has what is left of the limit."""
@@ -37,7 +36,7 @@ class Waiting:
 
     async def enter(self, gate: Gate, attempt: Attempt) -> None:
         """Wait until the gate has room."""
-        enter(gate, attempt.run, attempt.left)
+        enter(gate, attempt)
 
     async def pause(self, seconds: float, run: Run) -> None:
         """Wait for some time.
@@ -69,26 +68,32 @@ class Waiting:
         return False
 
 
-def enter(gate: Gate, run: Run, limit: float | None = None) -> None:
+def enter(gate: Gate, attempt: Attempt) -> None:
     """Wait until the gate has room.
 
     Raises:
-        TimeLimitError: there was none within the limit in seconds.
+        TimeLimitError: there was none within the limit.
         RunCancelledError: the run was stopped meanwhile.
     """
     turn = threading.Event()
     ticket = gate.queue(turn.set)
     if ticket is None:
         return
+    run = attempt.run
     run.on_stop(turn.set)
-    turn.wait(limit)
+    turn.wait(attempt.left)
     if ticket.is_admitted and not run.is_stopped:
         return
     if not gate.give_up(ticket):
         gate.leave()
-    if run.is_stopped:
-        raise RunCancelledError
-    raise TimeLimitError(limit or 0.0)
+    raise _ending(attempt)
+
+
+def _ending(attempt: Attempt) -> Exception:
+    if attempt.run.is_stopped:
+        return RunCancelledError()
+    attempt.run.stop()
+    return TimeLimitError(attempt.limit or 0.0)
 
 
 def leaving(gate: Gate | None) -> Callable[[], None]:
@@ -105,8 +110,8 @@ def leaving(gate: Gate | None) -> Callable[[], None]:
     return leave
 
 
-def within(function: Callable[[], _T], run: Run, *, limit: float | None, room: Gate) -> _T:
-    """Run the function on a thread and wait for it, no longer than the limit in seconds.
+def within(function: Callable[[], _T], attempt: Attempt) -> _T:
+    """Run the function on a thread and wait for it, no longer than the attempt may take.
 
     Below a run that has a thread already no room is needed.
 
@@ -114,10 +119,9 @@ def within(function: Callable[[], _T], run: Run, *, limit: float | None, room: G
         TimeLimitError: the limit is over; the thread goes on, and its result is dropped.
         RunCancelledError: the run was stopped meanwhile; likewise.
     """
-    ends = None if limit is None else monotonic() + limit
-    gate = None if IS_ON_THREAD.get() else room
+    run, gate = attempt.run, None if IS_ON_THREAD.get() else attempt.room
     if gate is not None:
-        enter(gate, run, limit)
+        enter(gate, attempt)
     leave = leaving(gate)
     outcome: list[tuple[Any, BaseException | None]] = []
     finished = threading.Event()
@@ -130,11 +134,17 @@ def within(function: Callable[[], _T], run: Run, *, limit: float | None, room: G
     run.on_stop(finished.set)
     try:
         start(on_thread(unless_stopped(function, run)), done)
-        finished.wait(None if ends is None else max(0.0, ends - monotonic()))
+        finished.wait(attempt.left)
     finally:
         leave()
-    value: _T = _result_of(outcome, run, limit)
-    return value
+    if not outcome:
+        run.abandon()
+        raise _ending(attempt)
+    value, error = outcome[0]
+    if error is not None:
+        raise error
+    result: _T = value
+    return result
 
 
 def unless_stopped(function: Callable[[], _T], run: Run) -> Callable[[], _T]:
@@ -146,18 +156,3 @@ def unless_stopped(function: Callable[[], _T], run: Run) -> Callable[[], _T]:
         return function()
 
     return begin
-
-
-def _result_of(
-    outcome: list[tuple[Any, BaseException | None]], run: Run, limit: float | None
-) -> Any:
-    if outcome:
-        value, error = outcome[0]
-        if error is not None:
-            raise error
-        return value
-    run.abandon()
-    if run.is_stopped:
-        raise RunCancelledError
-    run.stop()
-    raise TimeLimitError(limit or 0.0)

@@ -198,10 +198,8 @@ def _distance(branch: _Branch, parent: Problem) -> int:
 def _cost(problem: Problem, parent: Problem) -> tuple[int, Path]:
     """Return how much a problem speaks against its branch, and which keys it is about."""
     below = problem.path[len(parent.path) :]
-    if not below and problem.keyword in MISSING:
+    if not below and problem.keyword in MISSING | SUPERFLUOUS:
         return 3, problem.expected
-    if not below and problem.keyword in SUPERFLUOUS:
-        return 2, problem.expected
     if len(below) == 1 and _is_discriminator(problem, parent.value):
         return 10, below
     return 1 if len(below) > 1 else 2, below[:1] or ("",)

@@ -160,4 +160,4 @@ async def test_a_thousand_calls_end_with_the_generation_with_which_they_began() 
     results, _ = await asyncio.gather(calls, replace_often())
     assert len(results) == 1000
     assert all(result.ok and len(set(result.value)) == 1 for result in results)
-    assert len({result.value[0] for result in results}) > 10
+    assert len({result.value[0] for result in results}) > 5

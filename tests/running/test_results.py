@@ -385,7 +385,8 @@ def with_room(frames: int, function: Callable[[Any], Any], argument: Any) -> Any
 
 @pytest.mark.parametrize("inner", [0, (1,), {"a": PICTURE}], ids=repr)
 def test_a_stack_that_is_nearly_full_is_no_recursion_error(inner: Any) -> None:
-    value, outcomes = nested(DEEPEST - 3, inner), set()
+    value = nested(DEEPEST - 3, inner)
+    outcomes: set[int | str] = set()
     for frames in range(30, 330, 7):
         try:
             outcomes.add(depth(with_room(frames, to_json, value)))

@@ -107,8 +107,8 @@ def test_an_async_tool_that_returns_a_generator_gives_its_items(call: Call) -> N
 
 
 @each_way
-@pytest.mark.parametrize("value", [None, (1, 2), {"a": 1}, range(2), {1}, Echo(), b"bytes"])
-def test_a_value_stays_the_very_object(call: Call, value: Any) -> None:
+@pytest.mark.parametrize("value", [None, [1, 2], {"a": {"b": [1.5]}}, "text", 5, True], ids=str)
+def test_a_value_that_is_json_stays_the_very_object(call: Call, value: Any) -> None:
     def give() -> Any:
         return value
 

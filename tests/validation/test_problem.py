@@ -159,7 +159,7 @@ CASES = {
     "an optional union of types": Case(
         any_of(any_of(INTEGER, NUMBER), NULL),
         "x",
-        ['must be a number, an integer or null, not the string "x"'],
+        ['must be an integer, null or a number, not the string "x"'],
     ),
     "a union of values and types, and neither": Case(
         SIZE, None, ['must be "small", "large" or an integer, not null']

@@ -76,15 +76,13 @@ def test_a_place_is_told_as_people_write_it(path: Path, text: str) -> None:
             "type",
             ("array",),
             ' ["a"]',
-            'must be an array, not the string " [\\"a\\"]"; '
-            "give the array itself, not JSON text of it",
+            '" [\\"a\\"]"; give the array itself, not JSON text of it',
         ),
         (
             "type",
             ("null", "object"),
             "{}",
-            'must be null or an object, not the string "{}"; '
-            "give the object itself, not JSON text of it",
+            'the string "{}"; give the object itself, not JSON text of it',
         ),
         ("type", ("array",), "{}", 'must be an array, not the string "{}"'),
         ("type", ("array",), "[a]", 'must be an array, not the string "[a]"'),
