@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -16,8 +15,7 @@ Mode: TypeAlias = Literal["inline", "thread"]
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """A call that is about to run: the tool is there and the arguments are valid.
 
     Attributes:
@@ -40,11 +38,10 @@ class ToolCall:
 
     def with_arguments(self, arguments: Mapping[str, JSON]) -> Self:
         """Return the same call with other arguments; they are checked before the tool runs."""
-        return replace(self, arguments=arguments)
+        return self._replace(arguments=arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class CallEvent:
+class CallEvent(NamedTuple):
     """A call that has ended.
 
     Attributes:
@@ -75,8 +72,7 @@ class CallEvent:
         return self.kind is None
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a running call is: ``done`` of ``total``, in a unit of the tool's own."""
 
     tool: str
@@ -86,8 +82,7 @@ class Progress:
     message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LogMessage:
+class LogMessage(NamedTuple):
     """Something that a running call has to say."""
 
     tool: str

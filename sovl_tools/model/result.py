@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.content import Content
@@ -34,8 +33,7 @@ class Repair(NamedTuple):
     used: JSON
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Why a call has no value.
 
     Attributes:

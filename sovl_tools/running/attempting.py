@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sovl_tools.model.call import Mode, ToolCall
 from sovl_tools.model.context import ToolContext
@@ -18,8 +17,7 @@ from sovl_tools.running.settling import Sink
 from sovl_tools.running.world import Attempt, World
 
 
-@dataclass(frozen=True, slots=True)
-class Attempting:
+class Attempting(NamedTuple):
     """What the attempts of one call have in common.
 
     Attributes:

@@ -48,7 +48,7 @@ from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import chain, count, repeat
 from threading import local
-from types import NoneType, SimpleNamespace, UnionType
+from types import MappingProxyType, NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, NamedTuple, TypeAlias, Union
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -62,6 +62,9 @@ from sovl_tools.validation.wording import describe, named, one_of, shown
 
 Convert: TypeAlias = Callable[[Any], Any]
 """From a value to an instance; raises an UnfitError if none can be made."""
+
+Build: TypeAlias = Callable[[Any], Convert]
+"""From an annotation to its converter."""
 
 Problems: TypeAlias = list[tuple[Path, str]]
 
@@ -250,9 +253,9 @@ _ARRAYS: dict[Any, Callable[[list[Any]], Any]] = {
 _ARRAY_LIKE = (list, tuple, set, frozenset, collections.deque)
 
 
-def _array(builder: Builder, annotation: Any) -> Convert:
+def _array(build: Build, annotation: Any) -> Convert:
     make = _ARRAYS[typing.get_origin(annotation) or annotation]
-    item = builder.build(*(typing.get_args(annotation)[:1] or (Any,)))
+    item = build(*(typing.get_args(annotation)[:1] or (Any,)))
 
     def convert(values: Any) -> Any:
         if not isinstance(values, _ARRAY_LIKE):
@@ -263,13 +266,13 @@ def _array(builder: Builder, annotation: Any) -> Convert:
     return convert
 
 
-def _tuple(builder: Builder, annotation: Any) -> Convert:
+def _tuple(build: Build, annotation: Any) -> Convert:
     arguments = typing.get_args(annotation)
     if arguments[1:] == (...,) or annotation in (tuple, typing.Tuple):  # noqa: UP006 - as it is written
-        return _array(builder, annotation)
+        return _array(build, annotation)
     if any(map(_is_unpacked, arguments)):
-        return _array(builder, tuple)
-    items = [builder.build(each) for each in arguments]
+        return _array(build, tuple)
+    items = [build(each) for each in arguments]
 
     def convert(values: Any) -> tuple[Any, ...]:
         if not isinstance(values, list | tuple):
@@ -295,10 +298,10 @@ _OBJECTS: dict[Any, Callable[[dict[Any, Any]], Any]] = {
 }
 
 
-def _object(builder: Builder, annotation: Any) -> Convert:
+def _object(build: Build, annotation: Any) -> Convert:
     make = _OBJECTS[typing.get_origin(annotation) or annotation]
     kind, content = typing.get_args(annotation) or (Any, Any)
-    key, item = _key(builder.build(kind)), builder.build(content)
+    key, item = _key(build(kind)), build(content)
 
     def convert(value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -343,15 +346,20 @@ _RANKS: dict[Any, int] = {
 }
 
 
-def _union(builder: Builder, annotation: Any) -> Convert:
-    members = typing.get_args(annotation)
+def _union(build: Build, annotation: Any) -> Convert:
+    members = [_described(each) for each in typing.get_args(annotation)]
     exact = {kind for each in members for kind in _EXACT.get(each, ())}
     made = [each for each in members if each is not NoneType]
-    ranked = map(builder.build, sorted(made, key=lambda each: _RANKS.get(each, 0)))
+    ranked = map(build, sorted(made, key=lambda each: _RANKS.get(each, 0)))
     converters = sorted(ranked, key=lambda convert: convert is _same)
     if len(converters) > 1:
         return _Alternatives(frozenset(exact), tuple(converters)).convert
     return _optional(converters[0])
+
+
+def _defaulting(convert: Convert, default: Any) -> Convert:
+    """Return the converter of a parameter, which takes its default of None, whatever it says."""
+    return _optional(convert) if default is None else convert
 
 
 def _optional(convert: Convert) -> Convert:
@@ -405,9 +413,9 @@ class _Alternatives(NamedTuple):
                 outcomes[key] = self, value, self._tried(value), None
             except UnfitError as error:
                 outcomes[key] = self, value, None, error
-        *_, result, error = outcomes[key]
-        if error is not None:
-            raise UnfitError(error.problems, error.expected)
+        *_, result, unfit = outcomes[key]
+        if unfit is not None:
+            raise UnfitError(unfit.problems, unfit.expected)
         return result
 
 
@@ -419,13 +427,13 @@ def _nearest(errors: list[UnfitError], value: Any) -> UnfitError:
     return _mismatch(value, *(words for error in errors for words in error.expected))
 
 
-def _literal(_: Builder, annotation: Any) -> Convert:
+def _literal(_: Build, annotation: Any) -> Convert:
     values = typing.get_args(annotation)
     members = {value: value for value in values if isinstance(value, Enum)}
     return _choice({_written(value): value for value in values}, members.__getitem__)
 
 
-def _enum(_: Builder, annotation: Any) -> Convert:
+def _enum(_: Build, annotation: Any) -> Convert:
     return _choice({_written(each): each for each in annotation.__members__.values()}, annotation)
 
 
@@ -437,6 +445,8 @@ def _written(value: Any) -> JSON:
 
 
 def _choice(choices: Mapping[JSON, Any], otherwise: Convert) -> Convert:
+    if not choices:
+        raise ValueError("there is nothing to choose from")
     by_kind = {(value, type(value) is bool): choice for value, choice in choices.items()}
 
     def convert(value: Any) -> Any:
@@ -494,10 +504,11 @@ class _Instance:
         try:
             return self.convert(dict(zip(names, value, strict=False)))
         except UnfitError as error:
-            places = {name: index for index, name in enumerate(names)}
-            raise UnfitError(
-                [((*map(places.get, path[:1]), *path[1:]), words) for path, words in error.problems]
-            ) from error
+            places: list[tuple[Path, str]] = [
+                ((*(names.index(str(part)) for part in path[:1]), *path[1:]), words)
+                for path, words in error.problems
+            ]
+            raise UnfitError(places) from error
 
     def fields_of(self, value: Any) -> dict[str, Any]:
         """Return the converted fields of an object."""
@@ -520,44 +531,41 @@ class _Instance:
 _ANYTHING = _Field(_same, is_required=False)
 
 
-def _instance(builder: Builder, annotation: Any) -> Convert:
-    return _with_parameters(builder, annotation).convert
+def _instance(build: Build, annotation: Any) -> Convert:
+    return _with_parameters(build, annotation).convert
 
 
-def _named_tuple(builder: Builder, annotation: Any) -> Convert:
-    return _with_parameters(builder, annotation).from_array
+def _named_tuple(build: Build, annotation: Any) -> Convert:
+    return _with_parameters(build, annotation).from_array
 
 
-def _typed_dict(builder: Builder, annotation: Any) -> Convert:
-    return _Instance(_origin(annotation), partial(_keys, builder, annotation)).fields_of
+def _typed_dict(build: Build, annotation: Any) -> Convert:
+    return _Instance(_origin(annotation), partial(_keys, build, annotation)).fields_of
 
 
-def _with_parameters(builder: Builder, annotation: Any) -> _Instance:
+def _with_parameters(build: Build, annotation: Any) -> _Instance:
     kind = _origin(annotation)
     taken = [*inspect.signature(kind).parameters.values()]
-    return _Instance(kind, lambda: _parameters(builder, taken, _hints(annotation)))
+    return _Instance(kind, lambda: _parameters(build, taken, annotation))
 
 
-def _parameters(
-    builder: Builder, taken: list[inspect.Parameter], hints: Mapping[str, Any]
-) -> _Shape:
-    """Return the shape of an object of keywords for those parameters."""
-    fields = {
-        each.name: _Field(
-            builder.parameter(hints.get(each.name, Any), each.default) or _same,
-            each.default is each.empty,
-        )
-        for each in taken
-        if each.kind in {each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY}
-    }
+def _parameters(build: Build, taken: list[inspect.Parameter], annotation: Any) -> _Shape:
+    """Return the shape of an object of keywords for those parameters of a class."""
+    hints, names = _hints(annotation), _namespaces(_origin(annotation))
+    fields = {}
+    for each in taken:
+        if each.kind in {each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY}:
+            hint = hints[each.name] if each.name in hints else resolved(each.annotation, *names)
+            convert = _defaulting(build(hint), each.default)
+            fields[each.name] = _Field(convert, is_required=each.default is each.empty)
     return _Shape(fields, any(each.kind is each.VAR_KEYWORD for each in taken))
 
 
-def _keys(builder: Builder, annotation: Any) -> _Shape:
+def _keys(build: Build, annotation: Any) -> _Shape:
     kind = _origin(annotation)
     fields = {
         name: _Field(
-            builder.build(hint),
+            build(hint),
             _SAID.get(typing.get_origin(hint), name in kind.__required_keys__),
         )
         for name, hint in _hints(annotation).items()
@@ -574,16 +582,21 @@ def _origin(annotation: Any) -> Any:
 
 def _hints(annotation: Any) -> dict[str, Any]:
     """Return the annotations of a class and of those that it inherits from."""
-    kind, found = _origin(annotation), {}
-    for base in reversed(kind.__mro__):
-        names = vars(sys.modules.get(base.__module__) or builtins)
-        own = {**vars(base), base.__name__: base}
-        for name, each in inspect.get_annotations(base).items():
-            found[name] = resolved(each, own, names)
+    kind = _origin(annotation)
+    found = {
+        name: resolved(each, *_namespaces(base))
+        for base in reversed(kind.__mro__)
+        for name, each in inspect.get_annotations(base).items()
+    }
     bound = dict(
         zip(getattr(kind, "__parameters__", ()), typing.get_args(annotation), strict=False)
     )
     return {name: _substituted(hint, bound) for name, hint in found.items()}
+
+
+def _namespaces(kind: type) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the names in a class's annotations stand for; its module's come first."""
+    return {**vars(kind), kind.__name__: kind}, vars(sys.modules.get(kind.__module__) or builtins)
 
 
 def _substituted(annotation: Any, bound: Mapping[Any, Any]) -> Any:
@@ -596,21 +609,23 @@ def _substituted(annotation: Any, bound: Mapping[Any, Any]) -> Any:
     return annotation[tuple(bound.get(each, each) for each in free)]
 
 
-def resolved(annotation: Any, *namespaces: Mapping[str, Any]) -> Any:
-    """Return an annotation with its text evaluated: in globals, or in globals and locals.
+def resolved(
+    annotation: Any, names: dict[str, Any], local: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
+    """Return an annotation with its text evaluated; ``local`` names come before the others.
 
     Where a name can't be found, it says nothing: ``Any``.
     """
-    if isinstance(annotation, str):
-        annotation = ForwardRef(annotation, is_argument=False, is_class=True)
-    holder = SimpleNamespace(__annotations__={"annotation": annotation})
     try:
-        return typing.get_type_hints(holder, *namespaces, include_extras=True)["annotation"]
+        if isinstance(annotation, str):
+            annotation = ForwardRef(annotation, is_argument=False, is_class=True)
+        holder = SimpleNamespace(__annotations__={"annotation": annotation})
+        return typing.get_type_hints(holder, names, local, include_extras=True)["annotation"]
     except Exception:  # noqa: BLE001 - evaluating it runs whatever its author wrote
         return Any
 
 
-def _pydantic(_: Builder, annotation: Any) -> Convert:
+def _pydantic(_: Build, annotation: Any) -> Convert:
     library = sys.modules["pydantic"]
     adapter = library.TypeAdapter(annotation)
 
@@ -642,7 +657,7 @@ def _place(error: Mapping[str, Any], value: JSON) -> Path:
 
 
 def _reworded(error: Mapping[str, Any]) -> str:
-    message = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    message: str = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     should = re.match(r"\w+ should ", message)
     if should:
         return f"must {message[should.end() :]}, not {named(error['input'])}"
@@ -666,16 +681,24 @@ def _has_rules(metadata: Any) -> bool:
     return bool(metadata.metadata or metadata.discriminator)
 
 
-def _annotated(builder: Builder, annotation: Any) -> Convert:
-    inner, *metadata = typing.get_args(annotation)
-    if "pydantic" in sys.modules and any(map(_has_rules, metadata)):
+def _annotated(build: Build, annotation: Any) -> Convert:
+    if _described(annotation) is annotation:
         with suppress(Exception):
-            return _pydantic(builder, annotation)
-    return builder.build(inner)
+            return _pydantic(build, annotation)
+    return _inner(build, annotation)
 
 
-def _inner(builder: Builder, annotation: Any) -> Convert:
-    return builder.build(typing.get_args(annotation)[0])
+def _described(annotation: Any) -> Any:
+    """Return what an ``Annotated`` describes, or itself where pydantic makes more of it."""
+    if typing.get_origin(annotation) is not Annotated:
+        return annotation
+    inner, *metadata = typing.get_args(annotation)
+    has_rules = "pydantic" in sys.modules and any(map(_has_rules, metadata))
+    return annotation if has_rules else inner
+
+
+def _inner(build: Build, annotation: Any) -> Convert:
+    return build(typing.get_args(annotation)[0])
 
 
 def _variable(annotation: typing.TypeVar) -> Any:
@@ -684,7 +707,10 @@ def _variable(annotation: typing.TypeVar) -> Any:
     return annotation.__bound__ or Any
 
 
-_FORMS: dict[Any, Callable[[Builder, Any], Convert]] = {
+Form: TypeAlias = Callable[[Build, Any], Convert]
+"""Makes the converter of one sort of annotation, with those of the annotations in it."""
+
+_FORMS: dict[Any, Form] = {
     Union: _union,
     UnionType: _union,
     Annotated: _annotated,
@@ -694,9 +720,9 @@ _FORMS: dict[Any, Callable[[Builder, Any], Convert]] = {
     **dict.fromkeys((typing.Required, typing.NotRequired, typing.Final), _inner),
     tuple: _tuple,
 }
-_CLASSES: tuple[tuple[Callable[[Any], bool], Callable[[Builder, Any], Convert]], ...] = (
+_CLASSES: tuple[tuple[Callable[[Any], bool], Form], ...] = (
     (_is_pydantic, _pydantic),
-    (lambda kind: issubclass(kind, Enum) and len(kind) > 0, _enum),
+    (lambda kind: issubclass(kind, Enum), _enum),
     (lambda kind: issubclass(kind, dict) and hasattr(kind, "__required_keys__"), _typed_dict),
     (lambda kind: issubclass(kind, tuple) and hasattr(kind, "_fields"), _named_tuple),
     (is_dataclass, _instance),
@@ -715,14 +741,9 @@ class Builder:
         self._made: dict[Any, Convert] = {}
 
     def parameter(self, annotation: Any, default: Any) -> Convert | None:
-        """Return a parameter's converter, or None if the annotation asks for nothing.
-
-        A parameter whose default is None takes None, whatever its annotation says.
-        """
-        convert = self.build(annotation)
-        if convert is _same:
-            return None
-        return _optional(convert) if default is None else convert
+        """Return a parameter's converter, or None if the annotation asks for nothing."""
+        convert = _defaulting(self.build(annotation), default)
+        return None if convert is _same else convert
 
     def build(self, annotation: Any) -> Convert:
         """Return the converter of an annotation; one that is not understood asks for nothing."""
@@ -736,7 +757,7 @@ class Builder:
         if origin in _SCALARS:
             return _scalar(origin)
         if origin in _FORMS:
-            return _FORMS[origin](self, annotation)
+            return _FORMS[origin](self.build, annotation)
         if isinstance(origin, type):
             return self._of_class(origin, annotation)
         if hasattr(origin, "__value__"):
@@ -746,7 +767,7 @@ class Builder:
     def _of_class(self, kind: Any, annotation: Any) -> Convert:
         if annotation not in self._made:
             makers = (make for applies, make in _CLASSES if applies(kind))
-            self._made[annotation] = next(makers, _untouched)(self, annotation)
+            self._made[annotation] = next(makers, _untouched)(self.build, annotation)
         return self._made[annotation]
 
     def _of_alias(self, alias: Any, annotation: Any) -> Convert:
@@ -762,5 +783,5 @@ class Builder:
         return self._made[annotation]
 
 
-def _untouched(_: Builder, __: Any) -> Convert:
+def _untouched(_: Build, __: Any) -> Convert:
     return _same

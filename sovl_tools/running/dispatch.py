@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from threading import TIMEOUT_MAX
 from time import perf_counter, time
 from typing import Any, NamedTuple
@@ -237,8 +236,8 @@ class Dispatch:
         error = result.error
         if error is None:
             return event
-        return replace(
-            event, kind=error.kind, error_type=error.error_type, is_abandoned=error.is_abandoned
+        return event._replace(
+            kind=error.kind, error_type=error.error_type, is_abandoned=error.is_abandoned
         )
 
 

@@ -100,8 +100,9 @@ class Engine:
         try:
             plan = Plan(definition, self.settings, log)
         except SchemaError as error:
-            words = f"tool {definition.name!r} is not available: its parameters can't be used: {error}"
-            return Absence(Failure("unavailable", words))
+            words = f"its parameters can't be used: {error}"
+            message = f"tool {definition.name!r} is not available: {words}"
+            return Absence(Failure("unavailable", message))
         return plans.setdefault(definition.name, plan)
 
     @staticmethod
@@ -166,9 +167,7 @@ def _without_secrets(
 ) -> Progress | LogMessage:
     if not secrets or event.message is None:
         return event
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(event, message=redacted(event.message, secrets))
+    return event._replace(message=redacted(event.message, secrets))
 
 
 def _log(event: Progress | LogMessage) -> None:

@@ -55,16 +55,11 @@ def parsed(given: Arguments) -> JSON:
         arguments, end = _scan(given, 0)
     except (StopIteration, ValueError, RecursionError):
         return _parsed_slowly(given)
-    length = len(given)
-    if end != length or (length > MAX_DEPTH and _may_be_deep(given)):
+    if end != len(given) or (end > MAX_DEPTH and given.count("{") + given.count("[") > MAX_DEPTH):
         return _parsed_slowly(given)
     if "\\u" in given or not given.isascii():
         return _encodable(arguments)
     return arguments
-
-
-def _may_be_deep(given: str) -> bool:
-    return given.count("{") + given.count("[") > MAX_DEPTH
 
 
 def _encodable(arguments: JSON) -> JSON:

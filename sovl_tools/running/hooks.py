@@ -6,7 +6,6 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
@@ -38,8 +37,7 @@ class Pause(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(NamedTuple):
     """A hook and the tools that it is for.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from struct import pack, unpack
 from threading import RLock
+from typing import NamedTuple
 
 from sovl_tools.model.result import FailureKind
 
@@ -14,8 +14,7 @@ FULL = 1024
 """At so many durations a log is to be folded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(NamedTuple):
     """What is known of the calls of one tool; times are in seconds, 0 if there were no calls.
 
     Percentiles are of successes and failures alike, by the nearest rank, and at most 1 % off.

@@ -81,9 +81,7 @@ def explained(problems: Iterable[Problem]) -> list[Problem]:
     """
     every = [each for problem in problems for each in _resolved(problem)]
     listed = {each.path for each in every if each.keyword in LISTED}
-    apart = [each for each in every if each.keyword != "type" or each.path not in listed]
-    mistyped = {each.path for each in apart if each.keyword == "type"}
-    kept = [each for each in apart if not each.branches or each.path not in mistyped]
+    kept = [each for each in every if each.keyword != "type" or each.path not in listed]
     return sorted(merged(kept), key=lambda each: (in_order(each.path), each.keyword))
 
 
@@ -94,14 +92,12 @@ def in_order(path: Path) -> list[tuple[bool, str | int]]:
 
 def _resolved(problem: Problem) -> _Branch:
     if not problem.branches or not all(problem.branches):
-        return [problem]
+        return [problem._replace(branches=())]
     branches = [each for branch in problem.branches for each in _flattened(branch, problem)]
     alike = [branch for branch in branches if not _is_of_another_kind(branch, problem)]
     if not alike:
         return [_any_kind(problem, branches)]
-    if len(alike) > 1:
-        return _unlisted(problem, alike) or _lacking(problem, alike) or _nearest(problem, alike)
-    return alike[0]
+    return _unlisted(problem, alike) or _lacking(problem, alike) or _nearest(problem, alike)
 
 
 def _flattened(branch: _Branch, parent: Problem) -> list[_Branch]:
@@ -109,7 +105,7 @@ def _flattened(branch: _Branch, parent: Problem) -> list[_Branch]:
     inner = explained(branch)
     first = inner[0]
     is_union = len(inner) == 1 and first.path == parent.path and first.branches
-    return list(first.branches) if is_union and all(first.branches) else [inner]
+    return list(first.branches) if is_union else [inner]
 
 
 def _is_of_another_kind(branch: _Branch, parent: Problem) -> bool:
@@ -200,13 +196,14 @@ def _cost(problem: Problem, parent: Problem) -> tuple[int, Path]:
     below = problem.path[len(parent.path) :]
     if not below and problem.keyword in MISSING | SUPERFLUOUS:
         return 3, problem.expected
-    if len(below) == 1 and _is_discriminator(problem, parent.value):
+    if len(below) == 1 and _is_discriminator(problem):
         return 10, below
     return 1 if len(below) > 1 else 2, below[:1] or ("",)
 
 
-def _is_discriminator(problem: Problem, parent: JSON) -> bool:
-    """Tell whether a key likely tells the branches apart; such a key mostly comes first."""
+def _is_discriminator(problem: Problem) -> bool:
+    """Tell whether a key tells the branches apart: one value each, or by convention its name."""
     if problem.keyword not in LISTED or _kind(problem.value) not in map(_kind, options(problem)):
         return False
-    return len(options(problem)) == 1 or problem.path[-1] == next(iter(parent))
+    name = str(problem.path[-1]).casefold()
+    return len(options(problem)) == 1 or name.endswith(("type", "kind"))

@@ -76,6 +76,9 @@ CASES = {
         {"kind": "circle", "radius": "r", "points": [{"x": "a"}]},
         ['radius must be a number, not the string "r"'],
     ),
+    "the discriminator decides wherever it stands": Case(
+        SHAPE, {"radius": 1, "kind": "square"}, ["lacks 'side'"]
+    ),
     "everything wrong in a branch is told": Case(
         SHAPE,
         {"kind": "polygon", "points": [{"x": 1, "y": 2}, {"x": "a"}]},
@@ -100,20 +103,30 @@ CASES = {
         MESSAGE, {"type": "sms", "number": 5}, ["number must be a string, not the integer 5"]
     ),
     "enumerations discriminate where something is missing": Case(
-        MESSAGE, {"type": "email"}, ["lacks 'address'"]
+        MESSAGE, {"type": "email", "number": "5"}, ["lacks 'address'"]
     ),
     "enumerations are joined": Case(
         MESSAGE, {"type": "fax"}, ['type must be one of "email", "sms", "call", not "fax"']
     ),
-    "an enumeration that comes later is no discriminator": Case(
+    "a constant discriminates whatever its name": Case(
+        any_of(an_object("path", op={"const": "move"}), an_object(op={"const": "stop"})),
+        {"op": "move"},
+        ["lacks 'path'"],
+    ),
+    "an enumeration called kind discriminates": Case(
+        any_of(an_object("path", kind={"const": "a"}), an_object(kind={"enum": ["b", "c"]})),
+        {"kind": "a"},
+        ["lacks 'path'"],
+    ),
+    "an enumeration of another name is no discriminator": Case(
         CONDITION,
         {"and": [{"field": "a", "op": "!=", "value": 1}]},
         ['and[0].op must be one of "=", "<", not "!="'],
     ),
     "an enumeration of values of another type is no discriminator": Case(
-        any_of(an_object("unit", size=INTEGER), an_object(size={"enum": ["big", "small"]})),
-        {"size": 5.5},
-        ['size must be one of "big", "small", not 5.5'],
+        any_of(an_object("unit", type=INTEGER), an_object(type={"enum": ["big", "small"]})),
+        {"type": 5.5},
+        ['type must be one of "big", "small", not 5.5'],
     ),
     "the same enumeration everywhere is no discriminator": Case(
         any_of(
@@ -139,6 +152,16 @@ CASES = {
             "and[1].field must be a string, not the integer 5",
             "and[2].and must be an array, not the integer 5",
         ],
+    ),
+    "however much is wrong below one key counts once": Case(
+        CONDITION,
+        {"and": [5] * 10},
+        [f"and[{index}] must be an object, not the integer 5" for index in range(10)],
+    ),
+    "what is wrong deep below counts less": Case(
+        any_of(an_object(a=INTEGER), an_object(a=an_object(x=INTEGER))),
+        {"a": {"x": "y"}},
+        ['a.x must be an integer, not the string "y"'],
     ),
     "a superfluous key speaks against a branch": Case(
         any_of(closed(an_object(a=INTEGER)), closed(an_object(b=INTEGER))),
@@ -169,6 +192,19 @@ CASES = {
         None,
         ['must be "small", "large", an array or an integer, not null'],
     ),
+    "a union of values and types below": Case(
+        any_of(an_object(size=SIZE), NULL),
+        {"size": None},
+        ['size must be "small", "large" or an integer, not null'],
+    ),
+    "a union of values and types beside something else": Case(
+        any_of({"allOf": [SIZE, {"not": NULL}]}, INTEGER),
+        None,
+        ['must be "small", "large" or an integer, not null', "must not be null"],
+    ),
+    "integers are numbers": Case(
+        any_of({"enum": ["a"]}, {"enum": [1, 2]}), 1.5, ["must be one of 1, 2, not 1.5"]
+    ),
     "a union of values and types, and nearly a value": Case(
         SIZE, "smal", ['must be one of "small", "large", not "smal"; did you mean "small"?']
     ),
@@ -196,6 +232,11 @@ CASES = {
     "both is too much": Case(
         {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
         {"a": 1, "b": 2},
+        ["fits more than one of the alternatives, but must fit exactly one"],
+    ),
+    "both is too much within another union": Case(
+        any_of({"oneOf": [INTEGER, {"minimum": 1}]}, NULL),
+        2,
         ["fits more than one of the alternatives, but must fit exactly one"],
     ),
     "a union beside a type": Case(

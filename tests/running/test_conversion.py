@@ -1,0 +1,1063 @@
+from __future__ import annotations
+
+import collections
+import collections.abc
+import enum
+import functools
+import ipaddress
+import json
+import os
+import pathlib
+import re
+import typing
+import zoneinfo
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import InitVar, dataclass, field, make_dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    ForwardRef,
+    Generic,
+    Literal,
+    NamedTuple,
+    NewType,
+    NotRequired,
+    Optional,
+    Required,
+    TypedDict,
+    TypeVar,
+    Union,
+)
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sovl_tools.model.document import Path
+from sovl_tools.model.errors import ToolError
+from sovl_tools.running.conversion import ConversionError, converter_of
+from tests.running.toolbox import run_script
+from tests.validation.strategies import moderate, values
+
+kinds: Any = typing  # for annotations that are known only when a test runs
+MOMENT = datetime(2026, 1, 31, 12, 0)  # noqa: DTZ001 - a text without a time zone has none
+DAY = date(2026, 1, 31)
+DAY_TEXT = "2026-01-31"
+ID = UUID("12345678-1234-5678-1234-567812345678")
+NOT_A_DATE = 'must be a date such as 2026-01-31, not "x"'
+
+T = TypeVar("T")
+Bound = TypeVar("Bound", bound=date)
+Constrained = TypeVar("Constrained", date, int)
+Name = NewType("Name", str)
+Birthday = NewType("Birthday", date)
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Right(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Unit(enum.Enum):
+    METER = Fraction(1)
+    MILE = Fraction(201168, 125)
+
+
+class Loud(enum.Enum):
+    YES = "YES"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Loud | None:
+        return cls.__members__.get(value.upper()) if isinstance(value, str) else None
+
+
+@dataclass
+class Point:
+    x: int
+    y: float = 0.0
+
+
+@dataclass
+class Person:
+    name: str
+    born: date
+    home: Point | None = None
+    likes: set[Color] = field(default_factory=set)
+    friends: list[Person] = field(default_factory=list)
+    kind: ClassVar[str] = "person"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    start: date
+    # as people write it
+    end: date = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if (self.end or self.start) < self.start:
+            raise ValueError("end must not be before start")
+
+
+@dataclass
+class Circle:
+    diameter: InitVar[Decimal]
+    radius: Decimal = field(init=False)
+
+    def __post_init__(self, diameter: Decimal) -> None:
+        self.radius = diameter / 2
+
+
+@dataclass
+class Employee(Person):
+    since: date = DAY
+    boss: Final[Person | None] = None
+
+
+@dataclass
+class Box(Generic[T]):
+    content: T
+    others: list[T] = field(default_factory=list)
+
+
+@dataclass(init=False)
+class Open:
+    options: dict[str, Any]
+
+    def __init__(self, day: date, **options: Any) -> None:
+        self.options = {"day": day, **options}
+
+
+class Place(NamedTuple):
+    name: str
+    since: date = DAY
+
+
+class Movie(TypedDict):
+    title: str
+    released: date
+    length: NotRequired[timedelta]
+
+
+class Partial(TypedDict, total=False):
+    day: Required[date]
+    next: Partial
+
+
+@dataclass
+class Leaf:
+    day: date
+
+
+@dataclass
+class Both:
+    kind: Literal["both"]
+    left: Both | Either | Leaf
+    right: Both | Either | Leaf
+
+
+@dataclass
+class Either:
+    kind: Literal["either"]
+    left: Both | Either | Leaf
+    right: Both | Either | Leaf
+
+
+class Stranger:
+    """A class of which nobody knows how to make an instance."""
+
+
+def taking(annotation: Any, **default: Any) -> Callable[..., Any]:
+    """Return a function whose one parameter, ``value``, has that annotation."""
+
+    def function(value: Any = None) -> Any:
+        return value
+
+    function.__annotations__ = {"value": annotation}
+    function.__defaults__ = (default["default"],) if default else None
+    return function
+
+
+def converted(annotation: Any, value: Any, **default: Any) -> Any:
+    """Return what a parameter with that annotation receives for a value."""
+    convert = converter_of(taking(annotation, **default), ["value"])
+    assert convert is not None, f"{annotation} is left as it is"
+    return convert({"value": value})["value"]
+
+
+def refused(annotation: Any, value: Any) -> list[tuple[Path, str]]:
+    """Return what is wrong with a value, and where in it."""
+    with pytest.raises(ConversionError) as caught:
+        converted(annotation, value)
+    assert all(path[0] == "value" for path, _ in caught.value.problems)
+    return [(path[1:], message) for path, message in caught.value.problems]
+
+
+def problem(annotation: Any, value: Any) -> str:
+    """Return the one thing that is wrong with a value as a whole."""
+    [(path, message)] = refused(annotation, value)
+    assert path == ()
+    return message
+
+
+PLAIN = [
+    str, int, float, bool, None, type(None), list, dict, object, Any,
+    list[str], dict[str, Any], list[dict[str, list[int]]], dict[str, dict[Any, int]],
+    typing.List, typing.Dict, typing.List[int], typing.Dict[str, int],  # noqa: UP006 - old code
+    Sequence, Mapping, Iterable, Sequence[int], Mapping[str, int], typing.Collection[str],
+    str | None, list[str] | dict[str, int] | None,
+    Optional[int], Union[int, str, None], Optional[list["int"]],  # noqa: UP007, UP045 - old code
+    Literal["a", 1, True] | None, Annotated[int, "how many"], Annotated[list["str"], "a", "b"],
+    "int", "str|None", " list[ str ] ", "dict[str, Any]", "Dict[str,list[int]]", "dict", "Any",
+    "typing.Optional[typing.List[int]]", "Union[int, None]", "object",
+    "Literal['a', \"b\", -1, True, None] | None", "Annotated[int, 'how many']",
+    "Sequence[int]", "Iterable[str] | None", "typing.Mapping[str, int]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("annotation", PLAIN, ids=repr)
+def test_plain_annotations_need_no_conversion(annotation: Any) -> None:
+    assert converter_of(taking(annotation), ["value"]) is None
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [Stranger, type, Callable[[], int], "Stranger | None", ForwardRef("Missing"), T, b"bytes", 5,
+     "Missing", "not python at all", "1 / 0", "list[", enum.Enum, Annotated[Stranger, {}],
+     typing.Iterator[int], type[Color], Literal],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_not_understood_stays_as_it_is(annotation: Any) -> None:
+    assert converter_of(taking(annotation), ["value"]) is None
+
+
+def test_parameters_without_annotation_stay_as_they_are() -> None:
+    assert converter_of(lambda value: value, ["value", "other"]) is None
+
+
+def test_nothing_is_imported_for_plain_annotations() -> None:
+    source = """
+import sys
+from sovl_tools.running.conversion import converter_of
+def plain(a: str, b: "int | None", c: list[dict[str, int]]): ...
+print(converter_of(plain, ["a", "b", "c"]))
+print("sovl_tools.running.converters" in sys.modules, "decimal" in sys.modules)
+"""
+    assert run_script(source).split() == ["None", "False", "False"]
+
+
+SCALARS: list[tuple[Any, Any, Any]] = [
+    (datetime, "2026-01-31T12:00:00", MOMENT),
+    (datetime, "2026-01-31T12:00:00Z", MOMENT.replace(tzinfo=UTC)),
+    (datetime, "2026-01-31 12:00+02:00", MOMENT.replace(tzinfo=timezone(timedelta(hours=2)))),
+    (datetime, DAY_TEXT, MOMENT.replace(hour=0)),
+    (date, DAY_TEXT, DAY),
+    (time, "12:30", time(12, 30)),
+    (timedelta, 90, timedelta(seconds=90)),
+    (timedelta, 0.5, timedelta(milliseconds=500)),
+    (timedelta, "PT1H30M", timedelta(minutes=90)),
+    (timedelta, "-P1W2DT3H4M5.25S", -timedelta(9, 5.25, 0, 0, 4, 3)),
+    (timedelta, "P3D", timedelta(3)),
+    (Decimal, 0.1, Decimal("0.1")),
+    (Decimal, 5, Decimal(5)),
+    (Decimal, "12.50", Decimal("12.50")),
+    (Fraction, 0.1, Fraction(1, 10)),
+    (Fraction, 1e-07, Fraction(1, 10_000_000)),
+    (Fraction, "1/3", Fraction(1, 3)),
+    (UUID, str(ID), ID),
+    (pathlib.Path, "a/b", pathlib.Path("a/b")),
+    (pathlib.PurePosixPath, "a/b", pathlib.PurePosixPath("a/b")),
+    (pathlib.PureWindowsPath, "a/b", pathlib.PureWindowsPath("a/b")),
+    (os.PathLike[str], "a/b", pathlib.Path("a/b")),
+    (re.Pattern[str], "a+", re.compile("a+")),
+    (bytes, "é", b"\xc3\xa9"),
+    (bytearray, "é", bytearray(b"\xc3\xa9")),
+    (ipaddress.IPv4Address, "192.0.2.1", ipaddress.IPv4Address("192.0.2.1")),
+    (ipaddress.IPv6Network, "2001:db8::/32", ipaddress.IPv6Network("2001:db8::/32")),
+    (Color, "red", Color.RED),
+    (Level, 2, Level.HIGH),
+    (Right, 3, Right.READ | Right.WRITE),
+    (Unit, "MILE", Unit.MILE),
+    (Loud, "yes", Loud.YES),
+    (Literal[Color.RED, "none"], "red", Color.RED),
+    (Literal[Color.RED, "none"], "none", "none"),
+    (Birthday, DAY_TEXT, DAY),
+    (Annotated[date, "a day"], DAY_TEXT, DAY),
+    (Annotated[date, {"unhashable": []}], DAY_TEXT, DAY),
+    (Bound, DAY_TEXT, DAY),
+    (Constrained, 5, 5),
+    (Final[date], DAY_TEXT, DAY),
+    ("date", DAY_TEXT, DAY),
+    ("Optional[list['date']]", [DAY_TEXT], [DAY]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("annotation", "given", "wanted"), SCALARS, ids=repr)
+def test_a_scalar_becomes_an_instance(annotation: Any, given: Any, wanted: Any) -> None:
+    found = converted(annotation, given)
+    assert found == wanted
+    assert type(found) is type(wanted)
+
+
+@pytest.mark.skipif("UTC" not in zoneinfo.available_timezones(), reason="no time zones here")
+def test_a_name_becomes_a_time_zone() -> None:
+    assert converted(zoneinfo.ZoneInfo, "UTC") is zoneinfo.ZoneInfo("UTC")
+
+
+A_MOMENT = "a date and time such as 2026-01-31T12:00:00"
+A_DURATION = "a number of seconds or a duration such as PT1H30M"
+UNFIT = [
+    (datetime, "tomorrow", f'must be {A_MOMENT}, not "tomorrow"'),
+    (datetime, 5, f"must be {A_MOMENT}, not the integer 5"),
+    (datetime, None, f"must be {A_MOMENT}, not null"),
+    (date, "2026-02-30", 'must be a date such as 2026-01-31, not "2026-02-30"'),
+    (date, [], "must be a date such as 2026-01-31, not an array"),
+    (time, "25:00", 'must be a time such as 12:30:00, not "25:00"'),
+    *(
+        (timedelta, text, f'must be {A_DURATION}, not "{text}"')
+        for text in (
+            "1h",
+            "P",
+            "PT",
+            "P1DT",
+            "PT1.5H",
+            "P1Y",
+            "P99999999999D",
+            "PT\N{ARABIC-INDIC DIGIT ONE}S",
+        )
+    ),
+    (timedelta, 1e300, f"must be {A_DURATION}, not 1e+300"),
+    (timedelta, True, f"must be {A_DURATION}, not the boolean true"),
+    (Decimal, "twelve", 'must be a number, not "twelve"'),
+    (Decimal, "NaN", 'must be a number, not "NaN"'),
+    (Decimal, False, "must be a number, not the boolean false"),
+    (Fraction, "1/0", 'must be a number or a fraction such as 1/3, not "1/0"'),
+    (Fraction, "1E999999999", 'must be a number or a fraction such as 1/3, not "1E999999999"'),
+    (UUID, "123", 'must be a UUID, not "123"'),
+    (pathlib.Path, 5, "must be a path, not the integer 5"),
+    (ipaddress.IPv4Address, 5, "must be an IPv4 address, not the integer 5"),
+    (ipaddress.IPv6Address, "::g", 'must be an IPv6 address, not "::g"'),
+    (re.Pattern, "(", 'must be a regular expression, not "("'),
+    (zoneinfo.ZoneInfo, "Mars", 'must be a time zone such as Europe/Berlin, not "Mars"'),
+    (zoneinfo.ZoneInfo, "../x", 'must be a time zone such as Europe/Berlin, not "../x"'),
+    (bytes, 5, "must be a string, not the integer 5"),
+    (bytes, "\ud800", 'must be a string, not "\ud800"'),
+    (Color, "redd", 'must be one of "red", "blue", not "redd"; did you mean "red"?'),
+    (Color, [], 'must be one of "red", "blue", not []'),
+    (Level, True, None),
+    (Level, 3, "must be one of 1, 2, not 3"),
+    (Unit, "FOOT", 'must be one of "METER", "MILE", not "FOOT"'),
+    (Literal[Color.RED, 1], 2, 'must be one of "red", 1, not 2'),
+    (Literal[Color.RED, 1], True, 'must be one of "red", 1, not true'),
+    (set[int], {}, "must be an array, not an object"),
+    (dict[int, int], [], "must be an object, not an array"),
+    (Point, [], "must be an object, not an array"),
+    (Place, "x", 'must be an object, not the string "x"'),
+    (Movie, None, "must be an object, not null"),
+    (Name, 5, "must be a string, not the integer 5"),
+    (tuple[int, int], [1], "must have exactly 2 items, not 1"),
+    (tuple[()], [1], "must have exactly 0 items, not 1"),
+    (Place, ["a", DAY_TEXT, 3], "must have at most 2 items, not 3"),
+    (dict[float, int], {"1": 1, "1.0": 2}, "has keys that stand for the same"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "given", "message"), UNFIT, ids=repr)
+def test_what_does_not_fit_is_told_with_what_would(
+    annotation: Any, given: Any, message: str | None
+) -> None:
+    if message is None:
+        assert converted(annotation, given) in annotation
+    else:
+        assert problem(annotation, given) == message
+
+
+CONTAINERS: list[tuple[Any, Any, Any]] = [
+    (list[date], [DAY_TEXT], [DAY]),
+    (Sequence[date], [DAY_TEXT], [DAY]),
+    (Iterable[date], [DAY_TEXT], [DAY]),
+    (set[date], [DAY_TEXT, DAY_TEXT], {DAY}),
+    (collections.abc.MutableSet[int], [1], {1}),
+    (frozenset[Color], ["red"], frozenset({Color.RED})),
+    (collections.abc.Set[str], ["a"], frozenset({"a"})),
+    (set, [1, "a"], {1, "a"}),
+    (collections.deque[int], [1, 2], collections.deque([1, 2])),
+    (tuple, [1, []], (1, [])),
+    (typing.Tuple, [1, []], (1, [])),  # noqa: UP006 - old code
+    (tuple[int, ...], [1, 2], (1, 2)),
+    (tuple[int, date], [1, DAY_TEXT], (1, DAY)),
+    (tuple[()], [], ()),
+    (tuple[int, *tuple[str, ...]], [1, "a", "b"], (1, "a", "b")),
+    (tuple[typing.Unpack[tuple[int, ...]]], [1, 2], (1, 2)),  # noqa: UP044 - old code
+    (dict[str, date], {"a": DAY_TEXT}, {"a": DAY}),
+    (dict[int, str], {"-1": "a"}, {-1: "a"}),
+    (dict[float, bool], {"0.5": True, "2": False}, {0.5: True, 2: False}),
+    (dict[bool, None], {"true": None}, {True: None}),
+    (dict[date, Color], {DAY_TEXT: "red"}, {DAY: Color.RED}),
+    (dict[Level, int], {"1": 5}, {Level.LOW: 5}),
+    (dict[Color, Any], {"red": [DAY_TEXT]}, {Color.RED: [DAY_TEXT]}),
+    (dict[timedelta, int], {"1.5": 1}, {timedelta(seconds=1.5): 1}),
+    (dict[tuple[int, int], str], {"[1, 2]": "a"}, {(1, 2): "a"}),
+    (Mapping[UUID, int], {str(ID): 1}, {ID: 1}),
+    (collections.OrderedDict[str, int], {"a": 1}, collections.OrderedDict(a=1)),
+    (collections.OrderedDict, {"a": 1}, collections.OrderedDict(a=1)),
+    (collections.defaultdict[str, set[int]], {"a": [1]}, collections.defaultdict(None, a={1})),
+]
+
+
+@pytest.mark.parametrize(("annotation", "given", "wanted"), CONTAINERS, ids=repr)
+def test_what_a_container_holds_is_converted(annotation: Any, given: Any, wanted: Any) -> None:
+    found = converted(annotation, given)
+    assert found == wanted
+    assert type(found) is type(wanted)
+
+
+UNIONS = [
+    (datetime | None, None, None),
+    (datetime | None, "2026-01-31T12:00:00", MOMENT),
+    (date | str, DAY_TEXT, DAY_TEXT),
+    (date | int, 5, 5),
+    (int | date, DAY_TEXT, DAY),
+    (int | Color, 2.0, 2),
+    (float | Decimal, 5, 5),
+    (Decimal | bool, True, True),
+    (Literal["auto"] | pathlib.Path, "auto", "auto"),
+    (pathlib.Path | Literal["auto"], "auto", "auto"),
+    (pathlib.Path | Literal["auto"], "a", pathlib.Path("a")),
+    (pathlib.Path | date, DAY_TEXT, DAY),
+    (bytes | UUID, str(ID), ID),
+    (datetime | date, DAY_TEXT, DAY),
+    (datetime | date, "2026-01-31T12:00:00", MOMENT),
+    (date | Annotated[str, "words"], DAY_TEXT, DAY_TEXT),
+    (Stranger | date, DAY_TEXT, DAY),
+    (Stranger | date, "x", "x"),
+    (dict[str, Any] | Point, {"x": 1}, {"x": 1}),
+    (dict | Point, {"x": 1}, {"x": 1}),
+    (Point | Leaf, {"day": DAY_TEXT}, Leaf(DAY)),
+    (Point | dict[str, date], {"day": DAY_TEXT}, {"day": DAY}),
+    (list[date] | list[str], ["x"], ["x"]),
+    (set[int] | dict[str, date], [1], {1}),
+    (Leaf | list[Leaf] | None, [{"day": DAY_TEXT}], [Leaf(DAY)]),
+    (Union[Optional[date], Color], "red", Color.RED),  # noqa: UP007, UP045 - old code
+]
+
+
+@pytest.mark.parametrize(("annotation", "given", "wanted"), UNIONS, ids=repr)
+def test_a_union_takes_what_is_exact_and_then_what_fits(
+    annotation: Any, given: Any, wanted: Any
+) -> None:
+    found = converted(annotation, given)
+    assert found == wanted
+    assert type(found) is type(wanted)
+
+
+def test_a_union_says_all_that_would_fit() -> None:
+    words = "must be a date such as 2026-01-31, an array or an integer"
+    assert problem(date | list[date] | int | None, "x") == f'{words}, not the string "x"'
+    words = 'must be one of "red", "blue" or a number'
+    assert problem(Color | Decimal, "x") == f'{words}, not the string "x"'
+
+
+def test_a_union_is_explained_by_the_member_that_fits_best() -> None:
+    tree = {"kind": "either", "left": {"day": "x"}, "right": {"day": "x"}}
+    assert refused(Both | Either | Leaf, tree) == [
+        (("left", "day"), NOT_A_DATE),
+        (("right", "day"), NOT_A_DATE),
+    ]
+    assert refused(date | Leaf, {"day": "x"}) == [(("day",), NOT_A_DATE)]
+
+
+def test_no_part_of_a_union_is_tried_time_and_again() -> None:
+    made = []
+
+    @dataclass
+    class Counted:
+        day: date
+
+        def __post_init__(self) -> None:
+            made.append(self)
+            raise ValueError("never")
+
+    first = make_dataclass("First", [("next", Any)])
+    second = make_dataclass("Second", [("next", Any)])
+    for each in (first, second):
+        each.__annotations__["next"] = first | second | Counted
+    chain: Any = {"day": DAY_TEXT}
+    for _ in range(40):
+        chain = {"next": chain}
+    assert refused(first | second, chain) == [(("next",) * 40, "never")]
+    assert len(made) == 2, "once for each union, not once for each way to get there"
+
+
+def test_an_object_becomes_an_instance_of_a_dataclass() -> None:
+    person = {
+        "name": "Ada",
+        "born": "1815-12-10",
+        "home": {"x": 2.0, "y": 1},
+        "likes": ["red", "red"],
+        "friends": [{"name": "Charles", "born": "1791-12-26"}],
+    }
+    friend = Person("Charles", date(1791, 12, 26))
+    wanted = Person("Ada", date(1815, 12, 10), Point(2, 1), {Color.RED}, [friend])
+    assert converted(Person, person) == wanted
+    assert type(converted(Point, {"x": 2.0}).x) is int
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "wanted"),
+    [
+        (Span, {"start": DAY_TEXT}, Span(start=DAY)),
+        (Span, {"start": DAY_TEXT, "end": None}, Span(start=DAY)),
+        (
+            Employee,
+            {"name": "A", "born": DAY_TEXT, "boss": {"name": "B", "born": DAY_TEXT}},
+            Employee("A", DAY, boss=Person("B", DAY)),
+        ),
+        (Box[date], {"content": DAY_TEXT, "others": [DAY_TEXT]}, Box(DAY, [DAY])),
+        (Box[Box[date]], {"content": {"content": DAY_TEXT}}, Box(Box(DAY))),
+        (Box, {"content": DAY_TEXT}, Box(DAY_TEXT)),
+        (Place, {"name": "a", "since": "2026-02-01"}, Place("a", date(2026, 2, 1))),
+        (Place, ["a"], Place("a")),
+        (Place, ("a", DAY_TEXT), Place("a")),
+        (collections.namedtuple("Pair", "a b"), [1, 2], (1, 2)),  # noqa: PYI024 - without types
+        (Movie, {"title": "a", "released": DAY_TEXT}, {"title": "a", "released": DAY}),
+        (
+            Movie,
+            {"title": "a", "released": DAY_TEXT, "length": 60, "more": DAY_TEXT},
+            {"title": "a", "released": DAY, "length": timedelta(minutes=1), "more": DAY_TEXT},
+        ),
+        (
+            Partial,
+            {"day": DAY_TEXT, "next": {"day": DAY_TEXT}},
+            {"day": DAY, "next": {"day": DAY}},
+        ),
+    ],
+    ids=repr,
+)
+def test_fields_are_converted_by_their_own_annotations(
+    annotation: Any, given: Any, wanted: Any
+) -> None:
+    assert converted(annotation, given) == wanted
+
+
+def test_a_dataclass_is_called_with_what_it_takes() -> None:
+    assert converted(Circle, {"diameter": 5}).radius == Decimal("2.5")
+    assert refused(Circle, {"diameter": 5, "radius": 1}) == [
+        (("radius",), "is not a field of Circle")
+    ]
+    assert converted(Open, {"day": DAY_TEXT, "color": "red"}).options == {
+        "day": DAY,
+        "color": "red",
+    }
+
+
+def test_everything_that_is_wrong_with_an_object_is_told() -> None:
+    given = {
+        "nam": "Ada",
+        "born": "x",
+        "home": {"x": "a", "z": 1},
+        "likes": ["red", "x"],
+        "friends": [{"name": 5, "born": DAY_TEXT}],
+    }
+    assert refused(Person, given) == [
+        (("name",), "is required"),
+        (("nam",), "is not a field of Person; did you mean 'name'?"),
+        (("born",), NOT_A_DATE),
+        (("home", "z"), "is not a field of Point"),
+        (("home", "x"), 'must be an integer, not the string "a"'),
+        (("likes", 1), 'must be one of "red", "blue", not "x"'),
+        (("friends", 0, "name"), "must be a string, not the integer 5"),
+    ]
+
+
+def test_places_are_those_of_the_value_that_was_given() -> None:
+    assert refused(Place, {"since": "x"}) == [(("name",), "is required"), (("since",), NOT_A_DATE)]
+    assert refused(Place, [5, "x"]) == [
+        ((0,), "must be a string, not the integer 5"),
+        ((1,), NOT_A_DATE),
+    ]
+    assert refused(Place, []) == [((0,), "is required")]
+    assert refused(Movie, {"title": "a"}) == [(("released",), "is required")]
+    assert refused(tuple[int, date], ["a", "x"]) == [
+        ((0,), 'must be an integer, not the string "a"'),
+        ((1,), NOT_A_DATE),
+    ]
+    assert refused(tuple[int], [2.5]) == [((0,), "must be an integer, not 2.5")]
+    key = 'the key must be an integer, not the string "a"'
+    assert refused(dict[int, date], {"a": "x"}) == [(("a",), key), (("a",), NOT_A_DATE)]
+
+
+class UnreadableError(ValueError):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("must be even"), "must be even"),
+        (TypeError("no"), "no"),
+        (ToolError("ask again"), "ask again"),
+        (AssertionError(), "AssertionError"),
+        (KeyError("x"), "KeyError: 'x'"),
+        (RecursionError("deep"), "RecursionError: deep"),
+        (UnreadableError(), "UnreadableError"),
+    ],
+    ids=repr,
+)
+def test_what_a_class_raises_is_told(error: Exception, words: str) -> None:
+    @dataclass
+    class Refusing:
+        def __post_init__(self) -> None:
+            raise error
+
+    assert problem(Refusing, {}) == words
+    assert refused(list[Refusing], [{}]) == [((0,), words)]
+
+
+def test_a_class_may_refuse_what_fits_its_fields() -> None:
+    assert problem(Span, {"start": DAY_TEXT, "end": "2025-01-01"}) == "end must not be before start"
+    assert problem(set[Any], [[]]) == "unhashable type: 'list'"
+
+
+def test_values_nested_too_deep_are_told() -> None:
+    deep: Any = {"name": "a", "born": DAY_TEXT}
+    for _ in range(5000):
+        deep = {"name": "a", "born": DAY_TEXT, "friends": [deep]}
+    assert problem(Person, deep) == "is nested too deep"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "instance"),
+    [(kind, wanted) for kind, _, wanted in SCALARS + CONTAINERS]
+    + [(Person, Person("a", DAY, Point(1))), (Place, Place("a")), (list[Leaf], [Leaf(DAY)])],
+    ids=repr,
+)
+def test_instances_stay_as_they_are(annotation: Any, instance: Any) -> None:
+    assert converted(annotation, instance) == instance
+
+
+def test_a_default_of_none_is_taken_whatever_the_annotation_says() -> None:
+    assert converted(date, None, default=None) is None
+    assert converted(date, DAY_TEXT, default=None) == DAY
+    with pytest.raises(ConversionError):
+        converted(date, None, default=DAY)
+
+
+# the name of the last annotation is nowhere
+def plain(count: int, when: date, *, color: Color | None = None, other: Missing = 0) -> Any:  # type: ignore[name-defined]  # noqa: F821
+    return count, when, color, other
+
+
+class Method:
+    def method(self, when: date) -> Any:
+        return when
+
+    def __call__(self, when: date) -> Any:
+        return when
+
+
+@functools.wraps(plain)
+def wrapped(*arguments: Any, **keywords: Any) -> Any:
+    return plain(*arguments, **keywords)
+
+
+class Wrapper:
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.__wrapped__ = function
+
+
+@functools.cache
+def cached(when: date) -> Any:
+    return when
+
+
+def marked(when: date) -> Any:
+    return when
+
+
+vars(marked)["mark"] = True
+own = Method()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [plain, wrapped, marked, cached, own, own.method, functools.partial(plain, count=1),
+     functools.partial(functools.partial(wrapped, 1)), functools.partial(own), Wrapper(plain)],
+    ids=repr,
+)  # fmt: skip
+def test_callables_of_all_kinds_convert(function: Callable[..., Any]) -> None:
+    convert = converter_of(function, ["when", "count", "absent"])
+    assert convert is not None
+    assert convert({"when": DAY_TEXT, "absent": "x"}) == {"when": DAY, "absent": "x"}
+
+
+def test_only_parameters_that_are_named_and_given_convert() -> None:
+    convert = converter_of(plain, ["when", "color", "other"])
+    assert convert is not None
+    given = {"count": "x", "when": DAY_TEXT, "other": DAY_TEXT}
+    assert convert(given) == {"count": "x", "when": DAY, "other": DAY_TEXT}
+    assert convert({}) == {}
+    assert converter_of(plain, ["count"]) is None
+
+
+class Endless:
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __call__(self) -> None: ...
+
+
+class Annotating:
+    __annotations__ = {"when": date}
+
+
+def broken() -> None: ...
+
+
+class Unevaluated:
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__annotations__":
+            raise NameError("Missing")
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("function", [Endless(), Annotating, len, print, Unevaluated()], ids=repr)
+def test_callables_that_tell_nothing_are_left_alone(function: Any) -> None:
+    assert converter_of(function, ["when"]) is None
+
+
+def test_a_callable_without_a_signature_still_converts() -> None:
+    class Compiled:
+        __signature__ = "none"
+
+        def __init__(self) -> None:
+            self.__annotations__ = {"when": date}
+
+    compiled: Any = Compiled()
+    convert = converter_of(compiled, ["when"])
+    assert convert is not None
+    assert convert({"when": DAY_TEXT}) == {"when": DAY}
+
+
+def test_what_was_given_is_not_changed() -> None:
+    convert = converter_of(taking(list[Person]), ["value"])
+    assert convert is not None
+    given = {"value": [{"name": "a", "born": DAY_TEXT, "likes": ["red"]}], "other": []}
+    before = deepcopy(given)
+    convert(given)
+    assert given == before
+
+
+def test_the_error_tells_all_places() -> None:
+    def function(when: date, people: list[Person]) -> None: ...
+
+    function.__annotations__ = {"when": date, "people": list[Person]}
+    convert = converter_of(function, ["when", "people"])
+    assert convert is not None
+    with pytest.raises(ConversionError) as caught:
+        convert({"when": "x", "people": [{"born": DAY_TEXT}]})
+    assert caught.value.problems == [
+        (("when",), NOT_A_DATE),
+        (("people", 0, "name"), "is required"),
+    ]
+    assert str(caught.value) == f"when: {NOT_A_DATE}\npeople[0].name: is required"
+
+
+class Tree:
+    """What ``type Tree = date | list[Tree]`` is since Python 3.12."""
+
+    __type_params__ = ()
+
+    @property
+    def __value__(self) -> Any:
+        return kinds.Union[date, kinds.List[self]]
+
+
+def test_an_alias_may_refer_to_itself() -> None:
+    assert converted(Tree(), [DAY_TEXT, [[DAY_TEXT], []]]) == [DAY, [[DAY], []]]
+    assert refused(kinds.List[Tree()], [[["x"]]])[0][0] == (0, 0, 0)
+
+
+def test_an_alias_may_have_parameters() -> None:
+    extensions = pytest.importorskip("typing_extensions")
+    pair = extensions.TypeAliasType("pair", kinds.Tuple[T, kinds.List[T]], type_params=(T,))
+    assert converted(pair[date], [DAY_TEXT, [DAY_TEXT]]) == (DAY, [DAY])
+    assert converted(pair, [DAY_TEXT, [5]]) == (DAY_TEXT, [5])
+
+
+class Case(NamedTuple):
+    """An annotation, and values of it beside their JSON."""
+
+    annotation: Any
+    pairs: st.SearchStrategy[tuple[Any, Any]]
+
+
+def scalar(annotation: Any, of: st.SearchStrategy[Any], write: Callable[[Any], Any]) -> Case:
+    return Case(annotation, of.map(lambda value: (value, write(value))))
+
+
+whole = st.integers(-999, 999)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+LONGEST = timedelta(days=10_000)
+KEYS = [
+    scalar(str, texts, str),
+    scalar(int, whole, int),
+    scalar(bool, st.booleans(), bool),
+    scalar(float, numbers, float),
+    scalar(datetime, st.datetimes(timezones=st.none() | st.just(UTC)), datetime.isoformat),
+    scalar(date, st.dates(), date.isoformat),
+    scalar(time, st.times(), time.isoformat),
+    scalar(timedelta, st.timedeltas(-LONGEST, LONGEST), timedelta.total_seconds),
+    scalar(Decimal, st.decimals(allow_nan=False, allow_infinity=False), str),
+    scalar(Decimal, numbers.map(repr).map(Decimal), float),
+    scalar(Fraction, st.fractions(), str),
+    scalar(UUID, st.uuids(), str),
+    scalar(pathlib.PurePosixPath, texts.map(pathlib.PurePosixPath), str),
+    scalar(bytes, texts.map(str.encode), bytes.decode),
+    scalar(ipaddress.IPv4Address, st.ip_addresses(v=4), str),
+    scalar(ipaddress.IPv6Address, st.ip_addresses(v=6), str),
+    scalar(Color, st.sampled_from(Color), lambda member: member.value),
+    scalar(Level, st.sampled_from(Level), lambda member: member.value),
+    scalar(Unit, st.sampled_from(Unit), lambda member: member.name),
+]
+SCALAR_CASES = [
+    *KEYS,
+    scalar(re.Pattern[str], texts.map(re.escape).map(re.compile), lambda p: p.pattern),
+]
+
+
+def both(pairs: Iterable[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
+    pairs = [*pairs]
+    return [value for value, _ in pairs], [form for _, form in pairs]
+
+
+def arrays(make: Callable[[list[Any]], Any], annotation: Any, case: Case) -> Case:
+    lists = st.lists(case.pairs, max_size=3).map(both)
+    return Case(annotation[case.annotation], lists.map(lambda two: (make(two[0]), two[1])))
+
+
+def objects(case: Case, key: Case) -> Case:
+    def text(form: Any) -> str:
+        return form if isinstance(form, str) else json.dumps(form)
+
+    items = st.lists(
+        st.tuples(key.pairs, case.pairs), max_size=3, unique_by=lambda each: each[0][0]
+    )
+    return Case(
+        kinds.Dict[key.annotation, case.annotation],
+        items.map(
+            lambda found: (
+                {name: value for (name, _), (value, _) in found},
+                {text(name): form for (_, name), (_, form) in found},
+            )
+        ),
+    )
+
+
+def records(first: Case, second: Case) -> list[Case]:
+    """Return a dataclass, a NamedTuple and a TypedDict of two fields, and a pair."""
+    a, b = first.annotation, second.annotation
+    made = make_dataclass("Made", [("a", a), ("b", b)])
+    named = kinds.NamedTuple("Named", [("a", a), ("b", b)])
+    typed = kinds.TypedDict("Typed", {"a": a, "b": b})
+    pairs = st.tuples(first.pairs, second.pairs).map(both)
+
+    def case(annotation: Any, make: Callable[..., Any], *, array: bool = False) -> Case:
+        def pair(two: tuple[list[Any], list[Any]]) -> tuple[Any, Any]:
+            return make(*two[0]), two[1] if array else dict(zip("ab", two[1], strict=True))
+
+        return Case(annotation, pairs.map(pair))
+
+    return [
+        case(made, made),
+        case(named, named),
+        case(named, named, array=True),
+        case(typed, lambda *both: dict(zip("ab", both, strict=True))),
+        case(kinds.Tuple[a, b], lambda *both: both, array=True),
+    ]
+
+
+def optional(case: Case) -> Case:
+    return Case(Optional[case.annotation], case.pairs | st.just((None, None)))  # noqa: UP045
+
+
+def wider(inner: st.SearchStrategy[Case]) -> st.SearchStrategy[Case]:
+    return st.one_of(
+        inner.map(optional),
+        inner.map(functools.partial(arrays, list, list)),
+        inner.map(functools.partial(arrays, list, Sequence)),
+        inner.map(
+            lambda case: arrays(tuple, tuple, case._replace(annotation=(case.annotation, ...)))
+        ),
+        inner.map(functools.partial(arrays, collections.deque, collections.deque)),
+        st.sampled_from(KEYS).map(functools.partial(arrays, set, set)),
+        st.sampled_from(KEYS).map(functools.partial(arrays, frozenset, frozenset)),
+        st.builds(objects, inner, st.sampled_from(KEYS)),
+        st.builds(records, inner, inner).flatmap(st.sampled_from),
+    )
+
+
+cases = st.recursive(st.sampled_from(SCALAR_CASES), wider, max_leaves=5)
+
+
+@moderate
+@given(st.data())
+def test_what_is_written_as_json_is_read_again(data: st.DataObject) -> None:
+    case = data.draw(cases)
+    convert = converter_of(taking(case.annotation), ["value"])
+    value, form = data.draw(case.pairs)
+    given = json.loads(json.dumps({"value": form}))
+    before = deepcopy(given)
+    found = given if convert is None else convert(given)
+    assert found == {"value": value}
+    assert type(found["value"]) is type(value)
+    assert given == before
+
+
+ANNOTATIONS = [
+    *(annotation for annotation, *_ in SCALARS + CONTAINERS + UNIONS),
+    Person, Span, Circle, Employee, Box[date], Open, Place, Movie, Partial, Tree(),
+    Both | Either | Leaf,
+]  # fmt: skip
+awkward = st.sampled_from(
+    ["", "P", "1/0", "1e99999", "NaN", "\x00", DAY_TEXT, "red", "(", 10**400, 1e300, -1]
+)
+likely_objects = st.dictionaries(
+    st.sampled_from(
+        ["name", "born", "x", "day", "kind", "left", "right", "start", "diameter", "1"]
+    ),
+    st.deferred(lambda: anything),
+    max_size=4,
+)
+anything: st.SearchStrategy[Any] = st.deferred(
+    lambda: values | awkward | likely_objects | st.lists(anything, max_size=3)
+)
+
+
+@settings(moderate, max_examples=400)
+@given(st.sampled_from(ANNOTATIONS), anything)
+def test_whatever_is_given_nothing_but_a_conversion_error_is_raised(
+    annotation: Any, value: Any
+) -> None:
+    before = deepcopy(value)
+    found = value
+    with suppress(ConversionError):
+        found = converted(annotation, value)
+        assert converted(annotation, found) == found
+    assert value == before
+
+
+@pytest.fixture
+def pydantic() -> Any:
+    return pytest.importorskip("pydantic")
+
+
+@pytest.fixture
+def pet(pydantic: Any) -> Any:
+    """A model of pydantic, with a nested one."""
+    forbidding = pydantic.ConfigDict(extra="forbid")
+    toy = pydantic.create_model("Toy", name=(str, ...), price=(Decimal, ...))
+    return pydantic.create_model(
+        "Pet",
+        __config__=forbidding,
+        born=(date, ...),
+        toys=(kinds.List[toy], []),
+        color=(Color, None),
+    )
+
+
+def test_an_object_becomes_a_model(pet: Any) -> None:
+    given = {"born": DAY_TEXT, "toys": [{"name": "ball", "price": 1.5}], "color": "red"}
+    found = converted(pet, given)
+    assert type(found) is pet
+    assert (found.born, found.color, found.toys[0].price) == (DAY, Color.RED, Decimal("1.5"))
+    assert converted(list[pet] | None, [given]) == [found]
+    assert converted(pet, found) is found
+
+
+def test_a_dataclass_may_hold_a_model(pet: Any) -> None:
+    owner = make_dataclass("Owner", [("pets", dict[Color, pet])])
+    found = converted(owner, {"pets": {"blue": {"born": DAY_TEXT}}})
+    assert found.pets[Color.BLUE].born == DAY
+    assert refused(owner, {"pets": {"blue": {}}}) == [(("pets", "blue", "born"), "is required")]
+
+
+def test_what_a_model_refuses_is_told_in_our_words(pet: Any) -> None:
+    given = {"toys": [{"name": "ball", "price": "x"}, 5], "colour": "red", "color": "green"}
+    found = dict(refused(pet, given))
+    assert found.keys() == {("born",), ("toys", 0, "price"), ("toys", 1), ("colour",), ("color",)}
+    assert found[("born",)] == "is required"
+    assert found[("colour",)] == "is not a field"
+    assert found[("toys", 0, "price")] == 'must be a valid decimal, not the string "x"'
+    assert found[("color",)] == "must be 'red' or 'blue', not the string \"green\""
+
+
+def test_a_strict_model_takes_what_json_has_for_its_types(pydantic: Any) -> None:
+    strict = pydantic.create_model(
+        "Strict", __config__=pydantic.ConfigDict(strict=True), day=(date, ...), color=(Color, ...)
+    )
+    found = converted(strict, {"day": DAY_TEXT, "color": "red"})
+    assert (found.day, found.color) == (DAY, Color.RED)
+    assert dict(refused(strict, {"day": 5, "color": "red"})).keys() == {("day",)}
+
+
+def test_members_of_a_union_are_no_part_of_the_place(pydantic: Any) -> None:
+    cat = pydantic.create_model("Cat", kind=(Literal["cat"], ...), lives=(int, ...))
+    dog = pydantic.create_model("Dog", kind=(Literal["dog"], ...), age=(int, ...))
+    pets = kinds.Annotated[cat | dog, pydantic.Field(discriminator="kind")]
+    assert type(converted(pets, {"kind": "dog", "age": 3})) is dog
+    place, words = ("lives",), "must be a valid integer, unable to parse string as an integer"
+    assert refused(pets, {"kind": "cat", "lives": "x"}) == [(place, f'{words}, not the string "x"')]
+    holder = pydantic.create_model("Holder", pet=(pets, ...))
+    assert refused(holder, {"pet": {"kind": "cat"}}) == [(("pet", "lives"), "is required")]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(ValueError("must be even"), "must be even"), (KeyError("x"), "KeyError: 'x'")],
+    ids=repr,
+)
+def test_what_a_validator_raises_is_told(pydantic: Any, error: Exception, words: str) -> None:
+    def refuse(_: Any) -> Any:
+        raise error
+
+    assert problem(Annotated[int, pydantic.AfterValidator(refuse)], 5) == words
+
+
+def test_metadata_of_pydantic_counts_where_it_makes_a_difference(pydantic: Any) -> None:
+    described = Annotated[date, pydantic.Field(description="a day")]
+    assert converted(described, DAY_TEXT) == DAY
+    assert problem(described, "x") == NOT_A_DATE
+    limited = Annotated[list[date], "days", pydantic.Field(min_length=1)]
+    assert converted(limited, [DAY_TEXT]) == [DAY]
+    assert problem(limited, []).startswith("must have at least 1 item")
+    stripped = Annotated[str, pydantic.StringConstraints(strip_whitespace=True)]
+    assert converted(stripped, " a ") == "a"
+    unknown = Annotated[Stranger, pydantic.Field(gt=1)]
+    assert converter_of(taking(unknown), ["value"]) is None
+
+
+def test_classes_that_tell_pydantic_how_they_are_made_are_made(pydantic: Any) -> None:
+    assert converted(pydantic.SecretStr, "a").get_secret_value() == "a"
+    made = pydantic.dataclasses.dataclass(make_dataclass("Made", [("day", date)]))
+    assert converted(made, {"day": DAY_TEXT}).day == DAY
+    assert refused(made, {"day": "x"})[0][0] == ("day",)
