@@ -1,8 +1,13 @@
 """What a checked call costs: its time as a ratio to ``f(**json.loads(text))`` in the same run.
 
 Plain tools take two integers, rich ones six arguments with a nested object, an array, an enum
-and an optional one. Sync tools are called inline, async ones awaited. Each pair is measured in
-alternation; the least of all rounds counts.
+and an optional one. Sync tools are called inline, async ones awaited; then both with a context,
+a hook or an observer, and async ones with a time limit: ``adds`` is the cost beyond the same call
+without that. The hop to a thread stands beside asyncio's, and the calls of fastmcp,
+langchain-core and pydantic-ai-slim beside ours where they are installed.
+
+CPU time counts, and wall time where threads are waited for. All are measured in alternation, and
+the least of all rounds counts.
 
     python scripts/bench/dispatch.py [ROUNDS]
 """
@@ -13,95 +18,203 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Generator, Iterable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from contest import CALLS, MICRO, Found, Line, compared, least
+from dispatch_peers import is_installed, measure_peers
 from folders import make_folders
 
-from sovl_tools import Tooler, ToolRegistry
+from sovl_tools import ToolCall, Tooler, ToolRegistry, ToolResult
+from sovl_tools.running.statistics import FULL, CallLog
+from sovl_tools.running.telemetry import JsonLines
 
-CALLS = 2000
-TARGETS = {"plain": 1.5, "rich": 1.6}
-PLAIN = '{"a": 5, "b": 3}'
-RICH = (
-    '{"query": "cats and dogs", "limit": 5, "options": {"language": "en", "safe": true}, '
-    '"tags": ["red", "green"], "mode": "exact"}'
-)
+RATIO = {"plain": 1.5, "rich": 1.6}
+LIMIT = {"plain": 2.0, "rich": 2.0}
+STATISTICS = 1.5
+
+TEXTS = {
+    "plain": '{"a": 5, "b": 3}',
+    "rich": (
+        '{"query": "cats and dogs", "limit": 5, "options": {"language": "en", "safe": true}, '
+        '"tags": ["red", "green"], "mode": "exact"}'
+    ),
+}
+
+IMPORTS = ('."""\n', '."""\n\nimport asyncio\n\nfrom sovl_tools import ToolContext\n')
+ASYNC = ("def NAME", "async def NAME")
+PAUSE = ("    return {", "    await asyncio.sleep(0)\n    return {")
+CONTEXT = ("def NAME(", "def NAME(context: ToolContext, ")
+VARIANTS = {
+    "function": (IMPORTS,),
+    "coroutine": (IMPORTS, ASYNC),
+    "suspending": (IMPORTS, ASYNC, PAUSE),
+    "informed": (IMPORTS, CONTEXT),
+    "awaiting": (IMPORTS, CONTEXT, ASYNC),
+}
+"""What the tools' functions are called in the statements, and what is replaced in their code."""
+
+FUNCTION = "function(**json.loads(text))"
+COROUTINE = "await coroutine(**json.loads(text))"
+SUSPENDING = "await suspending(**json.loads(text))"
+TOOLER_LIMITED = "await limited.call({}_name, text)"
+CALL_LIMITED = "await tooler.call({}_name, text, timeout=30)"
 
 
-def make_async(root: Path) -> None:
-    """Turn every function of the folders into an async one."""
-    for module in root.glob("*/*.py"):
-        module.write_text(
-            module.read_text().replace(f"def {module.stem}", f"async def {module.stem}")
-        )
-
-
-def timed(call: Callable[[], Any]) -> float:
-    """Return the seconds that CALLS sync calls take."""
-    started = perf_counter()
-    for _ in range(CALLS):
-        call()
-    return perf_counter() - started
-
-
-async def awaited(call: Callable[[], Awaitable[Any]]) -> float:
-    """Return the seconds that CALLS awaited calls take."""
-    started = perf_counter()
-    for _ in range(CALLS):
-        await call()
-    return perf_counter() - started
-
-
-def line(label: str, kind: str, floor: float, ours: float) -> None:
-    """Print one result."""
-    each = 1e6 / CALLS
-    print(
-        f"{kind:6} {label:12} floor {floor * each:6.2f} us   call {ours * each:6.2f} us   "
-        f"ratio {ours / floor:.2f} (target {TARGETS[kind]:.1f})"
+def both(
+    label: str, tooler: str, function: str = "function", coroutine: str = "coroutine"
+) -> tuple[Line, Line]:
+    """Return the lines of a sync and an async tool with something more than plain calls have."""
+    sync, awaited = f"{tooler}.call_sync({function}_name, text)", f"{tooler}.call({coroutine}_name"
+    return (
+        Line(f"sync, {label}", FUNCTION, sync, "sync"),
+        Line(f"async, {label}", COROUTINE, f"await {awaited}, text)", "async"),
     )
 
 
-def measure_sync(root: Path, kind: str, text: str, rounds: int) -> None:
-    """Print what a sync tool costs inline."""
-    registry = ToolRegistry.from_directory(root)
-    (tool,) = registry
-    tooler, function, name = Tooler(registry), tool.function, tool.name
-    assert tooler.call_sync(name, text).ok
-    floors, calls = [], []
-    for _ in range(rounds):
-        floors.append(timed(lambda: function(**json.loads(text))))
-        calls.append(timed(lambda: tooler.call_sync(name, text)))
-    line("sync inline", kind, min(floors), min(calls))
+CALLED = (
+    Line("sync", FUNCTION, "tooler.call_sync(function_name, text)", "", RATIO),
+    Line("async", COROUTINE, "await tooler.call(coroutine_name, text)", "", RATIO),
+)
+LIMITED = (
+    Line("async, Tooler's limit", COROUTINE, TOOLER_LIMITED.format("coroutine"), "async", LIMIT),
+    Line("async, call's limit", COROUTINE, CALL_LIMITED.format("coroutine"), "async", LIMIT),
+)
+SUSPENDED = (
+    Line("suspends", SUSPENDING, "await tooler.call(suspending_name, text)"),
+    Line("suspends, Tooler's limit", SUSPENDING, TOOLER_LIMITED.format("suspending"), "suspends"),
+    Line("suspends, call's limit", SUSPENDING, CALL_LIMITED.format("suspending"), "suspends"),
+)
+MORE = (
+    *both("ToolContext", "tooler", "informed", "awaiting"),
+    *both("generator hook", "hooked"),
+    *both("JsonLines", "logged"),
+)
+TRACED = both("OpenTelemetry", "traced")
+THREAD = (
+    Line("thread", FUNCTION, "await tooler.call(function_name, text)"),
+    Line("thread, call's limit", FUNCTION, CALL_LIMITED.format("function"), "thread"),
+    Line("asyncio.to_thread", FUNCTION, "await asyncio.to_thread(function, **json.loads(text))"),
+    Line(
+        "loop.run_in_executor",
+        FUNCTION,
+        "await loop.run_in_executor(None, partial(function, **json.loads(text)))",
+    ),
+)
+LOG = {
+    "empty": "durations[index]",
+    "log": "log.append(durations[index]); len(log.durations) >= FULL and log.fold()",
+}
+"""What a call does for the statistics, and the loop around that."""
 
 
-async def measure_async(root: Path, kind: str, text: str, rounds: int) -> None:
-    """Print what an async tool costs awaited."""
+def make_variants(root: Path, kind: str) -> dict[str, Any]:
+    """Write the tools; return their registry, and their functions and names by the variants."""
+    make_folders(root, kind, len(VARIANTS))
+    names: dict[str, Any] = {}
+    modules = sorted(root.glob("*/*.py"))
+    for module, (variant, edits) in zip(modules, VARIANTS.items(), strict=True):
+        code = module.read_text()
+        for edit in edits:
+            old, new = (text.replace("NAME", module.stem) for text in edit)
+            code = code.replace(old, new, 1)
+        module.write_text(code)
+        names[f"{variant}_name"] = module.stem
     registry = ToolRegistry.from_directory(root)
-    (tool,) = registry
-    tooler, function, name = Tooler(registry), tool.function, tool.name
-    assert (await tooler.call(name, text)).ok
-    floors, calls = [], []
-    for _ in range(rounds):
-        floors.append(await awaited(lambda: function(**json.loads(text))))
-        calls.append(await awaited(lambda: tooler.call(name, text)))
-    line("async", kind, min(floors), min(calls))
+    functions = {variant: registry[names[f"{variant}_name"]].function for variant in VARIANTS}
+    return {"registry": registry, **names, **functions}
+
+
+def passing(call: ToolCall, following: Any) -> Generator[Any, ToolResult, ToolResult]:
+    """Do nothing around a call: the least that a hook may be."""
+    return (yield following(call))
+
+
+def toolers(registry: ToolRegistry, log: Path) -> dict[str, Tooler]:
+    """Return the dispatchers of the statements."""
+    found = {
+        "tooler": Tooler(registry),
+        "limited": Tooler(registry, timeout=30),
+        "hooked": Tooler(registry, hooks=[passing]),
+        "logged": Tooler(registry, observers=[JsonLines(log)]),
+    }
+    return found | {"traced": traced(registry)} if is_installed("opentelemetry.sdk") else found
+
+
+def traced(registry: ToolRegistry) -> Tooler:
+    """Return a dispatcher whose spans and metrics stay in memory."""
+    from opentelemetry.sdk import metrics, trace  # noqa: PLC0415 - it may not be installed
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import (  # noqa: PLC0415
+        InMemorySpanExporter,
+    )
+
+    from sovl_tools.running.opentelemetry import OpenTelemetry  # noqa: PLC0415
+
+    tracer, meter = trace.TracerProvider(), metrics.MeterProvider([InMemoryMetricReader()])
+    tracer.add_span_processor(SimpleSpanProcessor(InMemorySpanExporter()))
+    return Tooler(registry, observers=[OpenTelemetry(tracer_provider=tracer, meter_provider=meter)])
+
+
+def statement_names(root: Path, kind: str) -> dict[str, Any]:
+    """Return what the statements speak of."""
+    variants = make_variants(root / "tools", kind)
+    modules = {"asyncio": asyncio, "json": json, "partial": partial}
+    loop = asyncio.get_running_loop()
+    return {
+        **variants,
+        **toolers(variants["registry"], root / "calls.jsonl"),
+        **modules,
+        "loop": loop,
+        "text": TEXTS[kind],
+    }
+
+
+def show(kind: str, lines: Iterable[Line], found: Found) -> None:
+    """Print the results."""
+    for line in lines:
+        print(line.shown(kind, found))
+
+
+async def measure(kind: str, rounds: int) -> None:
+    """Print what is measured of one kind of tool."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = statement_names(Path(folder), kind)
+        called, more = (*CALLED, *LIMITED), (*MORE, *TRACED) if "traced" in names else MORE
+        show(kind, called, await compared(called, names, rounds))
+        show(kind, SUSPENDED, await compared(SUSPENDED, names, rounds))
+        show(kind, more, await compared((*CALLED, *more), names, rounds))
+        show(kind, THREAD, await compared(THREAD, names, rounds, clock=perf_counter))
+
+
+async def measure_statistics(rounds: int) -> None:
+    """Print what counting a call costs; each batch folds the log once."""
+    names = {"log": CallLog(), "FULL": FULL, "durations": [1e-6 * n for n in range(CALLS)]}
+    found = await least(LOG, names, rounds)
+    adds = (found["log"] - found["empty"]) * MICRO
+    print(f"statistics, part of every call: {adds:.2f} us (target {STATISTICS:.1f})")
+
+
+async def compare(kind: str, rounds: int) -> None:
+    """Print what the calls of other packages cost beside ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        await measure_peers(kind, statement_names(Path(folder), kind), rounds)
 
 
 def main() -> None:
-    """Measure both kinds both ways."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 40
-    print(f"a checked call, time, least of {rounds} rounds of {CALLS} calls")
-    for kind, text in (("plain", PLAIN), ("rich", RICH)):
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder)
-            make_folders(root / "sync", kind, 1)
-            make_folders(root / "async", kind, 1)
-            make_async(root / "async")
-            measure_sync(root / "sync", kind, text, rounds)
-            asyncio.run(measure_async(root / "async", kind, text, rounds))
+    """Measure both kinds, the statistics, and last the others, which fill the memory."""
+    assert CALLS == FULL
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    print(f"a checked call, least of {rounds} rounds")
+    for kind in TEXTS:
+        asyncio.run(measure(kind, rounds))
+    asyncio.run(measure_statistics(rounds))
+    for kind in TEXTS:
+        asyncio.run(compare(kind, rounds))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import sys
-from dataclasses import asdict
 from typing import Any
 
 from sovl_tools.loading.pipeline import Settings
@@ -65,7 +64,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _encoded(candidate: Candidate) -> bytes:
-    found = [asdict(each) for each in candidate.diagnostics]
+    found = [each._asdict() for each in candidate.diagnostics]
     document = candidate._replace(definition=None)._asdict() | {"diagnostics": found}
     return json.dumps(document).encode() + b"\n"
 

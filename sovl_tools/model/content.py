@@ -23,7 +23,7 @@ _MAGIC = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """A text, as one of several parts of a result; alone, a string will do.
 
@@ -46,7 +46,7 @@ class Text:
         return {"type": "text", "text": self.text}
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class _Media:
     """Bytes of a media type, such as ``image/png``.
 
@@ -126,7 +126,7 @@ class Audio(_Media):
     _kind = "audio"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EmbeddedResource:
     """A document with an address of its own; its content is text or bytes.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import Path
 
@@ -15,8 +14,7 @@ MAX_FINDINGS = 100
 Severity: TypeAlias = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestPlace:
+class ManifestPlace(NamedTuple):
     """A key or a value of the manifest, named by its path from the root.
 
     ``occurrence`` tells which of several equal keys is meant, counted from 1; 0 is the last.
@@ -27,8 +25,7 @@ class ManifestPlace:
     occurrence: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ModulePlace:
+class ModulePlace(NamedTuple):
     """A name that the module binds, or a part of what it is bound to.
 
     Attributes:
@@ -44,8 +41,7 @@ class ModulePlace:
     otherwise: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A place known outright; ``path`` is relative to the tool's folder, empty for the folder."""
 
     path: str = ""
@@ -56,8 +52,7 @@ class Position:
 Place: TypeAlias = ManifestPlace | ModulePlace | Position
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What a rule found, and where, before anybody knows the line."""
 
     place: Place
@@ -65,8 +60,7 @@ class Finding:
     help: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """A finding with its code and its place: ``line`` and ``column`` count from 1."""
 
     code: str
@@ -83,8 +77,7 @@ class Diagnostic:
         return f"{self.path}:{self.line}:{self.column}: {self.code} {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A question that is asked of one shape, and the code that its findings carry.
 
     ``check`` is a generator function: it yields findings, reads nothing but its argument and
@@ -106,8 +99,7 @@ class Rule:
         return inspect.getdoc(self.check) or ""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A finding together with the rule that made it."""
 
     rule: Rule

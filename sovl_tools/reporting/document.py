@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.outcome import Outcome
@@ -30,5 +29,5 @@ def document(outcome: Outcome) -> dict[str, JSON]:
         "tools": [
             {"name": each.name, "path": each.path, "status": each.status} for each in report.folders
         ],
-        "diagnostics": [asdict(each) for each in report.diagnostics],
+        "diagnostics": [each._asdict() for each in report.diagnostics],
     }

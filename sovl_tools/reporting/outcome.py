@@ -63,4 +63,4 @@ def strict(report: LoadReport) -> LoadReport:
 
 
 def _as_error(diagnostic: Diagnostic) -> Diagnostic:
-    return replace(diagnostic, severity="error")
+    return diagnostic._replace(severity="error")

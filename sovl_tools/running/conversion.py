@@ -87,34 +87,26 @@ def _annotations(function: Any) -> Mapping[str, Any]:
 def _made(function: Any, annotations: Mapping[str, Any]) -> Conversion | None:
     from sovl_tools.running.converters import (  # noqa: PLC0415 - imports datetime, uuid and more
         Builder,
-        UnfitError,
+        converted,
         resolved,
     )
 
-    builder, namespace = Builder(), getattr(function, "__globals__", {})
-    converters = {}
-    for name, annotation in annotations.items():
-        hint = resolved(annotation, namespace)
-        convert = None if is_plain(hint) else builder.parameter(hint, _default(function, name))
-        if convert is not None:
-            converters[name] = convert
-    items = tuple(converters.items())
+    builder, names = Builder(), getattr(function, "__globals__", {})
+    hints = {name: resolved(each, names) for name, each in annotations.items()}
+    found = {
+        name: builder.parameter(hint, _default(function, name))
+        for name, hint in hints.items()
+        if not is_plain(hint)
+    }
+    converters = tuple((name, each) for name, each in found.items() if each is not None)
 
     def conversion(keywords: dict[str, Any]) -> dict[str, Any]:
-        found, problems = {**keywords}, []
-        for name, convert in items:
-            if name in found:
-                try:
-                    found[name] = convert(found[name])
-                except UnfitError as error:
-                    problems += error.below(name)
-                except RecursionError:
-                    problems.append(((name,), "is nested too deep"))
+        found, problems = converted(keywords, converters)
         if problems:
             raise ConversionError(problems)
         return found
 
-    return conversion if items else None
+    return conversion if converters else None
 
 
 def _default(function: Any, name: str) -> Any:

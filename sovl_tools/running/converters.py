@@ -785,3 +785,19 @@ class Builder:
 
 def _untouched(_: Build, __: Any) -> Convert:
     return _same
+
+
+def converted(
+    keywords: Mapping[str, Any], converters: Iterable[tuple[str, Convert]]
+) -> tuple[dict[str, Any], Problems]:
+    """Return keywords with those of the names converted that are given, and what was wrong."""
+    found, problems = {**keywords}, []
+    for name, convert in converters:
+        if name in found:
+            try:
+                found[name] = convert(found[name])
+            except UnfitError as error:
+                problems += error.below(name)
+            except RecursionError:
+                problems.append(((name,), "is nested too deep"))
+    return found, problems

@@ -12,7 +12,7 @@ from sovl_tools.model.document import Path, json_path
 from sovl_tools.model.errors import ToolError
 from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.running.conversion import ConversionError
-from sovl_tools.running.results import InvalidResult
+from sovl_tools.running.jsonvalues import InvalidResult
 from sovl_tools.running.run import RunCancelledError, TimeLimitError
 
 _LOGGER = logging.getLogger("sovl_tools")

@@ -74,12 +74,12 @@ class Hook(NamedTuple):
 
 
 @overload
-def hook(function: HookFunction, /) -> Hook: ...
+def hook(function: Hook | HookFunction, /) -> Hook: ...
 @overload
-def hook(*, tools: Iterable[str] | str) -> Callable[[HookFunction], Hook]: ...
+def hook(*, tools: Iterable[str] | str) -> Callable[[Hook | HookFunction], Hook]: ...
 def hook(
-    function: HookFunction | None = None, /, *, tools: Iterable[str] | str | None = None
-) -> Hook | Callable[[HookFunction], Hook]:
+    function: Hook | HookFunction | None = None, /, *, tools: Iterable[str] | str | None = None
+) -> Hook | Callable[[Hook | HookFunction], Hook]:
     """Make a function a hook, for the tools of those names or for all.
 
     It is registered with a Tooler: ``Tooler(registry, hooks=[approve])``. Names may be shell
@@ -90,7 +90,7 @@ def hook(
     """
     patterns = (tools,) if isinstance(tools, str) else None if tools is None else tuple(tools)
 
-    def decorate(function: HookFunction) -> Hook:
+    def decorate(function: Hook | HookFunction) -> Hook:
         if not callable(function):
             raise TypeError(f"a hook must be a function (call, next), not {function!r:.80}")
         own = function.tools if isinstance(function, Hook) else None

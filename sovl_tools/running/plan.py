@@ -18,7 +18,8 @@ from sovl_tools.running.arguments import ArgumentCheck
 from sovl_tools.running.conversion import ConversionError, converter_of
 from sovl_tools.running.gate import Gate
 from sovl_tools.running.hooks import Hook
-from sovl_tools.running.results import InvalidResult, bounded, converted
+from sovl_tools.running.jsonvalues import InvalidResult
+from sovl_tools.running.results import bounded, converted
 from sovl_tools.running.statistics import CallLog
 from sovl_tools.running.world import Work
 from sovl_tools.validation import Validator, compile_schema

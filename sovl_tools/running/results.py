@@ -1,113 +1,13 @@
-"""From what a tool's function returned to JSON and content, or to the place that can't be either.
-
-======================================  ============================================================
-None, bool, int, float, str             the same; NaN, the infinities and integers of too many
-                                        digits are refused; half a surrogate pair becomes U+FFFD
-list, tuple, deque, range, views,       a list
-other sequences, builtin iterators
-set, frozenset                          a list, sorted as JSON values, or else by their JSON text
-dict, other mappings                    an object; a key that is no text is converted, and the JSON
-                                        text of a number, a bool or None is the key
-dataclass, attrs, NamedTuple,           an object of the fields
-SimpleNamespace
-pydantic model                          ``model_dump(mode="json")``
-Enum                                    its value
-date, time, datetime                    ISO 8601
-timedelta                               seconds, an integer if they are whole
-Decimal                                 an integer if it is whole, a float if that has the same
-                                        digits, or else text; NaN and the infinities are refused
-Fraction                                a float
-bytes, bytearray, memoryview            text if they are UTF-8, or else base64
-UUID, PurePath, IP addresses, ZoneInfo  text
-re.Pattern                              the pattern
-Exception                               ``Type: message``
-numpy scalars and arrays                numbers and lists
-pandas frames, series and indexes       a list of rows (objects), a list of values; NA and NaT: null
-Text, Image, Audio, EmbeddedResource    the content block of the Model Context Protocol
-======================================  ============================================================
-
-All else is refused, and so is what is nested more than 64 levels deep or contains itself.
-"""
+"""A result as a model gets it: JSON, content, and no more of either than it may have."""
 
 from __future__ import annotations
 
-from collections import UserString, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import fields
-from enum import Enum
-from json import JSONEncoder
-from types import NoneType, SimpleNamespace
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from sovl_tools.model.content import CONTENT, Content, Text, base64, cut, encodable, readable
-from sovl_tools.model.document import JSON, Path, json_path
-from sovl_tools.model.errors import SovlToolsError, ToolError
-from sovl_tools.running.given import MAX_DEPTH
-from sovl_tools.running.run import RunCancelledError, TimeLimitError
-
-
-class InvalidResult(SovlToolsError):  # noqa: N818 - named like the failure that comes of it
-    """What a tool returned is no JSON; ``path`` is the place and ``message`` says why."""
-
-    def __init__(self, path: Path, message: str) -> None:
-        super().__init__(path, message)
-        self.path = path
-        self.message = message
-
-    def __str__(self) -> str:
-        return f"result{json_path(self.path)[1:]} {self.message}"
-
-
-_PASSING = (InvalidResult, ToolError, RunCancelledError, TimeLimitError)
-"""What ends a conversion as it is."""
-
-_NESTING = frozenset({dict, list})
-_LEAST, _MOST = -(1 << 2048), 1 << 2048
-"""No integer between them has more digits than Python is willing to write, whatever its limit."""
-
-_text_of = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-
-
-def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:
-    """Tell whether a value is JSON for certain, all of it of builtin types.
-
-    It is never wrong about what it accepts; what it does not accept may be JSON all the same.
-    ``room`` is how many levels of objects and arrays there may be.
-    """
-    kind = type(value)
-    try:
-        if kind is dict:
-            for key in value:
-                if type(key) is not str or not (key.isascii() or _is_encodable(key)):
-                    return False
-            items = value.values()
-        else:
-            items = value if kind is list else (value,)
-        for item in items:
-            kind = type(item)
-            if kind is str:
-                is_fine = item.isascii() or _is_encodable(item)
-            elif kind is int:
-                is_fine = _LEAST < item < _MOST
-            elif kind is float:
-                is_fine = item - item == 0
-            else:
-                is_scalar = item is None or kind is bool
-                is_fine = is_scalar or (kind in _NESTING and room > 1 and is_plain(item, room - 1))
-            if not is_fine:
-                return False
-    except RuntimeError:
-        return False  # another thread changes it
-    return True
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+from sovl_tools.model.content import CONTENT, Content, Text, cut
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.running.jsonvalues import InvalidResult, is_plain, text_of, to_json
 
 
 def converted(value: Any) -> tuple[JSON, tuple[Content, ...]]:
@@ -119,16 +19,7 @@ def converted(value: Any) -> tuple[JSON, tuple[Content, ...]]:
     if is_plain(value):
         return value, ()
     content = content_of(value)
-    return (_blocks(content), content) if content else (_converted(value, ()), ())
-
-
-def to_json(value: Any) -> JSON:
-    """Return a result as JSON: the same object if it is plain, or else another.
-
-    Raises:
-        InvalidResult: it holds something that can't be JSON.
-    """
-    return value if is_plain(value) else _converted(value, ())
+    return (_blocks(content), content) if content else (to_json(value), ())
 
 
 def content_of(value: Any) -> tuple[Content, ...]:
@@ -150,7 +41,7 @@ def content_of(value: Any) -> tuple[Content, ...]:
 def _block(item: Any, path: Path) -> Content:
     if isinstance(item, CONTENT):
         return item
-    return Text(item if isinstance(item, str) else _text_of(_converted(item, path)))
+    return Text(item if isinstance(item, str) else text_of(to_json(item, path)))
 
 
 def _blocks(content: Iterable[Content]) -> list[JSON]:
@@ -184,7 +75,7 @@ def shortened(value: JSON, limit: int) -> JSON:
     """
     if type(value) is str:
         return cut(value, limit)
-    text = _text_of(value)
+    text = text_of(value)
     short = cut(text, limit)
     return value if short is text else short
 
@@ -209,244 +100,3 @@ def _fitting(content: Iterable[Content], room: int) -> Iterator[Content]:
             short = Text(cut(block.text, room))
             room -= short.size
             yield short
-
-
-_Converter: TypeAlias = Callable[[Any, Path], JSON]
-
-
-def _converted(value: Any, path: Path) -> JSON:
-    """Return the value at a path of the result as JSON."""
-    kind = type(value)
-    try:
-        return (_BY_TYPE.get(kind) or _converter(kind))(value, path)
-    except _PASSING:
-        raise
-    except RecursionError:
-        raise InvalidResult((), "is nested too deep") from None
-    except Exception as error:
-        words = f"can't be read: {_name(type(error))} was raised"
-        raise InvalidResult(path, words) from error
-
-
-def _converter(kind: type) -> _Converter:
-    """Return what converts instances of a class that is not itself in the table."""
-    if issubclass(kind, Enum):
-        return _attribute("value")  # whatever else it is a subclass of
-    for base in kind.__mro__:
-        package = base.__module__.partition(".")[0]
-        found = _BY_TYPE.get(base) or _BY_NAME.get(f"{package}.{base.__qualname__}")
-        if found is not None:
-            return found
-    marked = (found for mark, found in _BY_MARK.items() if hasattr(kind, mark))
-    virtual = (found for base, found in _BY_ABSTRACT.items() if issubclass(kind, base))
-    return next(marked, None) or next(virtual, _refused)
-
-
-def _refused(value: Any, path: Path) -> JSON:
-    raise InvalidResult(path, f"is {_kind(value)}, which is no JSON")
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, type):
-        return f"the class {_name(value)}"
-    name = _name(type(value))
-    return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
-
-
-_name: Callable[[type], str] = vars(type)["__name__"].__get__
-"""The name of a type, whatever its metaclass says."""
-
-
-def _same(value: Any, _: Path) -> JSON:
-    return value
-
-
-def _integer(value: int, path: Path) -> JSON:
-    number = int.__int__(value)
-    if not _LEAST < number < _MOST:
-        try:
-            str(number)
-        except ValueError:
-            raise InvalidResult(path, "is an integer of too many digits") from None
-    return number
-
-
-def _float(value: float, path: Path) -> JSON:
-    number = float.__float__(value)
-    if number - number != 0:
-        raise InvalidResult(path, f"is {number}, which is no JSON number")
-    return number
-
-
-def _text(value: Any, _: Path) -> JSON:
-    return encodable(value if isinstance(value, str) else str(value))
-
-
-def _bytes(value: Any, _: Path) -> JSON:
-    data = bytes(value)
-    text = readable(data)
-    return base64(data) if text is None else text
-
-
-def _room(path: Path) -> int:
-    """Return how many levels there may be from a place on, at least 1."""
-    if len(path) >= MAX_DEPTH:
-        raise InvalidResult((), f"is nested more than {MAX_DEPTH} levels deep, or contains itself")
-    return MAX_DEPTH - len(path)
-
-
-def _list(items: Iterable[Any], path: Path) -> JSON:
-    room = _room(path)
-    found = list(items)
-    if is_plain(found, room):
-        return found
-    return [_converted(item, (*path, index)) for index, item in enumerate(found)]
-
-
-def _tuple(value: Any, path: Path) -> JSON:
-    is_named = hasattr(value, "_fields") and hasattr(value, "_asdict")
-    return _dict(value._asdict(), path) if is_named else _list(value, path)
-
-
-def _set(items: Iterable[Any], path: Path) -> JSON:
-    found = _list(items, path)
-    try:
-        return sorted(found)
-    except TypeError:
-        return sorted(found, key=_text_of)
-
-
-def _iterator(items: Iterator[Any], path: Path) -> JSON:
-    """Convert an iterator of Python's own; others, such as open files, may never end."""
-    if type(items).__module__ not in {"builtins", "itertools"}:
-        return _refused(items, path)
-    return _list(items, path)
-
-
-def _dict(mapping: Mapping[Any, Any], path: Path) -> JSON:
-    room = _room(path)
-    if is_plain(mapping, room):
-        return mapping
-    found: dict[str, JSON] = {}
-    for key, value in mapping.items():
-        name = key if type(key) is str and key.isascii() else _key(key, path)
-        if name in found:
-            raise InvalidResult(path, f"has two keys that become {name!r}")
-        found[name] = _converted(value, (*path, name))
-    return found
-
-
-def _key(key: Any, path: Path) -> str:
-    try:
-        found = _converted(key, path)
-    except InvalidResult as error:
-        raise InvalidResult(path, f"has a key that {error.message}") from error
-    if isinstance(found, dict | list):
-        raise InvalidResult(path, f"has a key that is {_kind(key)}, which can't be text")
-    return found if isinstance(found, str) else _text_of(found)
-
-
-def _attributes(known: Iterable[Any], value: object, path: Path) -> JSON:
-    return _dict({field.name: getattr(value, field.name) for field in known}, path)
-
-
-def _exception(value: BaseException, _: Path) -> JSON:
-    name, words = _name(type(value)), encodable(str(value))
-    return f"{name}: {words}" if words else name
-
-
-def _timedelta(value: Any, _: Path) -> JSON:
-    seconds: float = value.total_seconds()
-    return int(seconds) if seconds.is_integer() else seconds
-
-
-def _decimal(value: Any, path: Path) -> JSON:
-    if not value.is_finite():
-        raise InvalidResult(path, f"is {value}, which is no JSON number")
-    if value.adjusted() < _LONGEST_WHOLE and value == value.to_integral_value():
-        return int(value)
-    number = float(value)
-    return number if value == type(value)(repr(number)) else str(value)
-
-
-_LONGEST_WHOLE = 300
-
-
-def _numpy(value: Any, path: Path) -> JSON:
-    """Convert a scalar or an array of numpy; its times as those of the standard library."""
-    kind = value.dtype.kind
-    if kind in "mM":
-        value = value.astype(f"{kind}8[us]")
-    found = value.tolist()
-    if type(found) is type(value):
-        return _float(float(value), path) if kind == "f" else _refused(value, path)
-    return _converted(found, path)
-
-
-def _method(name: str, **arguments: Any) -> _Converter:
-    """Return what converts a value by a method of its own."""
-    return lambda value, path: _converted(getattr(value, name)(**arguments), path)
-
-
-def _attribute(name: str) -> _Converter:
-    return lambda value, path: _converted(getattr(value, name), path)
-
-
-_BY_TYPE: dict[type, _Converter] = {
-    NoneType: _same,
-    bool: _same,
-    int: _integer,
-    float: _float,
-    str: _text,
-    UserString: _text,
-    bytes: _bytes,
-    bytearray: _bytes,
-    memoryview: _bytes,
-    list: _list,
-    tuple: _tuple,
-    deque: _list,
-    range: _list,
-    set: _set,
-    frozenset: _set,
-    dict: _dict,
-    SimpleNamespace: lambda value, path: _dict(dict(vars(value)), path),
-    BaseException: _exception,
-    **dict.fromkeys(CONTENT, lambda value, _: value.to_json()),
-}
-
-_BY_NAME: dict[str, _Converter] = {
-    "datetime.datetime": _method("isoformat"),
-    "datetime.date": _method("isoformat"),
-    "datetime.time": _method("isoformat"),
-    "datetime.timedelta": _timedelta,
-    "decimal.Decimal": _decimal,
-    "fractions.Fraction": lambda value, _: float(value),
-    "ipaddress._IPAddressBase": _text,
-    "numpy.generic": _numpy,
-    "numpy.ndarray": _numpy,
-    "pandas.DataFrame": _method("to_dict", orient="records"),
-    "pandas.Index": _method("tolist"),
-    "pandas.NAType": lambda _, __: None,
-    "pandas.NaTType": lambda _, __: None,
-    "pandas.Series": _method("tolist"),
-    "pathlib.PurePath": _text,
-    "pydantic.BaseModel": _method("model_dump", mode="json"),
-    "re.Pattern": _attribute("pattern"),
-    "uuid.UUID": _text,
-    "zoneinfo.ZoneInfo": _text,
-}
-"""By package and class, so that no library is imported that the tool has not imported itself."""
-
-_BY_MARK: dict[str, _Converter] = {
-    "__dataclass_fields__": lambda value, path: _attributes(fields(value), value, path),
-    "__attrs_attrs__": lambda value, path: _attributes(value.__attrs_attrs__, value, path),
-}
-"""By an attribute of the class."""
-
-_BY_ABSTRACT: dict[type, _Converter] = {
-    Mapping: _dict,
-    MappingView: _list,
-    AbstractSet: _set,
-    Sequence: _list,
-    Iterator: _iterator,
-}

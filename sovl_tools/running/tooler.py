@@ -18,8 +18,9 @@ from sovl_tools.running.engine import Engine, Observer
 from sovl_tools.running.failing import failure_of
 from sovl_tools.running.given import Arguments
 from sovl_tools.running.hooks import Hook, HookFunction, hook
+from sovl_tools.running.jsonvalues import is_plain
 from sovl_tools.running.plan import Coerce, Plan, Settings
-from sovl_tools.running.results import converted, is_plain
+from sovl_tools.running.results import converted
 from sovl_tools.running.settling import settled, settled_sync
 from sovl_tools.running.statistics import FULL, Statistics, summary
 from sovl_tools.running.streaming import ToolStream

@@ -109,7 +109,7 @@ def test_values_of_a_tools_classes_are_pickled_and_read_back_elsewhere(
     shutil.copytree(tools, tmp_path / "copy")
     if place == "beside a copy":
         ToolRegistry.from_directory(tmp_path / "copy")
-    value = Tooler(ToolRegistry.from_directory(tools)).call_sync("echo", {"text": ""}).value
+    value = ToolRegistry.from_directory(tools)["echo"].execute(text="")
     data = pickle.dumps(value)
     assert pickle.loads(data) == value
     command = [sys.executable, "-c", READ_BACK, str(tools), data.hex()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from sovl_tools.model.catalog import Candidate, LoadReport, Status
@@ -16,7 +15,7 @@ ODD = Diagnostic(
 
 
 def diagnostic(**fields: Any) -> Diagnostic:
-    return replace(WRONG, **fields)
+    return WRONG._replace(**fields)
 
 
 def folder(name: str, status: Status) -> Candidate:

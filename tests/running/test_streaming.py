@@ -52,9 +52,10 @@ each_kind = pytest.mark.parametrize("function", [numbers, numbers_later])
 def test_items_come_as_they_are_made(take: Any, function: Any, count: int, mode: str) -> None:
     dispatcher = tooler(tool(function, COUNT, name="numbers"))
     stream = dispatcher.stream("numbers", {"count": count}, mode=mode)
-    assert take(stream) == (list(range(count)) or [[]])
+    whole: list[Any] = list(range(count))
+    assert take(stream) == (whole or [[]])
     assert stream.result is not None
-    assert stream.result.value == list(range(count))
+    assert stream.result.value == whole
 
 
 @each_world
