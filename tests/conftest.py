@@ -25,6 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse names that differ from process to process, which tests run in parallel must not."""
+    for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"the name of a test has an address in it: {item.nodeid}")
+
+
 def manifest_of(name: str, **keys: Any) -> dict[str, Any]:
     """Return a manifest without fault: a tool that takes a text."""
     properties = {"text": {"type": "string", "description": "What to say."}}

@@ -21,11 +21,9 @@ LONGEST = 0.002
 
 Clock: TypeAlias = Callable[[], float]
 Batch: TypeAlias = Callable[[int, Clock], Awaitable[float]]
-Found: TypeAlias = dict[str, float]
-"""The seconds that each statement takes."""
 
 _WARMING = 3
-MICRO = 1e6
+_MICRO = 1e6
 _SOURCE = """
 async def batch(count, clock):
     started = clock()
@@ -41,7 +39,7 @@ class Line(NamedTuple):
     Attributes:
         label: names it.
         floor: the statement that does the least that could be done.
-        statement: a line of Python.
+        statement: a line of Python; ``index`` counts how often it has run.
         without: label of the line of which this one has more; what it adds is shown.
         targets: by the kind of tool the most that it may add, in microseconds; without ``without``
             the greatest ratio.
@@ -53,46 +51,68 @@ class Line(NamedTuple):
     without: str = ""
     targets: Mapping[str, float] = MappingProxyType({})
 
-    def shown(self, kind: str, found: Found) -> str:
-        """Return the line of text that tells what was found."""
-        floor, took = found[self.floor], found[self.label]
-        words = (
-            f"{kind:6} {self.label:26} floor {floor * MICRO:6.2f} us   "
-            f"call {took * MICRO:7.2f} us   ratio {took / floor:.2f}"
-        )
+    def shown(self, kind: str, least: Mapping[str, float]) -> str:
+        """Return what was found as text; ``least`` has the seconds by labels and floors."""
+        floor, took = least[self.floor] * _MICRO, least[self.label] * _MICRO
+        words = f"{kind:6} {self.label:26} floor {floor:6.2f} us   call {took:7.2f} us   "
+        words += f"ratio {took / floor:.2f}"
         if self.without:
-            words += f"   adds {(took - found[self.without]) * MICRO:.2f} us"
+            words += f"   adds {took - least[self.without] * _MICRO:.2f} us"
         return f"{words} (target {self.targets[kind]:.1f})" if kind in self.targets else words
 
 
-async def compared(
-    lines: Iterable[Line], names: Mapping[str, Any], rounds: int, *, clock: Clock = process_time
-) -> Found:
-    """Return what the lines take, by their labels, and their floors, by the statements.
+class Group(NamedTuple):
+    """Lines that are measured one right after the other.
 
-    The process's CPU time counts, unless it is a wait that is measured and ``clock`` says so.
+    Attributes:
+        kind: of the tools.
+        lines: what is shown.
+        names: what the statements speak of.
+        beside: further lines, which those to be shown refer to.
+        clock: the process's CPU time, unless it is a wait that is measured.
     """
-    statements = {line.floor: line.floor for line in lines}
-    statements |= {line.label: line.statement for line in lines}
-    return await least(statements, names, rounds, clock=clock)
+
+    kind: str
+    lines: tuple[Line, ...]
+    names: Mapping[str, Any]
+    beside: tuple[Line, ...] = ()
+    clock: Clock = process_time
+
+    def statements(self) -> dict[str, str]:
+        """Return the floors, which are their own labels, and the statements by their labels."""
+        lines = (*self.beside, *self.lines)
+        floors = {line.floor: line.floor for line in lines}
+        return floors | {line.label: line.statement for line in lines}
 
 
-async def least(
-    statements: Mapping[str, str],
-    names: Mapping[str, Any],
-    rounds: int,
-    *,
-    clock: Clock = process_time,
-) -> Found:
-    """Return what each statement takes, by its label."""
-    batches = {label: _batch(statement, names) for label, statement in statements.items()}
-    counts = {label: await _count(batch) for label, batch in batches.items()}
-    found = dict.fromkeys(statements, float("inf"))
-    for _ in range(rounds):
-        for label, batch in batches.items():
-            each = await batch(counts[label], clock) / counts[label]
-            found[label] = min(found[label], each)
-    return found
+class Race:
+    """A group under way: the batches, and the least that each took so far."""
+
+    def __init__(self, group: Group) -> None:
+        statements = group.statements()
+        self._group = group
+        self._batches = {label: _batch(text, group.names) for label, text in statements.items()}
+        self._counts: dict[str, int] = {}
+        self._least = dict.fromkeys(statements, float("inf"))
+
+    async def warm(self) -> None:
+        """Run everything a few times and find out how many are to be a batch."""
+        for label, batch in self._batches.items():
+            await batch(_WARMING, perf_counter)
+            each = await batch(_WARMING, perf_counter) / _WARMING
+            self._counts[label] = CALLS if each <= FAST else max(1, round(LONGEST / each))
+
+    async def run(self) -> None:
+        """Run a round."""
+        for label, batch in self._batches.items():
+            count = self._counts[label]
+            each = await batch(count, self._group.clock) / count
+            self._least[label] = min(self._least[label], each)
+
+    def show(self) -> None:
+        """Print what was found."""
+        for line in self._group.lines:
+            print(line.shown(self._group.kind, self._least))
 
 
 def _batch(statement: str, names: Mapping[str, Any]) -> Batch:
@@ -102,8 +122,17 @@ def _batch(statement: str, names: Mapping[str, Any]) -> Batch:
     return batch
 
 
-async def _count(batch: Batch) -> int:
-    """Return how many statements the batches are to have, once they are warm."""
-    await batch(_WARMING, perf_counter)
-    each = await batch(_WARMING, perf_counter) / _WARMING
-    return CALLS if each <= FAST else max(1, round(LONGEST / each))
+async def hold(groups: Iterable[Group], rounds: int) -> None:
+    """Measure the groups in turn, so many times, and print what was found.
+
+    Raises:
+        Exception: whatever a statement raises.
+    """
+    races = [Race(group) for group in groups]
+    for race in races:
+        await race.warm()
+    for _ in range(rounds):
+        for race in races:
+            await race.run()
+    for race in races:
+        race.show()

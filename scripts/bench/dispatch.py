@@ -18,14 +18,15 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from contest import CALLS, MICRO, Found, Line, compared, least
-from dispatch_peers import is_installed, measure_peers
+from contest import CALLS, Group, Line, hold
+from dispatch_peers import is_installed, peers
 from folders import make_folders
 
 from sovl_tools import ToolCall, Tooler, ToolRegistry, ToolResult
@@ -104,15 +105,19 @@ THREAD = (
         "await loop.run_in_executor(None, partial(function, **json.loads(text)))",
     ),
 )
-LOG = {
-    "empty": "durations[index]",
-    "log": "log.append(durations[index]); len(log.durations) >= FULL and log.fold()",
-}
-"""What a call does for the statistics, and the loop around that."""
+COUNTING = Line(
+    "statistics",
+    "durations[index]",
+    "log.append(durations[index]); len(log.durations) >= FULL and log.fold()",
+    "loop",
+    {"each": STATISTICS},
+)
+"""What each call does for the statistics."""
+LOOP = Line("loop", COUNTING.floor, COUNTING.floor)
 
 
 def make_variants(root: Path, kind: str) -> dict[str, Any]:
-    """Write the tools; return their registry, and their functions and names by the variants."""
+    """Write the tools and return their registry, their functions and their names."""
     make_folders(root, kind, len(VARIANTS))
     names: dict[str, Any] = {}
     modules = sorted(root.glob("*/*.py"))
@@ -174,47 +179,35 @@ def statement_names(root: Path, kind: str) -> dict[str, Any]:
     }
 
 
-def show(kind: str, lines: Iterable[Line], found: Found) -> None:
-    """Print the results."""
-    for line in lines:
-        print(line.shown(kind, found))
+def own_groups(kind: str, names: dict[str, Any]) -> list[Group]:
+    """Return what is measured of one kind of tool."""
+    more = (*MORE, *TRACED) if "traced" in names else MORE
+    return [
+        Group(kind, (*CALLED, *LIMITED), names),
+        Group(kind, SUSPENDED, names),
+        Group(kind, more, names, CALLED),
+        Group(kind, THREAD, names, clock=perf_counter),
+    ]
 
 
-async def measure(kind: str, rounds: int) -> None:
-    """Print what is measured of one kind of tool."""
-    with tempfile.TemporaryDirectory() as folder:
-        names = statement_names(Path(folder), kind)
-        called, more = (*CALLED, *LIMITED), (*MORE, *TRACED) if "traced" in names else MORE
-        show(kind, called, await compared(called, names, rounds))
-        show(kind, SUSPENDED, await compared(SUSPENDED, names, rounds))
-        show(kind, more, await compared((*CALLED, *more), names, rounds))
-        show(kind, THREAD, await compared(THREAD, names, rounds, clock=perf_counter))
-
-
-async def measure_statistics(rounds: int) -> None:
-    """Print what counting a call costs; each batch folds the log once."""
-    names = {"log": CallLog(), "FULL": FULL, "durations": [1e-6 * n for n in range(CALLS)]}
-    found = await least(LOG, names, rounds)
-    adds = (found["log"] - found["empty"]) * MICRO
-    print(f"statistics, part of every call: {adds:.2f} us (target {STATISTICS:.1f})")
-
-
-async def compare(kind: str, rounds: int) -> None:
-    """Print what the calls of other packages cost beside ours."""
-    with tempfile.TemporaryDirectory() as folder:
-        await measure_peers(kind, statement_names(Path(folder), kind), rounds)
+async def measure(root: Path, rounds: int) -> None:
+    """Measure our calls, and then the others', whose packages fill the memory."""
+    names = {kind: statement_names(root / kind, kind) for kind in TEXTS}
+    log = {"log": CallLog(), "FULL": FULL, "durations": [n * 1e-6 for n in range(CALLS)]}
+    groups = [group for kind in TEXTS for group in own_groups(kind, names[kind])]
+    await hold([*groups, Group("each", (COUNTING,), log, (LOOP,))], rounds)
+    async with AsyncExitStack() as stack:
+        await hold(
+            [group for kind in TEXTS for group in await peers(kind, names[kind], stack)], rounds
+        )
 
 
 def main() -> None:
-    """Measure both kinds, the statistics, and last the others, which fill the memory."""
-    assert CALLS == FULL
+    """Measure in a folder that is not kept."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     print(f"a checked call, least of {rounds} rounds")
-    for kind in TEXTS:
-        asyncio.run(measure(kind, rounds))
-    asyncio.run(measure_statistics(rounds))
-    for kind in TEXTS:
-        asyncio.run(compare(kind, rounds))
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(measure(Path(folder), rounds))
 
 
 if __name__ == "__main__":

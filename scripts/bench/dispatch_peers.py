@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
-from contest import Line, compared
+from contest import Group, Line
 
 Names: TypeAlias = dict[str, Any]
 
@@ -129,25 +129,23 @@ def is_installed(module: str) -> bool:
         return False
 
 
-async def measure_peers(kind: str, names: Names, rounds: int) -> None:
-    """Print what a call of each package costs, and what ours costs in the same rounds."""
-    async with AsyncExitStack() as stack:
-        lines = list(OURS)
-        for package, (enter, more) in PEERS.items():
-            if not is_installed(package):
-                print(f"{kind:6} {package} not installed")
-                continue
+async def peers(kind: str, names: Names, stack: AsyncExitStack) -> list[Group]:
+    """Return what is measured of the other packages, and our own calls beside them.
+
+    The stack closes what had to be opened. Says which packages are not installed.
+    """
+    lines, names = [*OURS], {**names}
+    for package, (enter, more) in PEERS.items():
+        if is_installed(package):
             names |= await enter(names, stack)
             lines += more
-        await _show(kind, lines, names, rounds)
+        else:
+            print(f"{kind:6} {package:26} not installed")
+    return [Group(kind, _those(lines, how), names, clock=CLOCKS[how]) for how in CLOCKS]
 
 
-async def _show(kind: str, lines: Iterable[Line], names: Names, rounds: int) -> None:
-    for how, clock in CLOCKS.items():
-        some = [line for line in lines if line.label.endswith(f", {how}")]
-        found = await compared(some, names, rounds, clock=clock)
-        for line in some:
-            print(line.shown(kind, found))
+def _those(lines: Iterable[Line], how: str) -> tuple[Line, ...]:
+    return tuple(line for line in lines if line.label.endswith(f", {how}"))
 
 
 CLOCKS = {"sync": process_time, "async": process_time, "thread": perf_counter}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -48,6 +49,8 @@ class Attempting(NamedTuple):
         arguments: Any = call.arguments
         if arguments is not self.call.arguments:
             arguments = self.plan.check(arguments)
+        elif self.plan.hooks:
+            arguments = deepcopy(arguments)  # hooks look at them again, or have them used again
         if isinstance(arguments, Failure):
             return self._failed(arguments, started)
         run = Run(self.whole.call_id, self.whole.chain, parent=self.whole)

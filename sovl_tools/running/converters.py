@@ -66,6 +66,9 @@ Convert: TypeAlias = Callable[[Any], Any]
 Build: TypeAlias = Callable[[Any], Convert]
 """From an annotation to its converter."""
 
+Form: TypeAlias = Callable[[Build, Any], Convert]
+"""Makes the converter of one sort of annotation, with those of the annotations in it."""
+
 Problems: TypeAlias = list[tuple[Path, str]]
 
 
@@ -93,6 +96,7 @@ class UnfitError(Exception):
 
 
 def _mismatch(value: Any, *expected: str, words: str = "") -> UnfitError:
+    """Return what is said of a value that is of another type; ``words`` name the value."""
     message = f"must be {one_of(dict.fromkeys(expected))}, not {words or named(value)}"
     return UnfitError([((), message)], expected)
 
@@ -206,6 +210,7 @@ _SCALARS: dict[Any, _Scalar] = {
 
 
 def _scalar(kind: Any) -> Convert:
+    """Return the converter of a type of the table of scalars."""
     given, make, expected = _SCALARS[kind]
 
     def convert(value: Any) -> Any:
@@ -254,6 +259,7 @@ _ARRAY_LIKE = (list, tuple, set, frozenset, collections.deque)
 
 
 def _array(build: Build, annotation: Any) -> Convert:
+    """Return the converter of a ``list[T]`` and its like."""
     make = _ARRAYS[typing.get_origin(annotation) or annotation]
     item = build(*(typing.get_args(annotation)[:1] or (Any,)))
 
@@ -267,6 +273,7 @@ def _array(build: Build, annotation: Any) -> Convert:
 
 
 def _tuple(build: Build, annotation: Any) -> Convert:
+    """Return the converter of a tuple, of any length or of a fixed one."""
     arguments = typing.get_args(annotation)
     if arguments[1:] == (...,) or annotation in (tuple, typing.Tuple):  # noqa: UP006 - as it is written
         return _array(build, annotation)
@@ -299,6 +306,7 @@ _OBJECTS: dict[Any, Callable[[dict[Any, Any]], Any]] = {
 
 
 def _object(build: Build, annotation: Any) -> Convert:
+    """Return the converter of a ``dict[K, V]`` and its like."""
     make = _OBJECTS[typing.get_origin(annotation) or annotation]
     kind, content = typing.get_args(annotation) or (Any, Any)
     key, item = _key(build(kind)), build(content)
@@ -347,6 +355,7 @@ _RANKS: dict[Any, int] = {
 
 
 def _union(build: Build, annotation: Any) -> Convert:
+    """Return the converter of a union, however it is written."""
     members = [_described(each) for each in typing.get_args(annotation)]
     exact = {kind for each in members for kind in _EXACT.get(each, ())}
     made = [each for each in members if each is not NoneType]
@@ -428,12 +437,14 @@ def _nearest(errors: list[UnfitError], value: Any) -> UnfitError:
 
 
 def _literal(_: Build, annotation: Any) -> Convert:
+    """Return the converter of a ``Literal``, which may list members of an Enum."""
     values = typing.get_args(annotation)
     members = {value: value for value in values if isinstance(value, Enum)}
     return _choice({_written(value): value for value in values}, members.__getitem__)
 
 
 def _enum(_: Build, annotation: Any) -> Convert:
+    """Return the converter of an Enum."""
     return _choice({_written(each): each for each in annotation.__members__.values()}, annotation)
 
 
@@ -532,14 +543,17 @@ _ANYTHING = _Field(_same, is_required=False)
 
 
 def _instance(build: Build, annotation: Any) -> Convert:
+    """Return the converter of a dataclass."""
     return _with_parameters(build, annotation).convert
 
 
 def _named_tuple(build: Build, annotation: Any) -> Convert:
+    """Return the converter of a NamedTuple."""
     return _with_parameters(build, annotation).from_array
 
 
 def _typed_dict(build: Build, annotation: Any) -> Convert:
+    """Return the converter of a TypedDict, which stays a dictionary."""
     return _Instance(_origin(annotation), partial(_keys, build, annotation)).fields_of
 
 
@@ -577,6 +591,7 @@ _SAID: dict[Any, bool] = {typing.Required: True, typing.NotRequired: False}
 
 
 def _origin(annotation: Any) -> Any:
+    """Return ``list`` for ``list[T]``, and what has no parameters as it is."""
     return typing.get_origin(annotation) or annotation
 
 
@@ -626,6 +641,11 @@ def resolved(
 
 
 def _pydantic(_: Build, annotation: Any) -> Convert:
+    """Return the converter of what pydantic knows how to make.
+
+    Raises:
+        Exception: it does not know after all; which one is up to pydantic.
+    """
     library = sys.modules["pydantic"]
     adapter = library.TypeAdapter(annotation)
 
@@ -668,6 +688,7 @@ _PYDANTIC = {"missing": "is required", "extra_forbidden": "is not a field"}
 
 
 def _is_pydantic(kind: Any) -> bool:
+    """Tell whether a class says to pydantic how it is made."""
     own = hasattr(kind, "__get_pydantic_core_schema__") or hasattr(kind, "__pydantic_validator__")
     return own and "pydantic" in sys.modules
 
@@ -707,9 +728,6 @@ def _variable(annotation: typing.TypeVar) -> Any:
     return annotation.__bound__ or Any
 
 
-Form: TypeAlias = Callable[[Build, Any], Convert]
-"""Makes the converter of one sort of annotation, with those of the annotations in it."""
-
 _FORMS: dict[Any, Form] = {
     Union: _union,
     UnionType: _union,
@@ -731,6 +749,7 @@ _MEANINGS: dict[Any, Callable[[Any], Any]] = {
     typing.NewType: lambda annotation: annotation.__supertype__,
     typing.TypeVar: _variable,
     InitVar: lambda annotation: annotation.type,
+    NoneType: lambda _: NoneType,
 }
 
 

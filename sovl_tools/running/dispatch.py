@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from threading import TIMEOUT_MAX
+from threading import TIMEOUT_MAX, Lock
 from time import perf_counter, time
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from sovl_tools.model.context import Listener, ToolContext
 from sovl_tools.model.result import Failure, Repair, ToolResult
 from sovl_tools.running.attempting import Attempting
 from sovl_tools.running.engine import Engine
-from sovl_tools.running.failing import failure_of
+from sovl_tools.running.failing import failure_of, without_secrets
 from sovl_tools.running.hooks import through
 from sovl_tools.running.plan import Absence, Coerce, Plan
 from sovl_tools.running.run import Run, RunCancelledError, TimeLimitError, new_call_id
@@ -84,7 +84,7 @@ def call_sync(engine: Engine, name: str, given: Any, options: Options) -> ToolRe
     try:
         result: ToolResult = in_background(dispatch.made(Awaiting()), limit=dispatch.whole_limit)
     except TimeLimitError as error:  # the loop itself is blocked
-        return dispatch.ended(dispatch.failed(error))
+        return dispatch.given_up(error)
     return result
 
 
@@ -125,6 +125,7 @@ class Dispatch:
         self._plan = engine.plan(name)
         self._time = time()
         self._started = perf_counter()
+        self._end = Lock()
         above = () if options.parent is None else options.parent.chain
         self._run = Run(
             options.call_id or new_call_id(),
@@ -209,16 +210,32 @@ class Dispatch:
             is_cancelled=lambda: run.is_stopped,
         )
 
+    def given_up(self, error: TimeLimitError) -> ToolResult:
+        """Return the result of a call whose loop is given up, and drop what it may still return."""
+        self._run.abandon()
+        self._run.stop()
+        return self.ended(self.failed(error))
+
     def failed(self, error: BaseException) -> ToolResult:
         """Return the result that an exception stands for."""
-        return self._refused(failure_of(error, self._name, secrets=self._plan.secrets))
+        secrets, is_abandoned = self._plan.secrets, self._run.is_abandoned
+        return self._refused(
+            failure_of(error, self._name, secrets=secrets, is_abandoned=is_abandoned)
+        )
 
     def _refused(self, failure: Failure) -> ToolResult:
         return ToolResult(self._name, None, failure, 0.0)
 
     def ended(self, result: ToolResult) -> ToolResult:
-        """Tell of the end of the call; return its result with the duration of the whole."""
-        result = result._replace(tool=self._name, duration=perf_counter() - self._started)
+        """Tell of the end of the call, once; return its result with the duration of the whole."""
+        error, secrets = result.error, self._plan.secrets
+        result = result._replace(
+            tool=self._name,
+            error=error and without_secrets(error, secrets),
+            duration=perf_counter() - self._started,
+        )
+        if not self._end.acquire(blocking=False):
+            return result
         if isinstance(self._plan, Plan):
             _count(self._plan, result)
         self._engine.emit(self._event(result))

@@ -100,9 +100,8 @@ class Engine:
         try:
             plan = Plan(definition, self.settings, log)
         except SchemaError as error:
-            words = f"its parameters can't be used: {error}"
-            message = f"tool {definition.name!r} is not available: {words}"
-            return Absence(Failure("unavailable", message))
+            words = f"tool {definition.name!r} is not available: {error}"
+            return Absence(Failure("unavailable", words))
         return plans.setdefault(definition.name, plan)
 
     @staticmethod
@@ -167,7 +166,7 @@ def _without_secrets(
 ) -> Progress | LogMessage:
     if not secrets or event.message is None:
         return event
-    return event._replace(message=redacted(event.message, secrets))
+    return event._replace(message=redacted(str(event.message), secrets))
 
 
 def _log(event: Progress | LogMessage) -> None:

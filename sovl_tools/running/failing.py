@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from json import dumps
 from traceback import format_exception
 
@@ -45,7 +47,7 @@ def failure_of(
         words = _with_thread(f"tool {tool!r} was cancelled", is_abandoned)
         return Failure("cancelled", words, is_abandoned=is_abandoned)
     if isinstance(error, ConversionError):
-        return invalid_arguments(tool, error.problems)
+        return without_secrets(invalid_arguments(tool, error.problems), secrets)
     if isinstance(error, InvalidResult):
         return Failure("invalid_result", redacted(message_of(error), secrets))
     _log(error, tool, secrets)
@@ -69,23 +71,86 @@ def _with_thread(words: str, is_abandoned: bool) -> str:  # noqa: FBT001 - priva
 
 def _log(error: BaseException, tool: str, secrets: Iterable[str]) -> None:
     if _LOGGER.isEnabledFor(logging.DEBUG):
+        _LOGGER.debug("tool %s failed\n%s", tool, trace_of(error, secrets))
+
+
+def trace_of(error: BaseException, secrets: Iterable[str]) -> str:
+    """Return the traceback of an exception, which may be as broken as the tool, for the log."""
+    try:
         trace = "".join(format_exception(error))
-        _LOGGER.debug("tool %s failed\n%s", tool, redacted(trace, secrets))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the tool's own code
+        trace = f"{type_name(type(error))}, whose traceback can't be read"
+    return redacted(trace, secrets)
+
+
+def without_secrets(failure: Failure, secrets: Iterable[str]) -> Failure:
+    """Return the failure without the values of those environment variables."""
+    names = tuple(secrets)
+    if not names:
+        return failure
+    details = tuple(
+        BadArgument(redacted(each.path, names), redacted(each.message, names))
+        for each in failure.details
+    )
+    return failure._replace(message=redacted(failure.message, names), details=details)
 
 
 def redacted(text: str, secrets: Iterable[str]) -> str:
-    """Return the text without the values of those environment variables, however written."""
-    for name in secrets:
-        value = os.environ.get(name)
-        if value:
-            for form in sorted(_forms(value), key=len, reverse=True):
-                text = text.replace(form, f"[{name}]")
-    return text
+    """Return the text without the values of those environment variables, however written.
+
+    Of long values not even the beginning is left, where a message has cut them.
+    """
+    labels = {f"[{name}]": f"[{name}]" for name in secrets}
+    forms = {form: label for label in labels for form in _forms(os.environ.get(label[1:-1]))}
+    return _replaced(text, forms | labels) if forms else text
 
 
-def _forms(value: str) -> set[str]:
-    """Return a value as it stands, as in a Python or JSON string, and as in an address."""
-    from urllib.parse import quote  # noqa: PLC0415 - 4 ms, for failures with secrets only
+def _replaced(text: str, labels: dict[str, str]) -> str:
+    """Put labels in the places of texts, the longest that is there; of long ones a part will do.
 
-    quoted = {value, repr(value)[1:-1], dumps(value)[1:-1], quote(value), quote(value, safe="")}
-    return {each for each in quoted if each}
+    Labels are among those texts themselves, so that a short value is not found inside them.
+    """
+    begins = sorted({each[:_TELLING] for each in labels}, key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, begins)))
+    parts, place = [], 0
+    while found := pattern.search(text, place):
+        start = found.start()
+        length, label = max((_common(text[start:], each), labels[each]) for each in labels)
+        parts += [text[place:start], label]
+        place = start + length
+    return "".join([*parts, text[place:]])
+
+
+def _common(first: str, second: str) -> int:
+    """Return how many characters two texts have in common from their beginning on."""
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+_TELLING = 16
+"""So many characters tell a value."""
+
+
+def _forms(value: str | None) -> set[str]:
+    """Return a value and its lines as they stand, as in strings of code, and as in addresses."""
+    if not value:
+        return set()
+    from urllib.parse import quote, quote_plus  # noqa: PLC0415 - for failures with secrets only
+
+    forms = {value, *(line for line in value.splitlines() if len(line) >= _TELLING)}
+    data = os.fsencode(value)
+    addresses = {quote(data), quote(data, safe=""), quote_plus(data)}
+    for _ in range(2):  # a message may quote another
+        forms |= {escape(each) for each in forms for escape in _ESCAPES}
+    return forms | addresses
+
+
+_ESCAPES: tuple[Callable[[str], str], ...] = (
+    lambda value: repr(value)[1:-1],
+    lambda value: ascii(value)[1:-1],
+    lambda value: dumps(value)[1:-1],
+    lambda value: dumps(value, ensure_ascii=False)[1:-1],
+    lambda value: value.replace("'", "\\'"),
+)

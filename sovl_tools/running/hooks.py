@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, overload
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import ToolError
 from sovl_tools.model.result import Failure, ToolResult
-from sovl_tools.running.failing import message_of, type_name
+from sovl_tools.running.failing import message_of, redacted, trace_of, type_name
 from sovl_tools.running.run import Run, RunCancelledError
+from sovl_tools.running.settling import standing_for
 from sovl_tools.running.world import World
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -122,7 +123,15 @@ async def through(
 async def _run_sync(
     function: HookFunction, call: ToolCall, run: Run, world: World, following: Following
 ) -> Any:
-    return await world.hook(function, call, run, following)
+    return await world.hook(partial(_passable, function), call, run, following)
+
+
+def _passable(function: HookFunction, call: ToolCall, following: Any) -> Any:
+    """Call a sync hook; what it raises can pass through coroutines."""
+    try:
+        return function(call, following)
+    except (StopIteration, GeneratorExit) as error:
+        raise standing_for(error) from error
 
 
 async def _run_async(
@@ -174,9 +183,12 @@ def _result(result: Any) -> ToolResult:
 
 
 def _failed(hook: Hook, call: ToolCall, error: Exception) -> ToolResult:
+    secrets = call.tool.requires.get("env", ())
+    message = redacted(message_of(error), secrets)
     if isinstance(error, ToolError):
-        return ToolResult(call.name, None, Failure("tool_error", message_of(error)), 0.0)
-    _LOGGER.warning("hook %s failed at tool %s", hook.name, call.name, exc_info=error)
+        return ToolResult(call.name, None, Failure("tool_error", message), 0.0)
+    trace = trace_of(error, secrets)
+    _LOGGER.warning("hook %s failed at tool %s\n%s", hook.name, call.name, trace)
     kind = type_name(type(error))
-    words = f"hook {hook.name!r} failed: {kind}: {message_of(error)}"
+    words = f"hook {hook.name!r} failed: {kind}: {message}"
     return ToolResult(call.name, None, Failure("tool_error", words, error_type=kind), 0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable
+from math import inf
 from random import random
 from threading import Lock
 from time import monotonic
@@ -48,13 +49,13 @@ def retry(
     Raises:
         ValueError: there is less than one attempt, or a delay is negative.
     """
-    if attempts < 1 or delay < 0 or longest_delay < 0:
-        raise ValueError("attempts must be at least 1, delays at least 0")
+    if not (attempts >= 1 and 0 <= delay < inf and longest_delay >= 0):
+        raise ValueError("attempts must be at least 1, delays at least 0 seconds")
     repeated = frozenset(kinds)
 
     def retrying(call: ToolCall, following: Next) -> Steps:
         result: ToolResult = yield following(call)
-        pause = delay
+        pause = min(delay, longest_delay)
         for _ in range(attempts - 1 if _is_idempotent(call.tool) else 0):
             if result.error is None or result.error.kind not in repeated:
                 break
@@ -93,7 +94,7 @@ def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | Non
     Raises:
         ValueError: a number is not more than 0.
     """
-    if seconds <= 0 or max_entries < 1:
+    if not (seconds > 0 and max_entries >= 1):
         raise ValueError("seconds must be more than 0, max_entries at least 1")
     entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
     lock, patterns = Lock(), _patterns(tools)
@@ -133,8 +134,8 @@ def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None
     Raises:
         ValueError: a number is not more than 0.
     """
-    if calls < 1 or seconds <= 0:
-        raise ValueError("calls must be at least 1, seconds more than 0")
+    if not (calls >= 1 and 0 < seconds < inf):
+        raise ValueError("calls must be at least 1, seconds more than 0 and finite")
     begun: deque[float] = deque(maxlen=calls)
     lock = Lock()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -12,7 +13,7 @@ from sovl_tools.model.call import Mode
 from sovl_tools.model.content import Content
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ToolError
+from sovl_tools.model.errors import SchemaError, ToolError
 from sovl_tools.model.result import Failure
 from sovl_tools.running.arguments import ArgumentCheck
 from sovl_tools.running.conversion import ConversionError, converter_of
@@ -71,7 +72,8 @@ class Plan:
     def __init__(self, definition: ToolDefinition, settings: Settings, log: CallLog) -> None:
         function, execution = definition.function, definition.execution
         signature = signature_of(function)
-        check = ArgumentCheck(definition)
+        with _naming("parameters"):
+            check = ArgumentCheck(definition)
         self.definition = definition
         self.function = function
         self.log = log
@@ -87,7 +89,8 @@ class Plan:
         self.secrets = tuple(definition.requires.get("env", ()))
         self.is_async = is_async(function)
         self._convert = converter_of(function, definition.parameters.get("properties", ()))
-        self._output = _validator(definition)
+        with _naming("output_schema"):
+            self._output = _validator(definition)
         self._maximum = execution.get("max_result_bytes") or settings.max_result_bytes
         self._required = frozenset(signature.required) - {*self.contexts}
         self._find_shortcuts(definition, settings)
@@ -168,6 +171,15 @@ def is_async(function: Any) -> bool:
 
 def _work(function: Callable[[Any], Any], argument: Any) -> Work:
     return Work(partial(function, argument), is_async(function))
+
+
+@contextmanager
+def _naming(part: str) -> Iterator[None]:
+    """Say of a schema that can't be used which one it is."""
+    try:
+        yield
+    except SchemaError as error:
+        raise SchemaError(f"its {part} can't be used: {error}") from error
 
 
 def _validator(definition: ToolDefinition) -> Validator | None:

@@ -38,7 +38,8 @@ StoppedIteration.__name__ = "StopIteration"
 ClosedGenerator.__name__ = "GeneratorExit"
 
 
-def _standing_for(error: BaseException) -> Exception:
+def standing_for(error: BaseException) -> Exception:
+    """Return what can pass through coroutines in the place of what can't."""
     kind = StoppedIteration if isinstance(error, StopIteration) else ClosedGenerator
     return kind(*error.args)
 
@@ -48,7 +49,7 @@ def called(function: Callable[[], Any], run: Run | None = None, sink: Sink | Non
     try:
         return settled_sync(function(), run, sink)
     except (StopIteration, GeneratorExit) as error:
-        raise _standing_for(error) from error
+        raise standing_for(error) from error
 
 
 async def called_async(function: Callable[[], Any], sink: Sink | None = None) -> Any:
@@ -56,7 +57,7 @@ async def called_async(function: Callable[[], Any], sink: Sink | None = None) ->
     try:
         value = function()
     except (StopIteration, GeneratorExit) as error:
-        raise _standing_for(error) from error
+        raise standing_for(error) from error
     return await settled(value, sink)
 
 
@@ -75,9 +76,7 @@ def settled_sync(value: Any, run: Run | None = None, sink: Sink | None = None) -
     return in_background(_awaited(value)) if inspect.isawaitable(value) else value
 
 
-def _items(
-    items: Generator[Any, None, Any], run: Run | None, sink: Sink | None
-) -> Iterator[Any]:
+def _items(items: Generator[Any, None, Any], run: Run | None, sink: Sink | None) -> Iterator[Any]:
     with closing(items):
         for item in items:
             if run is not None and run.is_stopped:

@@ -13,7 +13,14 @@ from sovl_tools.model.content import Content
 from sovl_tools.model.context import Listener
 from sovl_tools.model.lookup import ToolLookup
 from sovl_tools.model.result import ToolResult
-from sovl_tools.running.dispatch import Options, call_async, call_sync, checked_timeout, options_of
+from sovl_tools.running.dispatch import (
+    Options,
+    call_async,
+    call_sync,
+    check_word,
+    checked_timeout,
+    options_of,
+)
 from sovl_tools.running.engine import Engine, Observer
 from sovl_tools.running.failing import failure_of
 from sovl_tools.running.given import Arguments
@@ -67,7 +74,12 @@ class Tooler:
 
         Raises:
             ValueError: a number is not more than 0, or a word is unknown.
+            TypeError: a hook can't be called.
         """
+        check_word("mode", mode, (None, "inline", "thread"))
+        check_word("coerce", coerce, ("strict", "lenient"))
+        _check_least("max_result_bytes", max_result_bytes)
+        _check_least("max_threads", max_threads)
         seen = tuple(observers)
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
         settings = Settings(
@@ -224,6 +236,11 @@ class Tooler:
     def statistics(self) -> dict[str, Statistics]:
         """Return how often each tool was called, how often it failed, and how long it took."""
         return summary(self._engine.logs)
+
+
+def _check_least(name: str, number: int | None) -> None:
+    if number is not None and number < 1:
+        raise ValueError(f"{name} must be at least 1, not {number!r}")
 
 
 def _as_hook(function: Hook | HookFunction) -> Hook:

@@ -41,8 +41,7 @@ def _lines(
     if words:
         return [((*path, name), words) for name in problem.expected]
     if problem.keyword in SUPERFLUOUS:
-        free = {*known(path), *missing} - problem.value.keys()
-        hints = _renamed(problem.expected, missing, free)
+        hints = _renamed(problem, missing, known(path))
         return [((*path, name), f"is not a parameter{hints[name]}") for name in problem.expected]
     return [(path, describe(problem))]
 
@@ -53,14 +52,15 @@ _ABSENT = {
 }
 
 
-def _renamed(
-    names: tuple[str, ...], missing: tuple[str, ...], known: Collection[str]
-) -> dict[str, str]:
+def _renamed(problem: Problem, missing: tuple[str, ...], known: Collection[str]) -> dict[str, str]:
     """Return for each superfluous name which one may be meant, as a question, or nothing."""
-    near = {name: nearest(name, known) for name in names}
+    names = problem.expected
+    others = {*known, *missing}.difference(names)
+    near = {name: nearest(name, others) for name in names}
     if len(names) == len(missing) == 1:
         near = {name: each or missing[0] for name, each in near.items()}
-    return {name: f"; did you mean {each!r}?" if each else "" for name, each in near.items()}
+    free = {name: each for name, each in near.items() if each and each not in problem.value}
+    return {name: f"; did you mean {free[name]!r}?" if name in free else "" for name in names}
 
 
 def shown(value: JSON) -> str:

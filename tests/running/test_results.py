@@ -208,7 +208,9 @@ TABLE: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "expected"), TABLE, ids=lambda value: ascii(value)[:60])
+@pytest.mark.parametrize(
+    ("value", "expected"), TABLE, ids=[f"row {index}" for index in range(len(TABLE))]
+)
 def test_a_result_becomes_json_by_the_table(value: Any, expected: Any) -> None:
     result, content = converted({"inner": value})
     assert result == {"inner": expected}

@@ -159,6 +159,11 @@ USER: dict[str, Any] = {
         ),
         ([], {"age": 5, "Age": 6}, [("Age", "is not a parameter")]),
         (
+            ["file"],
+            {"age": 5, "ages": 6},
+            [("ages", "is not a parameter"), ("file", "is required")],
+        ),
+        (
             [],
             {"card": "x", "age": "y"},
             [
@@ -167,7 +172,14 @@ USER: dict[str, Any] = {
             ],
         ),
     ],
-    ids=["near", "the only one", "one of several", "given already", "dependent"],
+    ids=[
+        "near",
+        "the only one",
+        "one of several",
+        "given already",
+        "given already and one missing",
+        "dependent",
+    ],
 )
 def test_what_is_missing_and_what_is_superfluous_is_told_at_its_place(
     engine: ModuleType, required: list[str], value: JSON, lines: list[tuple[str, str]]
@@ -175,7 +187,8 @@ def test_what_is_missing_and_what_is_superfluous_is_told_at_its_place(
     user = {**USER, "required": required, "dependentRequired": {"card": ["first_name"]}}
     schema = {"properties": {"user": {"anyOf": [user, {"type": "null"}]}}}
     problems = engine.compile_schema(schema).problems({"user": value})
-    told = explanations(problems, lambda path: USER["properties"] if path == ("user",) else ())
+    known = [*USER["properties"], "ages"]
+    told = explanations(problems, lambda path: known if path == ("user",) else ())
     assert told == [(("user", name), words) for name, words in lines]
 
 
