@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sovl_tools.loading.inspecting import signature_of
+from sovl_tools.loading.references import lookup
 from sovl_tools.loading.schemanodes import nodes
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, Path, dotted, json_path, kind
+from sovl_tools.model.document import JSON, Path, json_path
 from sovl_tools.model.interface import Signature
 from sovl_tools.model.result import BadArgument, Failure, Repair
-from sovl_tools.model.suggestion import nearest
 from sovl_tools.running.defaults import filling, nullable
 from sovl_tools.running.given import Arguments, Unparsed, parsed, tick
 from sovl_tools.running.integers import with_integers
 from sovl_tools.validation import Problem, Validator, compile_schema
-from sovl_tools.validation.wording import describe
+from sovl_tools.validation.wording import explanations, named, place
 
-_SUPERFLUOUS = {"additionalProperties", "unevaluatedProperties"}
+_MOST_LINES = 50
+_COMBINED = ("allOf", "anyOf", "oneOf")
 
 
 class ArgumentCheck:
@@ -63,6 +65,8 @@ class ArgumentCheck:
         from sovl_tools.running.repair import repaired  # noqa: PLC0415 - seldom needed
 
         arguments = parsed(given)
+        if isinstance(arguments, dict):
+            _drop_nulls(arguments, self._nullable)
         found = None if isinstance(arguments, Unparsed) else repaired(arguments, self._validator)
         if found is None:
             return failure, ()
@@ -73,23 +77,17 @@ class ArgumentCheck:
         if isinstance(arguments, Unparsed):
             return self._failure([], arguments.reason)
         if not isinstance(arguments, dict):
-            return self._failure([], f"they must be a JSON object, not {kind(arguments)!r}")
+            return self._failure([], f"they must be a JSON object, not {named(arguments)}")
         problems = self._validator.problems(arguments)
-        details = [bad for each in problems for bad in self._explained(each)]
-        if len(details) > 1:
-            details = [bad for bad in details if not self._is_doubtful(problems, bad[0])]
-        return self._failure(sorted(details, key=lambda bad: [str(part) for part in bad[0]]))
+        certain = [each for problem in problems for each in self._certain(problem)]
+        return self._failure(explanations(certain or problems, self._names))
 
-    def _is_doubtful(self, problems: list[Problem], path: Path) -> bool:
-        """Tell whether a name only seems unknown, because the alternative that has it failed."""
-        unevaluated = any(
-            problem.keyword == "unevaluatedProperties"
-            and problem.path == path[:-1]
-            and path[-1] in problem.expected
-            for problem in problems
-            if path
-        )
-        return unevaluated and path[-1] in self._mentioned()
+    def _certain(self, problem: Problem) -> Iterator[Problem]:
+        """Yield the problem without names that only seem unknown, as their alternative failed."""
+        if problem.keyword != "unevaluatedProperties":
+            yield problem
+        elif names := tuple(name for name in problem.expected if name not in self._mentioned()):
+            yield problem._replace(expected=names)
 
     def _mentioned(self) -> set[str]:
         every = nodes(self._schema, ())
@@ -99,38 +97,39 @@ class ArgumentCheck:
         head = f"invalid arguments for {self._tool}"
         if not details:
             return Failure("invalid_arguments", f"{head}: {reason}", (BadArgument("$", reason),))
-        lines = [f"- {dotted(path) or 'the arguments'}: {words}" for path, words in details]
+        lines = [f"- {place(path) or 'the arguments'}: {words}" for path, words in details]
+        more = [f"- and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
         bad = tuple(BadArgument(json_path(path), words) for path, words in details)
-        return Failure("invalid_arguments", "\n".join([f"{head}:", *lines]), bad)
-
-    def _explained(self, problem: Problem) -> list[tuple[Path, str]]:
-        if problem.keyword == "required":
-            return [((*problem.path, name), "is required") for name in problem.expected]
-        if problem.keyword in _SUPERFLUOUS:
-            known = self._names(problem.path) - problem.value.keys()
-            return [((*problem.path, name), _unknown(name, known)) for name in problem.expected]
-        return [(problem.path, describe(problem))]
+        message = "\n".join([f"{head}:", *lines[:_MOST_LINES], *more])
+        return Failure("invalid_arguments", message, bad)
 
     def _names(self, path: Path) -> set[str]:
-        """Return the names of the properties of the object at a place, if they can be told."""
-        schema: JSON = self._schema
+        """Return the names of the properties that the object at a place may have."""
+        schemas = self._combined([self._schema])
         for part in path:
-            if not isinstance(schema, dict):
-                return set()
-            schema = _below(schema, part)
-        return set(schema.get("properties", ())) if isinstance(schema, dict) else set()
+            schemas = self._combined(_below(schema, part) for schema in schemas)
+        return {name for schema in schemas for name in schema.get("properties", ())}
+
+    def _combined(self, schemas: Iterable[JSON]) -> list[dict[str, JSON]]:
+        """Return the schemas and what they refer to or are combined of."""
+        found: dict[int, dict[str, JSON]] = {}
+        pending = list(schemas)
+        while pending:
+            schema = pending.pop()
+            if isinstance(schema, dict) and id(schema) not in found:
+                found[id(schema)] = schema
+                pending += [each for key in _COMBINED for each in schema.get(key, ())]
+                pending += [schema.get("then"), schema.get("else")]
+                if isinstance(schema.get("$ref"), str):
+                    pending.append(lookup(self._schema, schema["$ref"]).target)
+        return list(found.values())
 
 
 def _below(schema: dict[str, JSON], part: str | int) -> JSON:
     if isinstance(part, str):
-        return schema.get("properties", {}).get(part)
+        return schema.get("properties", {}).get(part, schema.get("additionalProperties"))
     first = schema.get("prefixItems", ())
     return first[part] if part < len(first) else schema.get("items")
-
-
-def _unknown(name: str, known: set[str]) -> str:
-    near = nearest(name, known)
-    return f"is not a parameter; did you mean {near!r}?" if near else "is not a parameter"
 
 
 def _closed(schema: dict[str, JSON], signature: Signature) -> dict[str, JSON]:

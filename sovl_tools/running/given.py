@@ -9,7 +9,6 @@ from json.decoder import JSONDecoder
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from sovl_tools.model.document import JSON, depth
-from sovl_tools.validation.wording import shown
 
 Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 """An object, JSON text of one, or nothing for a tool that needs no arguments."""
@@ -94,15 +93,22 @@ def _as_dict(value: Any) -> dict[Any, Any]:
     raise TypeError(f"an object of type {type(value).__name__!r} is no JSON")
 
 
+def _reason(error: json.JSONDecodeError) -> str:
+    """Return what is no JSON, where, and whether that is because the text ends too early."""
+    place = f"line {error.lineno} column {error.colno}"
+    around = repr(error.doc[max(0, error.pos - 15) : error.pos + 15])
+    words = f"{error.msg.lower().removesuffix(' at')} at {place}, near {around}"
+    is_cut = error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
+    return f"{words}; the text ends too early" if is_cut else words
+
+
 def _parsed_slowly(text: str) -> JSON:
     if not text.strip():
         return {}
     try:
         arguments = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        around = shown(text[max(0, error.pos - 15) : error.pos + 15])
-        return Unparsed(f"they are no JSON: {error.msg.lower()} at {place}, near {around}")
+        return Unparsed(f"they are no JSON: {_reason(error)}")
     except ValueError as error:
         return Unparsed(str(error).partition(";")[0])
     except RecursionError:

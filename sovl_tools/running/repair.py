@@ -150,10 +150,7 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
         return [] if problem.keyword in _FINAL else [{}]
     if problem.path in state.given:
         return []
-    try:
-        value = _at(state.document, problem.path)
-    except LookupError:  # jsonschema-rs tells the key "00" as 0
-        return []
+    value = _at(state.document, problem.path)
     is_type = problem.keyword == "type"
     readings = _spelt(value, problem.expected) if is_type else _meant(value, options(problem))
     return [{problem.path: each} for each in readings]

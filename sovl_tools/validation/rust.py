@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import jsonschema_rs
 
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.validation.problem import UNEXPLAINED, Problem, Validator, merged
 
@@ -27,19 +28,35 @@ def _problems(compiled: jsonschema_rs.Draft202012Validator, value: JSON) -> list
 
 
 def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
-    path = tuple(error.instance_path)
+    path = _path(error, root)
     if error.kind.name == "propertyNames":
         return Problem("propertyNames", path, error.kind.value.instance)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
-        return _refused_outright(error, root)
+        return _refused_outright(error, path, root)
     keyword = _keyword(error)
     branches = _branches(error, root)
     return Problem(keyword, path, error.instance, _expected(error, keyword), branches)
 
 
-def _refused_outright(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
+def _path(error: jsonschema_rs.ValidationError, root: JSON) -> Path:
+    """Return the path of an error; the engine tells keys such as "7" and "007" as indexes."""
+    path: list[str | int] = []
+    value = root
+    for part in error.instance_path:
+        path.append(_key(value, part) if isinstance(value, dict) else part)
+        value = value[path[-1]]
+    return tuple(path)
+
+
+def _key(value: dict[str, JSON], part: str | int) -> str:
+    if isinstance(part, str):
+        return part
+    digits = re.compile(rf"\+?0*{part}")
+    return next(key for key in value if digits.fullmatch(key))
+
+
+def _refused_outright(error: jsonschema_rs.ValidationError, path: Path, root: JSON) -> Problem:
     """Return the problem of a schema ``false``; where it closes an object, no key is named."""
-    path = tuple(error.instance_path)
     keyword = error.schema_path[-1] if error.schema_path else None
     is_name = error.schema_path[-2:-1] in (["properties"], ["patternProperties"], ["$defs"])
     if is_name or keyword not in {"additionalProperties", "propertyNames"}:

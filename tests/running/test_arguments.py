@@ -80,10 +80,10 @@ def test_arguments_may_be_an_object_or_text_of_one(given: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ("[]", "they must be a JSON object, not 'array'"),
-        ("null", "they must be a JSON object, not 'null'"),
-        ("5", "they must be a JSON object, not 'integer'"),
-        (5, "they must be a JSON object, not 'integer'"),
+        ("[]", "they must be a JSON object, not an array"),
+        ("null", "they must be a JSON object, not null"),
+        ("5", "they must be a JSON object, not the integer 5"),
+        (5, "they must be a JSON object, not the integer 5"),
         ("{", "they are no JSON: expecting property name"),
         ("{'a': 1}", "they are no JSON: expecting property name"),
         ('{"a": 1} {}', "they are no JSON: extra data at line 1 column 10"),
@@ -316,6 +316,61 @@ def test_every_bad_argument_is_listed_with_its_path() -> None:
     assert head == "invalid arguments for closed:"
     assert len(lines_said) == len(failure.details)
     assert "- lines[1].width: must be at least 0, not -1" in lines_said
+
+
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        ('{"a": "long', 'near \'{"a": "long\'; the text ends too early'),
+        ('{"a": [1, 2', "near '{\"a\": [1, 2'; the text ends too early"),
+        ('{"a": tru}', "near '{\"a\": tru}'"),
+    ],
+)
+def test_a_text_that_ends_too_early_is_said_to(text: str, ending: str) -> None:
+    assert refused(text, ANYTHING).message.endswith(ending)
+
+
+def test_a_bad_argument_of_an_alternative_has_its_own_path() -> None:
+    shape = {"oneOf": [properties(kind={"const": name}, size=INTEGER) for name in ("a", "b")]}
+    failure = refused({"shapes": [{"kind": "b", "size": "x"}]}, properties(shapes={"items": shape}))
+    assert failure.details == (
+        BadArgument("$.shapes[0].size", 'must be an integer, not the string "x"'),
+    )
+    assert failure.message.endswith('\n- shapes[0].size: must be an integer, not the string "x"')
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/a"},
+        {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/a"}]},
+        {"$ref": "#/$defs/a", "allOf": [{"if": {}, "then": {}}]},
+    ],
+    ids=str,
+)
+def test_names_are_suggested_wherever_they_are_described(schema: dict[str, Any]) -> None:
+    root = {**properties(value=schema), "$defs": {"a": {**SEALED, "type": "object"}}}
+    (bad,) = refused({"value": {"colour": 1}}, root).details
+    assert bad == BadArgument("$.value.colour", NEAR.message)
+
+
+def test_a_message_that_would_be_very_long_is_cut() -> None:
+    failure = refused({"value": ["x"] * 60}, properties(value={"items": INTEGER}))
+    assert len(failure.details) == 60
+    assert failure.message.split("\n")[50:] == [
+        '- value[49]: must be an integer, not the string "x"',
+        "- and 10 more",
+    ]
+
+
+def test_an_explicit_null_does_not_stand_in_the_way_of_a_repair() -> None:
+    check = ArgumentCheck(tool(optional, properties(count=INTEGER, tags={"type": "array"})))
+    given = {"count": None, "tags": "[]"}
+    failure = check(given)
+    assert isinstance(failure, Failure)
+    keywords, repairs = check.repaired(given, failure)
+    assert keywords == {"count": None, "tags": []}
+    assert [repair.path for repair in repairs] == ["$.tags"]
 
 
 @pytest.mark.parametrize(

@@ -201,9 +201,9 @@ def test_arguments_that_are_no_object_are_not_made_one(given: JSON) -> None:
 
 
 @each_engine
-def test_a_key_of_digits_does_no_harm(engine: ModuleType) -> None:
+def test_a_value_below_a_key_of_digits_is_repaired(engine: ModuleType) -> None:
     done = repaired({"00": "5"}, engine.compile_schema({"additionalProperties": INTEGER}))
-    assert done in (None, ({"00": 5}, (Repair("$['00']", "5", 5),)))
+    assert done == ({"00": 5}, (Repair("$['00']", "5", 5),))
 
 
 def test_each_repair_tells_what_stood_where_and_what_is_used() -> None:

@@ -1,0 +1,395 @@
+"""Values of the environment variables that a tool requires, which no message may give away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools import CallEvent, ToolCall, ToolContext, ToolError, ToolResult
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.result import BadArgument, Failure
+from sovl_tools.running.failing import redacted, trace_of, without_secrets
+from tests.running.toolbox import Call, each_way, properties, tool, tooler
+from tests.validation.strategies import moderate
+
+NAME = "SOVL_TEST_KEY"
+LABEL = f"[{NAME}]"
+PLAIN = "sk-0123456789abcdef"
+ODD = "p'ä\"s\\s /w&\tö+rd\n=%"
+LONG = "".join(f"{number:03}" for number in range(100))
+LINES = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----"
+
+
+@pytest.fixture(params=[PLAIN, ODD, LONG, LINES], ids=["plain", "odd", "long", "lines"])
+def secret(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    value = str(request.param)
+    monkeypatch.setenv(NAME, value)
+    return value
+
+
+def needy(function: Callable[..., Any], **fields: Any) -> ToolDefinition:
+    """Return a tool that requires the variable."""
+    schema = properties(value={})
+    return replace(tool(function, schema, name="needy"), requires={"env": [NAME]}, **fields)
+
+
+def forms_of(secret: str) -> list[str]:
+    """Return the secret as a message may write it."""
+    texts = [secret, repr(secret)[1:-1], ascii(secret)[1:-1]]
+    texts += [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
+    return [*texts, quote(secret), quote(secret, safe=""), quote_plus(secret)]
+
+
+def assert_hidden(text: str, secret: str) -> None:
+    """Check that the label is there, and neither the secret nor a telling part of it."""
+    assert LABEL in text
+    for form in forms_of(secret):
+        pieces = [form[place : place + 12] for place in range(max(1, len(form) - 11))]
+        assert [piece for piece in pieces if piece in text] == []
+
+
+WRITINGS: dict[str, Callable[[str], str]] = {
+    "plain": lambda secret: f"key {secret} is wrong",
+    "alone": lambda secret: secret,
+    "twice": lambda secret: f"{secret}{secret}",
+    "quoted": lambda secret: f"key {secret!r} is wrong",
+    "quoted beside others": lambda secret: f"{[secret, chr(34), chr(39)]!r}",
+    "quoted in ASCII": lambda secret: f"key {secret!a} is wrong",
+    "quoted twice": lambda secret: repr(f"key {secret!r} is wrong"),
+    "JSON": lambda secret: json.dumps({"key": secret}),
+    "JSON in Unicode": lambda secret: json.dumps({"key": secret}, ensure_ascii=False),
+    "JSON in JSON": lambda secret: json.dumps({"body": json.dumps({"key": secret})}),
+    "path": lambda secret: f"https://example.org/{quote(secret)}/",
+    "component": lambda secret: f"https://example.org/{quote(secret, safe='')}/",
+    "query": lambda secret: f"https://example.org/?key={quote_plus(secret)}&other=1",
+}
+each_writing = pytest.mark.parametrize("write", WRITINGS.values(), ids=WRITINGS)
+
+
+@each_writing
+def test_a_secret_is_hidden_however_it_is_written(write: Any, secret: str) -> None:
+    text = redacted(write(secret), [NAME])
+    assert_hidden(text, secret)
+    assert redacted(text, [NAME]) == text
+    assert write("x").partition("x")[0] == text.partition(LABEL)[0]
+
+
+def hopeless(error: type[BaseException], write: Callable[[str], str], secret: str) -> Any:
+    def fail(**_: Any) -> Any:
+        raise error(write(secret))
+
+    return fail
+
+
+def hopeless_later(error: type[BaseException], write: Callable[[str], str], secret: str) -> Any:
+    async def fail(**_: Any) -> Any:
+        await asyncio.sleep(0)
+        raise error(write(secret))
+
+    return fail
+
+
+def message_of(result: ToolResult, kind: str = "tool_error") -> str:
+    assert result.error is not None
+    assert result.error.kind == kind
+    return result.error.message
+
+
+@each_way
+@each_writing
+@pytest.mark.parametrize("make", [hopeless, hopeless_later])
+@pytest.mark.parametrize("error", [ToolError, ValueError, KeyError])
+def test_no_secret_is_in_the_message_of_an_exception(
+    call: Call, make: Any, write: Any, error: type[BaseException], secret: str
+) -> None:
+    dispatcher = tooler(needy(make(error, write, secret)))
+    for _ in range(2):
+        assert_hidden(message_of(call(dispatcher, "needy")), secret)
+
+
+@each_way
+@pytest.mark.parametrize("options", [{}, {"mode": "thread"}, {"timeout": 30}], ids=str)
+def test_no_secret_is_in_a_message_wherever_the_tool_runs(
+    call: Call, options: Any, secret: str
+) -> None:
+    dispatcher = tooler(needy(hopeless(OSError, str, secret)), **options)
+    assert_hidden(message_of(call(dispatcher, "needy")), secret)
+
+
+@each_way
+@pytest.mark.parametrize("place", ["preprocess", "postprocess"])
+def test_no_secret_is_in_the_message_of_a_failed_step(call: Call, place: str, secret: str) -> None:
+    def fail(_: Any) -> Any:
+        raise ValueError(secret)
+
+    definition = needy(lambda **_: 1, **{place: fail})
+    assert_hidden(message_of(call(tooler(definition), "needy")), secret)
+
+
+@each_way
+def test_no_secret_is_in_what_is_said_of_a_result_that_is_no_json(call: Call, secret: str) -> None:
+    result = call(tooler(needy(lambda **_: {secret: object()})), "needy")
+    assert_hidden(message_of(result, "invalid_result"), secret)
+
+
+@each_way
+@pytest.mark.parametrize("before", [0, 30, 50])
+@pytest.mark.parametrize("schema", [{"type": "integer"}, {"enum": ["a", "b"]}, {"maxLength": 1}])
+def test_no_secret_is_in_what_is_said_of_a_result_that_breaks_the_output_schema(
+    call: Call, before: int, schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NAME, LONG)
+    definition = needy(lambda **_: "-" * before + LONG, output_schema=schema)
+    message = message_of(call(tooler(definition), "needy"), "invalid_result")
+    assert LONG[:16] not in message
+
+
+@each_way
+@pytest.mark.parametrize("coerce", ["strict", "lenient"])
+def test_no_secret_is_in_what_is_said_of_bad_arguments(
+    call: Call, coerce: Any, secret: str
+) -> None:
+    schema = properties(value={"type": "integer"})
+    definition = replace(needy(lambda **_: 1), parameters=schema)
+    for given in ({"value": secret}, {secret: 1}, {"value": {secret: 1}}, f'{{"value": {secret}'):
+        result = call(tooler(definition, coerce=coerce), "needy", given)
+        assert result.error is not None
+        assert result.error.kind == "invalid_arguments"
+        said = [result.error.message, *map("".join, result.error.details)]
+        assert not [each for each in said for form in forms_of(secret) if form in each]
+
+
+@each_way
+def test_no_secret_is_in_what_is_said_of_arguments_that_do_not_convert(
+    call: Call, secret: str
+) -> None:
+    class Key:
+        def __init__(self, value: str) -> None:
+            self.value = value
+
+        @classmethod
+        def __get_validators__(cls) -> Any:
+            raise AssertionError
+
+    def take(value: complex) -> str:
+        return str(value)
+
+    definition = replace(
+        needy(take, preprocess=lambda _: {"value": secret}),
+        parameters=properties(value={"type": "string"}),
+    )
+    result = call(tooler(definition), "needy", {"value": "1"})
+    assert result.error is None or secret not in str(result.error)
+
+
+@each_way
+@pytest.mark.parametrize("error", [ToolError, ValueError])
+@pytest.mark.parametrize("form", ["sync", "async", "generator"])
+def test_no_secret_is_in_the_failure_of_a_hook(
+    call: Call,
+    form: str,
+    error: type[Exception],
+    secret: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(_call: ToolCall, _following: Any) -> ToolResult:
+        raise error(f"key {secret}")
+
+    async def fail_later(_call: ToolCall, _following: Any) -> ToolResult:
+        raise error(f"key {secret}")
+
+    def fail_anywhere(_call: ToolCall, _following: Any) -> Any:
+        yield _following(_call)
+        raise error(f"key {secret}")
+
+    hooks = {"sync": fail, "async": fail_later, "generator": fail_anywhere}
+    result = call(tooler(needy(lambda **_: 1), hooks=[hooks[form]]), "needy")
+    assert_hidden(message_of(result), secret)
+    if error is ValueError:
+        assert_hidden(caplog.text, secret)
+
+
+@each_way
+def test_no_secret_is_in_a_failure_that_a_hook_makes(call: Call, secret: str) -> None:
+    def make(_call: ToolCall, _following: Any) -> ToolResult:
+        details = (BadArgument(f"$['{secret}']", f"is not {secret}"),)
+        return ToolResult("", None, Failure("invalid_arguments", secret, details), 0.0)
+
+    events: list[CallEvent] = []
+    dispatcher = tooler(needy(lambda **_: 1), hooks=[make], observers=[events.append])
+    result = call(dispatcher, "needy")
+    assert result.error is not None
+    assert result.error.message == LABEL
+    assert result.error.details == (BadArgument(f"$['{LABEL}']", f"is not {LABEL}"),)
+
+
+@each_way
+def test_a_hook_does_not_see_the_secret_in_the_failure_of_the_tool(call: Call, secret: str) -> None:
+    seen: list[str] = []
+
+    def see(call: ToolCall, following: Any) -> Any:
+        result = yield following(call)
+        seen.append(str(result.error))
+        return result
+
+    call(tooler(needy(hopeless(ValueError, str, secret)), hooks=[see]), "needy")
+    assert seen == [f"ValueError: {LABEL}"]
+
+
+@each_way
+def test_no_secret_is_in_what_a_tool_reports(call: Call, secret: str) -> None:
+    def report(context: ToolContext) -> None:
+        context.log("info", f"key {secret!r}")
+        context.log("info", ValueError(secret))  # type: ignore[arg-type]  # authors do
+        context.report_progress(1, 2, f"with {secret}")
+        context.report_progress(2, 2)
+
+    events: list[Any] = []
+    assert call(tooler(needy(report), on_event=events.append), "needy").ok
+    assert [event.message for event in events] == [
+        f"key '{LABEL}'" if "'" not in secret else events[0].message,
+        LABEL,
+        f"with {LABEL}",
+        None,
+    ]
+    assert_hidden(repr(events), secret)
+
+
+@each_way
+@each_writing
+@pytest.mark.parametrize("make", [hopeless, hopeless_later])
+def test_no_secret_is_in_the_log(
+    call: Call, make: Any, write: Any, secret: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def log(context: ToolContext) -> None:
+        context.log("warning", write(secret))
+
+    caplog.set_level(logging.DEBUG)
+    failing = replace(needy(make(ValueError, write, secret)), name="failing")
+    dispatcher = tooler(needy(log), failing)
+    assert call(dispatcher, "needy").ok
+    assert not call(dispatcher, "failing").ok
+    traces = [each for each in caplog.messages if "Traceback" in each]
+    messages = [each for each in caplog.messages if each.startswith("needy: ")]
+    assert (len(traces), len(messages)) == (1, 1)
+    for each in (*traces, *messages):
+        assert_hidden(each, secret)
+
+
+def test_no_secret_is_in_the_traceback_of_several_exceptions(secret: str) -> None:
+    inner = ExceptionGroup("several", [ValueError(secret), KeyError(secret)])
+    inner.add_note(f"with {secret}")
+    trace = trace_of(inner, [NAME])
+    assert_hidden(trace, secret)
+    assert trace.count(LABEL) >= 3
+
+
+@each_way
+def test_no_secret_is_in_the_event(call: Call, secret: str) -> None:
+    events: list[CallEvent] = []
+    dispatcher = tooler(needy(hopeless(ValueError, str, secret)), observers=[events.append])
+    call(dispatcher, "needy", {"value": 1})
+    (event,) = events
+    assert (event.kind, event.error_type) == ("tool_error", "ValueError")
+    assert not [form for form in forms_of(secret) if form in repr(event)]
+
+
+@each_way
+def test_values_that_are_not_required_are_no_secrets(call: Call, secret: str) -> None:
+    definition = replace(needy(hopeless(ToolError, str, secret)), requires={})
+    assert message_of(call(tooler(definition), "needy")) == secret
+
+
+@pytest.mark.parametrize("value", ["", None])
+def test_a_variable_without_a_value_hides_nothing(
+    value: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(NAME, raising=False)
+    if value is not None:
+        monkeypatch.setenv(NAME, value)
+    text = f"nothing to hide in {NAME}"
+    assert redacted(text, [NAME]) == text
+    failure = Failure("tool_error", text)
+    assert without_secrets(failure, [NAME]) == failure
+    assert without_secrets(failure, []) is failure
+
+
+@pytest.mark.parametrize("value", ["K", "[", "]", "_", "SOVL_TEST", LABEL])
+def test_a_short_value_is_hidden_once(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, value)
+    text = redacted(f"1{value}2", [NAME])
+    assert text == f"1{LABEL}2"
+    assert redacted(text, [NAME]) == text
+
+
+def test_the_longest_of_several_values_is_hidden_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"SOVL_TEST_{letter}" for letter in "ABCD"]
+    values = ["abc", "abcdef", PLAIN, f"{PLAIN}{PLAIN}"]
+    for name, value in zip(names, values, strict=True):
+        monkeypatch.setenv(name, value)
+    for order in (names, names[::-1]):
+        text = redacted(" ".join(values), order)
+        assert text == " ".join(f"[{name}]" for name in names)
+
+
+def test_the_rest_of_a_value_that_another_begins_like_is_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOVL_TEST_A", f"{PLAIN}-first-of-all")
+    monkeypatch.setenv("SOVL_TEST_B", f"{PLAIN}-second-of-all")
+    text = redacted(f"{PLAIN}-second-of…", ["SOVL_TEST_A", "SOVL_TEST_B"])
+    assert text == "[SOVL_TEST_B]…"
+
+
+def test_a_value_that_is_no_text_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = b"\xff key \xfe".decode(errors="surrogateescape")
+    monkeypatch.setenv(NAME, value)
+    said = [value, quote(b"\xff key \xfe"), ascii(value)]
+    assert [redacted(each, [NAME]) for each in said] == [LABEL, LABEL, f"'{LABEL}'"]
+
+
+@moderate
+@given(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=4),
+    st.sampled_from(sorted(WRITINGS)),
+)
+def test_no_value_is_left_in_any_writing(value: str, writing: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(NAME, value)
+        text = redacted(WRITINGS[writing](value), [NAME])
+    rest = text.replace(LABEL, "")
+    assert WRITINGS[writing]("x").replace("x", "", 2).strip() in rest or value not in rest
+
+
+class Meta(type):
+    def __getattribute__(cls, name: str) -> Any:
+        raise ValueError(name)
+
+
+class OpaqueError(Exception, metaclass=Meta):
+    pass
+
+
+@each_way
+def test_an_exception_without_a_readable_traceback_is_logged_all_the_same(
+    call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(**_: Any) -> None:
+        raise OpaqueError
+
+    caplog.set_level(logging.DEBUG, "sovl_tools")
+    assert message_of(call(tooler(needy(fail)), "needy")) == "OpaqueError"
+    assert caplog.messages == [
+        "tool needy failed\nOpaqueError, whose traceback can't be read",
+    ]
