@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
 
+GIVEN_UP = "its thread was given up and may still be at it"
+
 
 def test_the_result_is_all_that_goes_to_the_standard_output(run: Run, echo: Path) -> None:
     done = run("call", "echo", "text=hello")
@@ -76,14 +78,55 @@ def test_a_tool_that_takes_too_long_ends_with_one(run: Run, write: Write) -> Non
     code = "import threading\n\n\ndef echo(text: str):\n    threading.Event().wait()\n"
     write("echo", code=code)
     done = run("call", "echo", "text=a", "--timeout", "0.2")
-    assert (done.code, done.err) == (1, f"tool 'echo' was not done after 0.2 s{GIVEN_UP}\n")
+    assert (done.code, done.err) == (1, f"tool 'echo' was not done after 0.2 s; {GIVEN_UP}\n")
 
 
 def test_a_result_that_is_no_json_is_told_about(run: Run, write: Write) -> None:
-    write("echo", code="def echo(text: str):\n    return {1, 2}\n")
+    write("echo", code="def echo(text: str):\n    return {'said': object()}\n")
     done = run("call", "echo", "text=a")
     assert (done.code, done.out) == (1, "")
-    assert "the result can't be written as JSON" in done.err
+    assert done.err == "result.said is an object, which is no JSON\n"
+
+
+PROGRESS = """
+from sovl_tools import ToolContext
+
+
+def echo(text: str, context: ToolContext):
+    context.report_progress(1, 2, "half")
+    context.report_progress(2)
+    context.log("warning", text)
+"""
+
+
+def test_what_a_tool_says_of_its_progress_goes_to_the_error_output(run: Run, write: Write) -> None:
+    write("echo", code=PROGRESS)
+    done = run("call", "echo", "text=careful")
+    assert done.out == "null\n"
+    assert done.err == "echo: 1 of 2 (50%): half\necho: 2\necho: warning: careful\n"
+    assert run("-q", "call", "echo", "text=careful").err == ""
+
+
+def test_arguments_are_repaired_on_request(run: Run, write: Write) -> None:
+    write("echo")
+    assert run("call", "echo", "--args", '{"text": 5}').code == 2
+    done = run("call", "echo", "--args", '{"text": 5}', "--lenient")
+    assert (done.out, done.err) == ('"5"\n', "$.text: 5 was taken as '5'\n")
+
+
+def test_a_line_about_each_call_is_appended_to_a_file(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    write("echo")
+    for given in ("text=a", "txt=a"):
+        run("call", "echo", given, "--events", "calls.jsonl")
+    lines = (tmp_path / "calls.jsonl").read_text().splitlines()
+    assert [json.loads(line)["ok"] for line in lines] == [True, False]
+    done = run("stats", "calls.jsonl", "--format", "json")
+    assert json.loads(done.out)[0]["calls"] == 2
+    done = run("call", "echo", "text=a", "--events", "absent/calls.jsonl")
+    assert done.code == 2
+    assert "--events absent/calls.jsonl: No such file or directory" in done.err
 
 
 def test_a_broken_tool_says_why_it_did_not_load(run: Run, write: Write) -> None:
