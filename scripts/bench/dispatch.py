@@ -18,7 +18,7 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from time import perf_counter
 from typing import Any
 
 from contest import CALLS, Group, Line, hold
-from dispatch_peers import is_installed, peers
+from dispatch_peers import COROUTINE, FUNCTION, installed_peers, is_installed, peer_groups
 from folders import make_folders
 
 from sovl_tools import ToolCall, Tooler, ToolRegistry, ToolResult
@@ -58,21 +58,21 @@ VARIANTS = {
 }
 """What the tools' functions are called in the statements, and what is replaced in their code."""
 
-FUNCTION = "function(**json.loads(text))"
-COROUTINE = "await coroutine(**json.loads(text))"
 SUSPENDING = "await suspending(**json.loads(text))"
 TOOLER_LIMITED = "await limited.call({}_name, text)"
 CALL_LIMITED = "await tooler.call({}_name, text, timeout=30)"
+WAITED = "await asyncio.wait_for(suspending(**json.loads(text)), 30)"
 
 
 def both(
     label: str, tooler: str, function: str = "function", coroutine: str = "coroutine"
 ) -> tuple[Line, Line]:
     """Return the lines of a sync and an async tool with something more than plain calls have."""
-    sync, awaited = f"{tooler}.call_sync({function}_name, text)", f"{tooler}.call({coroutine}_name"
+    sync = f"{tooler}.call_sync({function}_name, text)"
+    awaited = f"await {tooler}.call({coroutine}_name, text)"
     return (
         Line(f"sync, {label}", FUNCTION, sync, "sync"),
-        Line(f"async, {label}", COROUTINE, f"await {awaited}, text)", "async"),
+        Line(f"async, {label}", COROUTINE, awaited, "async"),
     )
 
 
@@ -88,6 +88,7 @@ SUSPENDED = (
     Line("suspends", SUSPENDING, "await tooler.call(suspending_name, text)"),
     Line("suspends, Tooler's limit", SUSPENDING, TOOLER_LIMITED.format("suspending"), "suspends"),
     Line("suspends, call's limit", SUSPENDING, CALL_LIMITED.format("suspending"), "suspends"),
+    Line("suspends, asyncio.wait_for", SUSPENDING, WAITED),
 )
 MORE = (
     *both("ToolContext", "tooler", "informed", "awaiting"),
@@ -97,7 +98,7 @@ MORE = (
 TRACED = both("OpenTelemetry", "traced")
 THREAD = (
     Line("thread", FUNCTION, "await tooler.call(function_name, text)"),
-    Line("thread, call's limit", FUNCTION, CALL_LIMITED.format("function"), "thread"),
+    Line("thread, call's limit", FUNCTION, CALL_LIMITED.format("function")),
     Line("asyncio.to_thread", FUNCTION, "await asyncio.to_thread(function, **json.loads(text))"),
     Line(
         "loop.run_in_executor",
@@ -196,14 +197,23 @@ async def measure(root: Path, rounds: int) -> None:
     log = {"log": CallLog(), "FULL": FULL, "durations": [n * 1e-6 for n in range(CALLS)]}
     groups = [group for kind in TEXTS for group in own_groups(kind, names[kind])]
     await hold([*groups, Group("each", (COUNTING,), log, (LOOP,))], rounds)
+    peers = installed_peers()
     async with AsyncExitStack() as stack:
-        await hold(
-            [group for kind in TEXTS for group in await peers(kind, names[kind], stack)], rounds
-        )
+        them = [await peer_groups(kind, names[kind], peers, stack) for kind in TEXTS]
+        await hold([group for groups in them for group in groups], rounds)
+    check_calls(names.values())
+
+
+def check_calls(spoken: Iterable[dict[str, Any]]) -> None:
+    """Make sure that no call failed, which would have been cheap."""
+    found = [value for names in spoken for value in names.values() if isinstance(value, Tooler)]
+    failures = [each.errors for one in found for each in one.statistics().values() if each.errors]
+    assert not failures, failures
 
 
 def main() -> None:
     """Measure in a folder that is not kept."""
+    assert CALLS == FULL, "each batch is to fold the statistics once"
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     print(f"a checked call, least of {rounds} rounds")
     with tempfile.TemporaryDirectory() as folder:

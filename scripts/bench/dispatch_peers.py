@@ -1,7 +1,7 @@
 """The calls of other packages, of the same functions with the same JSON text, where installed.
 
 Of each package the least call that checks its arguments is measured, and the one that its own
-server or agent makes.
+server, client or agent makes. Those take a dictionary where the package does not parse JSON.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from time import perf_counter, process_time
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from contest import Group, Line
 
@@ -114,11 +115,23 @@ async def pydantic_ai(names: Names, _stack: AsyncExitStack) -> Names:
 
 Enter: TypeAlias = Callable[[Names, AsyncExitStack], Awaitable[Names]]
 
-PEERS: dict[str, tuple[Enter, tuple[Line, ...]]] = {
-    "fastmcp": (fastmcp, FASTMCP),
-    "langchain_core": (langchain, LANGCHAIN),
-    "pydantic_ai": (pydantic_ai, PYDANTIC_AI),
+
+class Peer(NamedTuple):
+    """A package that calls tools; ``enter`` returns what its lines speak of."""
+
+    module: str
+    enter: Enter
+    lines: tuple[Line, ...]
+
+
+PEERS = {
+    "fastmcp": Peer("fastmcp", fastmcp, FASTMCP),
+    "langchain-core": Peer("langchain_core", langchain, LANGCHAIN),
+    "pydantic-ai-slim": Peer("pydantic_ai", pydantic_ai, PYDANTIC_AI),
 }
+"""By the names of their distributions."""
+
+CLOCKS = {"sync": process_time, "async": process_time, "thread": perf_counter}
 
 
 def is_installed(module: str) -> bool:
@@ -129,23 +142,30 @@ def is_installed(module: str) -> bool:
         return False
 
 
-async def peers(kind: str, names: Names, stack: AsyncExitStack) -> list[Group]:
-    """Return what is measured of the other packages, and our own calls beside them.
+def installed_peers() -> list[Peer]:
+    """Print which packages are installed, in which version, and return them."""
+    found = []
+    for distribution, peer in PEERS.items():
+        is_there = is_installed(peer.module)
+        print(f"{distribution} {version(distribution) if is_there else 'not installed'}")
+        if is_there:
+            found.append(peer)
+    return found
 
-    The stack closes what had to be opened. Says which packages are not installed.
+
+async def peer_groups(
+    kind: str, names: Names, peers: Iterable[Peer], stack: AsyncExitStack
+) -> list[Group]:
+    """Return what is measured of other packages and of ours beside them.
+
+    What has to be closed when that is done is left to the stack.
     """
     lines, names = [*OURS], {**names}
-    for package, (enter, more) in PEERS.items():
-        if is_installed(package):
-            names |= await enter(names, stack)
-            lines += more
-        else:
-            print(f"{kind:6} {package:26} not installed")
-    return [Group(kind, _those(lines, how), names, clock=CLOCKS[how]) for how in CLOCKS]
+    for peer in peers:
+        names |= await peer.enter(names, stack)
+        lines += peer.lines
+    return [Group(kind, _those(lines, how), names, clock=clock) for how, clock in CLOCKS.items()]
 
 
 def _those(lines: Iterable[Line], how: str) -> tuple[Line, ...]:
     return tuple(line for line in lines if line.label.endswith(f", {how}"))
-
-
-CLOCKS = {"sync": process_time, "async": process_time, "thread": perf_counter}

@@ -117,7 +117,12 @@ def _replaced(text: str, labels: dict[str, str]) -> str:
     parts, place = [], 0
     while found := pattern.search(text, place):
         start = found.start()
-        length, label = max((_common(text[start:], each), labels[each]) for each in labels)
+        candidates = [
+            (_common(text[start:], each), -len(each), label)
+            for each, label in labels.items()
+            if text.startswith(each[:_TELLING], start)
+        ]
+        length, _, label = max(candidates)
         parts += [text[place:start], label]
         place = start + length
     return "".join([*parts, text[place:]])
@@ -142,7 +147,7 @@ def _forms(value: str | None) -> set[str]:
     forms = {value, *(line for line in value.splitlines() if len(line) >= _TELLING)}
     data = os.fsencode(value)
     addresses = {quote(data), quote(data, safe=""), quote_plus(data)}
-    for _ in range(2):  # a message may quote another
+    for _ in range(3):  # a message may quote another that quotes a third
         forms |= {escape(each) for each in forms for escape in _ESCAPES}
     return forms | addresses
 

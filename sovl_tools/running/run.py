@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from itertools import count
-from os import urandom
 from typing import TypeAlias
 
 from sovl_tools.model.call import LogMessage, Progress
@@ -89,10 +89,20 @@ class Run:
             self._parent.is_abandoned = True
 
 
-_PROCESS = urandom(4).hex()
+_PROCESS = os.urandom(4).hex()
 _NUMBERS = count(1)
 
 
 def new_call_id() -> str:
     """Return a name for a call that no other call has."""
     return f"call_{_PROCESS}_{next(_NUMBERS)}"
+
+
+def _start_anew() -> None:
+    """Give the calls of a forked child other names than those of its parent."""
+    global _PROCESS  # noqa: PLW0603 - there is one for each process
+    _PROCESS = os.urandom(4).hex()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)

@@ -31,16 +31,17 @@ class _Job(NamedTuple):
 
 
 class _Worker:
-    """A thread that does one job after another."""
+    """A thread that does one job after another, until it has had none for so many seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, idle_seconds: float = _IDLE_SECONDS) -> None:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._idle_seconds = idle_seconds
         threading.Thread(target=self._serve, name="sovl-tools-call", daemon=True).start()
 
     def _serve(self) -> None:
         while True:
             try:
-                job = self.jobs.get(timeout=_IDLE_SECONDS)
+                job = self.jobs.get(timeout=self._idle_seconds)
             except Empty:
                 if _retire(self):
                     return

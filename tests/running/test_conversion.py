@@ -180,6 +180,19 @@ class Either:
     right: Both | Either | Leaf
 
 
+@dataclass
+class Lost:
+    # the name of this annotation is nowhere
+    found: Missing  # type: ignore[name-defined]  # noqa: F821
+    day: date
+
+
+class Row(tuple[int, ...]):
+    """A tuple that has no names for its parts."""
+
+    __slots__ = ()
+
+
 class Stranger:
     """A class of which nobody knows how to make an instance."""
 
@@ -241,7 +254,7 @@ def test_plain_annotations_need_no_conversion(annotation: Any) -> None:
     "annotation",
     [Stranger, type, Callable[[], int], "Stranger | None", ForwardRef("Missing"), T, b"bytes", 5,
      "Missing", "not python at all", "1 / 0", "list[", enum.Enum, Annotated[Stranger, {}],
-     typing.Iterator[int], type[Color], Literal],
+     typing.Iterator[int], type[Color], Literal, Row, collections.Counter],
     ids=repr,
 )  # fmt: skip
 def test_what_is_not_understood_stays_as_it_is(annotation: Any) -> None:
@@ -498,6 +511,8 @@ def test_a_union_is_explained_by_the_member_that_fits_best() -> None:
         (("right", "day"), NOT_A_DATE),
     ]
     assert refused(date | Leaf, {"day": "x"}) == [(("day",), NOT_A_DATE)]
+    given = {"name": "a", "born": DAY_TEXT, "likes": ["v", "w", "x", "y", "z"]}
+    assert [path for path, _ in refused(Person | Point, given)] == [("likes", i) for i in range(5)]
 
 
 def test_no_part_of_a_union_is_tried_time_and_again() -> None:
@@ -549,6 +564,7 @@ def test_an_object_becomes_an_instance_of_a_dataclass() -> None:
         (Box[date], {"content": DAY_TEXT, "others": [DAY_TEXT]}, Box(DAY, [DAY])),
         (Box[Box[date]], {"content": {"content": DAY_TEXT}}, Box(Box(DAY))),
         (Box, {"content": DAY_TEXT}, Box(DAY_TEXT)),
+        (Lost, {"found": DAY_TEXT, "day": DAY_TEXT}, Lost(DAY_TEXT, DAY)),
         (Place, {"name": "a", "since": "2026-02-01"}, Place("a", date(2026, 2, 1))),
         (Place, ["a"], Place("a")),
         (Place, ("a", DAY_TEXT), Place("a")),
@@ -583,6 +599,21 @@ def test_a_dataclass_is_called_with_what_it_takes() -> None:
         "day": DAY,
         "color": "red",
     }
+
+
+def test_names_in_a_class_are_its_own_or_its_module_s() -> None:
+    @dataclass
+    class Local:
+        class Kind(enum.Enum):
+            A = "a"
+
+        kind: Kind
+        day: date
+        next: Local | None = None
+
+    last = Local(Local.Kind.A, DAY)
+    given = {"kind": "a", "day": DAY_TEXT, "next": {"kind": "a", "day": DAY_TEXT}}
+    assert converted(Local, given) == Local(Local.Kind.A, DAY, last)
 
 
 def test_everything_that_is_wrong_with_an_object_is_told() -> None:
@@ -1089,6 +1120,7 @@ def test_metadata_of_pydantic_counts_where_it_makes_a_difference(pydantic: Any) 
     assert problem(limited, []).startswith("must have at least 1 item")
     stripped = Annotated[str, pydantic.StringConstraints(strip_whitespace=True)]
     assert converted(stripped, " a ") == "a"
+    assert refused(Point, {"x": 1, "z": 1}) == [(("z",), "is not a field of Point")]
     unknown = Annotated[Stranger, pydantic.Field(gt=1)]
     assert converter_of(taking(unknown), ["value"]) is None
 

@@ -6,7 +6,8 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -80,7 +81,12 @@ def test_a_secret_is_hidden_however_it_is_written(write: Any, secret: str) -> No
     text = redacted(write(secret), [NAME])
     assert_hidden(text, secret)
     assert redacted(text, [NAME]) == text
-    assert write("x").partition("x")[0] == text.partition(LABEL)[0]
+
+
+@each_writing
+def test_what_stands_around_a_secret_stays(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, PLAIN)
+    assert redacted(write(PLAIN), [NAME]) == write(PLAIN).replace(PLAIN, LABEL)
 
 
 def hopeless(error: type[BaseException], write: Callable[[str], str], secret: str) -> Any:
@@ -107,7 +113,7 @@ def message_of(result: ToolResult, kind: str = "tool_error") -> str:
 @each_way
 @each_writing
 @pytest.mark.parametrize("make", [hopeless, hopeless_later])
-@pytest.mark.parametrize("error", [ToolError, ValueError, KeyError])
+@pytest.mark.parametrize("error", [ToolError, KeyError])
 def test_no_secret_is_in_the_message_of_an_exception(
     call: Call, make: Any, write: Any, error: type[BaseException], secret: str
 ) -> None:
@@ -158,10 +164,10 @@ def test_no_secret_is_in_what_is_said_of_a_result_that_breaks_the_output_schema(
 def test_no_secret_is_in_what_is_said_of_bad_arguments(
     call: Call, coerce: Any, secret: str
 ) -> None:
-    schema = properties(value={"type": "integer"})
-    definition = replace(needy(lambda **_: 1), parameters=schema)
-    for given in ({"value": secret}, {secret: 1}, {"value": {secret: 1}}, f'{{"value": {secret}'):
-        result = call(tooler(definition, coerce=coerce), "needy", given)
+    schema = properties(value={"enum": [f"{secret}!"]})
+    definition = replace(needy(lambda value: 1), parameters=schema)  # noqa: ARG005
+    for bad in ({"value": secret}, {secret: 1}, {"value": {secret: 1}}, f'{{"value": {secret}'):
+        result = call(tooler(definition, coerce=coerce), "needy", bad)
         assert result.error is not None
         assert result.error.kind == "invalid_arguments"
         said = [result.error.message, *map("".join, result.error.details)]
@@ -172,23 +178,26 @@ def test_no_secret_is_in_what_is_said_of_bad_arguments(
 def test_no_secret_is_in_what_is_said_of_arguments_that_do_not_convert(
     call: Call, secret: str
 ) -> None:
+    @dataclass
     class Key:
-        def __init__(self, value: str) -> None:
-            self.value = value
+        text: str
 
-        @classmethod
-        def __get_validators__(cls) -> Any:
-            raise AssertionError
+        def __post_init__(self) -> None:
+            raise ValueError(f"the key is {secret}")
 
-    def take(value: complex) -> str:
-        return str(value)
+    def take(value: Any, day: date | None = None) -> str:
+        return f"{value} {day}"
 
+    take.__annotations__["value"] = Key
     definition = replace(
-        needy(take, preprocess=lambda _: {"value": secret}),
-        parameters=properties(value={"type": "string"}),
+        needy(take, preprocess=lambda _: {"value": {"text": "a"}, "day": secret}),
+        parameters=properties(value={}, day={}),
     )
-    result = call(tooler(definition), "needy", {"value": "1"})
-    assert result.error is None or secret not in str(result.error)
+    result = call(tooler(definition), "needy")
+    assert_hidden(message_of(result, "invalid_arguments"), secret)
+    assert result.error is not None
+    assert [detail.path for detail in result.error.details] == ["$.value", "$.day"]
+    assert not [form for form in forms_of(secret) if form in repr(result.error.details)]
 
 
 @each_way
@@ -368,8 +377,9 @@ def test_no_value_is_left_in_any_writing(value: str, writing: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(NAME, value)
         text = redacted(WRITINGS[writing](value), [NAME])
-    rest = text.replace(LABEL, "")
-    assert WRITINGS[writing]("x").replace("x", "", 2).strip() in rest or value not in rest
+    assert LABEL in text
+    rest = text.replace(LABEL, "\0")
+    assert not [form for form in forms_of(value) if form in rest]
 
 
 class Meta(type):
