@@ -13,7 +13,7 @@ from sovl_tools.model.document import JSON, Path, json_path
 from sovl_tools.model.interface import Signature
 from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.running.defaults import filling, nullable
-from sovl_tools.running.given import Arguments, Unparsed, parsed, tick
+from sovl_tools.running.given import SHORT, Arguments, Unparsed, parsed, scan, vetted, whole
 from sovl_tools.running.integers import with_integers
 from sovl_tools.validation import Problem, Validator, compile_schema
 from sovl_tools.validation.wording import explanations, named, place
@@ -42,8 +42,15 @@ class ArgumentCheck:
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
-        before = tick()
-        arguments = parsed(given)
+        before = whole[0]
+        text: Any = given
+        try:
+            arguments, end = scan(text, 0)
+        except (TypeError, StopIteration, ValueError, RecursionError):
+            arguments = parsed(given)
+        else:
+            if end > SHORT or end != len(text) or "\\" in text or not text.isascii():
+                arguments = vetted(text, arguments, end)
         if self._nullable and type(arguments) is dict:
             _drop_nulls(arguments, self._nullable)
         try:
@@ -51,7 +58,7 @@ class ArgumentCheck:
                 return self._refused(arguments)
         except ValueError as error:
             return self._failure([], f"they can't be encoded: {error}")
-        if tick() != before + 1:
+        if whole[0] is not before:
             arguments = with_integers(arguments, self._schema)
         if self._fill is not None:
             self._fill(arguments)

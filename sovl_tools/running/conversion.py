@@ -85,11 +85,8 @@ def _annotations(function: Any) -> Mapping[str, Any]:
 
 
 def _made(function: Any, annotations: Mapping[str, Any]) -> Conversion | None:
-    from sovl_tools.running.converters import (  # noqa: PLC0415 - imports datetime, uuid and more
-        Builder,
-        converted,
-        resolved,
-    )
+    from sovl_tools.running.converters import Builder, converted  # noqa: PLC0415 - imports decimal
+    from sovl_tools.running.hints import resolved  # noqa: PLC0415 - likewise
 
     builder, names = Builder(), getattr(function, "__globals__", {})
     hints = {name: resolved(each, names) for name, each in annotations.items()}

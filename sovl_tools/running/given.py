@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from itertools import count
 from json.decoder import JSONDecoder
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -14,20 +13,23 @@ Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 """An object, JSON text of one, or nothing for a tool that needs no arguments."""
 
 MAX_DEPTH = 64
-tick = count().__next__
-"""Counts up at each call, and at each whole number with a fraction or an exponent that is read.
+SHORT = 2 * MAX_DEPTH + 1
+"""So many characters can't be nested too deep."""
 
-Two ticks in a row around a parse tell that there was none, whatever other threads read meanwhile.
+whole: list[object] = [None]
+"""The last whole number with a fraction or an exponent that was read, such as ``2.0``.
+
+If it is another one after a parse, there was one, unless it was of another thread.
 """
 
 
 def _float(digits: str) -> float:
-    """Read a number with a fraction or an exponent; count the whole ones, which may be integers."""
+    """Read a number with a fraction or an exponent; note the whole ones, which may be integers."""
     number = float(digits)
     if number - number != 0:
         raise ValueError(f"{digits[:40]} is too large a number")
     if number.is_integer():
-        tick()
+        whole[0] = number
     return number
 
 
@@ -37,7 +39,7 @@ def _refuse(word: str) -> NoReturn:
 
 _DECODER = JSONDecoder(parse_float=_float, parse_constant=_refuse)
 # The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
-_scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
+scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 
 
 class Unparsed(NamedTuple):
@@ -51,12 +53,17 @@ def parsed(given: Arguments) -> JSON:
     if type(given) is not str:
         return _parsed_other(given)
     try:
-        arguments, end = _scan(given, 0)
+        arguments, end = scan(given, 0)
     except (StopIteration, ValueError, RecursionError):
         return _parsed_slowly(given)
-    if end != len(given) or (end > MAX_DEPTH and given.count("{") + given.count("[") > MAX_DEPTH):
-        return _parsed_slowly(given)
-    if "\\u" in given or not given.isascii():
+    return vetted(given, arguments, end)
+
+
+def vetted(text: str, arguments: JSON, end: int) -> JSON:
+    """Return what was read of a text up to ``end``, or why it can't be used."""
+    if end != len(text) or (end > SHORT and text.count("{") + text.count("[") > MAX_DEPTH):
+        return _parsed_slowly(text)
+    if ("\\" in text and "\\u" in text) or not text.isascii():
         return _encodable(arguments)
     return arguments
 

@@ -44,21 +44,12 @@ class Hook(NamedTuple):
     Attributes:
         function: see ``HookFunction``.
         tools: shell patterns of tool names; None for every tool.
+        form: how the function is run; None if nobody has looked yet.
     """
 
     function: HookFunction
     tools: tuple[str, ...] | None = None
-
-    @property
-    def form(self) -> Form:
-        """How the function is to be run."""
-        function: Any = self.function
-        for each in (function, getattr(function, "__call__", None)):  # noqa: B004 - its code
-            if inspect.iscoroutinefunction(each):
-                return "async"
-            if inspect.isgeneratorfunction(each):
-                return "generator"
-        return "sync"
+    form: Form | None = None
 
     @property
     def name(self) -> str:
@@ -72,6 +63,20 @@ class Hook(NamedTuple):
     def __call__(self, call: ToolCall, following: Any) -> Any:
         """Call the function."""
         return self.function(call, following)
+
+
+def formed(hook: Hook) -> Hook:
+    """Return the hook with its form."""
+    return hook._replace(form=hook.form or _form(hook.function))
+
+
+def _form(function: Any) -> Form:
+    for each in (function, getattr(function, "__call__", None)):  # noqa: B004 - its code
+        if inspect.iscoroutinefunction(each):
+            return "async"
+        if inspect.isgeneratorfunction(each):
+            return "generator"
+    return "sync"
 
 
 @overload
@@ -113,7 +118,9 @@ async def through(
     first = hooks[0]
     following = partial(through, hooks[1:], run=run, world=world, last=last)
     try:
-        return _result(await _FORMS[first.form](first.function, call, run, world, following))
+        return _result(
+            await _FORMS[first.form or "sync"](first.function, call, run, world, following)
+        )
     except RunCancelledError:
         raise
     except Exception as error:  # noqa: BLE001 - a hook may be anybody's

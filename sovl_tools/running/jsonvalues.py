@@ -69,11 +69,12 @@ _LEAST, _MOST = -(1 << 2048), 1 << 2048
 text_of = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
-def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:
+def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 - see below
     """Tell whether a value is JSON for certain, all of it of builtin types.
 
     It is never wrong about what it accepts; what it does not accept may be JSON all the same.
-    ``room`` is how many levels of objects and arrays there may be.
+    ``room`` is how many levels of objects and arrays there may be. Every call of a tool comes
+    past here, so the branches stand in one place and each goes on by itself.
     """
     kind = type(value)
     try:
@@ -87,16 +88,19 @@ def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:
         for item in items:
             kind = type(item)
             if kind is str:
-                is_fine = item.isascii() or _is_encodable(item)
+                if item.isascii() or _is_encodable(item):
+                    continue
             elif kind is int:
-                is_fine = _LEAST < item < _MOST
+                if _LEAST < item < _MOST:
+                    continue
             elif kind is float:
-                is_fine = item - item == 0
-            else:
-                is_scalar = item is None or kind is bool
-                is_fine = is_scalar or (kind in _NESTING and room > 1 and is_plain(item, room - 1))
-            if not is_fine:
-                return False
+                if item - item == 0:
+                    continue
+            elif item is None or kind is bool:
+                continue
+            elif kind in _NESTING and room > 1 and is_plain(item, room - 1):  # noqa: SIM114
+                continue
+            return False
     except RuntimeError:
         return False  # another thread changes it
     return True

@@ -18,7 +18,7 @@ from sovl_tools.model.result import Failure
 from sovl_tools.running.arguments import ArgumentCheck
 from sovl_tools.running.conversion import ConversionError, converter_of
 from sovl_tools.running.gate import Gate
-from sovl_tools.running.hooks import Hook
+from sovl_tools.running.hooks import Hook, formed
 from sovl_tools.running.jsonvalues import InvalidResult
 from sovl_tools.running.results import bounded, converted
 from sovl_tools.running.statistics import CallLog
@@ -85,7 +85,9 @@ class Plan:
         self.mode: Mode | None = _MODES.get(execution.get("mode", ""), settings.mode)
         self.gate = Gate(execution["max_concurrency"]) if "max_concurrency" in execution else None
         self.contexts = signature.contexts
-        self.hooks = tuple(each for each in settings.hooks if each.concerns(definition.name))
+        self.hooks = tuple(
+            formed(each) for each in settings.hooks if each.concerns(definition.name)
+        )
         self.secrets = tuple(definition.requires.get("env", ()))
         self.is_async = is_async(function)
         self._convert = converter_of(function, definition.parameters.get("properties", ()))

@@ -46,19 +46,23 @@ class _Worker:
                 if _retire(self):
                     return
                 continue
-            _do(job)
-            del job
-            if not _rest(self):
+            if not self._do(job):
                 return
+            del job
 
+    def _do(self, job: _Job) -> bool:
+        """Do a job; return whether to wait for another.
 
-def _do(job: _Job) -> None:
-    try:
-        value = job.context.run(job.function)
-    except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-        job.done(None, error)
-    else:
-        job.done(value, None)
+        The worker is idle before it reports, so that whoever hears of it finds it so.
+        """
+        value = error = None
+        try:
+            value = job.context.run(job.function)
+        except BaseException as raised:  # noqa: BLE001 - raised again where it is waited for
+            error = raised
+        goes_on = _rest(self)
+        job.done(value, error)
+        return goes_on
 
 
 def on_thread(function: Callable[[], _T]) -> Callable[[], _T]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import CallEvent, ToolContext, ToolResult
-from tests.running.toolbox import run_script, tool, tooler
+from tests.running.toolbox import run_script, tooler
 
 PATIENCE = 10
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import LogMessage, Progress, ToolContext, ToolRegistry, ToolResult, Tooler
+from sovl_tools import LogMessage, Progress, ToolContext, Tooler, ToolRegistry, ToolResult
 from sovl_tools.model.context import State
 from tests.conftest import Write, manifest_of
 from tests.running.toolbox import TEXT, Call, each_way, tool, tooler
@@ -205,13 +205,13 @@ def test_nested_sync_calls_run_on_the_very_thread() -> None:
     assert outer == inner != threading.get_ident()
 
 
-@pytest.mark.parametrize("timeout", [None, PATIENCE])
-async def test_six_sync_tools_that_call_each_other_finish(timeout: float | None) -> None:
+@pytest.mark.parametrize("limit", [None, PATIENCE])
+async def test_six_sync_tools_that_call_each_other_finish(limit: float | None) -> None:
     def make(number: int) -> Any:
         def step(context: ToolContext) -> Any:
             if number == 5:
                 return [5]
-            below = context.tooler.call_sync(f"step_{number + 1}", timeout=timeout)
+            below = context.tooler.call_sync(f"step_{number + 1}", timeout=limit)
             assert below.ok, below.error
             return [number, *below.value]
 

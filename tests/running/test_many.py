@@ -79,8 +79,8 @@ async def test_a_mistake_of_the_caller_is_raised_at_once(
         await tooler(print).call_many([("print", None)], **options)
 
 
-@pytest.mark.parametrize("is_sync", [True, False])
-async def test_a_tool_may_limit_how_many_of_its_calls_run_at_a_time(is_sync: bool) -> None:
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_a_tool_may_limit_how_many_of_its_calls_run_at_a_time(kind: str) -> None:
     counter, turn = Counter(), threading.Event()
 
     def work() -> None:
@@ -92,7 +92,7 @@ async def test_a_tool_may_limit_how_many_of_its_calls_run_at_a_time(is_sync: boo
             for _ in range(5):
                 await asyncio.sleep(0)
 
-    definition = tool(work if is_sync else work_later, name="work", max_concurrency=2)
+    definition = tool(work if kind == "sync" else work_later, name="work", max_concurrency=2)
     results = await tooler(definition).call_many([("work", None)] * 12)
     assert all(result.ok for result in results)
     assert counter.most <= 2

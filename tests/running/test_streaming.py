@@ -100,8 +100,8 @@ async def test_an_item_is_there_before_the_next_is_made() -> None:
     assert await anext(items) == "second"
 
 
-@pytest.mark.parametrize("is_sync", [True, False])
-async def test_whoever_stops_early_cancels_the_tool(is_sync: bool) -> None:
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_whoever_stops_early_cancels_the_tool(kind: str) -> None:
     closed = threading.Event()
 
     def endless() -> Iterator[int]:
@@ -118,7 +118,7 @@ async def test_whoever_stops_early_cancels_the_tool(is_sync: bool) -> None:
         finally:
             closed.set()
 
-    function = endless if is_sync else endless_later
+    function = endless if kind == "sync" else endless_later
     items = aiter(tooler(tool(function, name="endless")).stream("endless"))
     assert await anext(items) == 1
     await items.aclose()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.running.threads import IS_ON_THREAD, _Job, _Worker, on_thread, start
+from sovl_tools.running.threads import IS_ON_THREAD, _Job, _retire, _Worker, on_thread, start
 from tests.running.toolbox import run_script
 
 PATIENCE = 10
@@ -32,8 +32,9 @@ class Outcome:
 
 
 def done_by(worker: _Worker, function: Any) -> Any:
-    """Have the very worker do something and return its value."""
+    """Have the very worker do something, which nobody else is to give a job, and return its value."""
     outcome = Outcome()
+    _retire(worker)
     worker.jobs.put(_Job(copy_context(), function, outcome))
     value, error = outcome.result
     assert error is None

@@ -1,0 +1,109 @@
+"""Which member of a union a value is meant to be."""
+
+from __future__ import annotations
+
+import os
+import typing
+from datetime import datetime
+from threading import local
+from types import NoneType
+from typing import Any, NamedTuple, TypeAlias
+
+from sovl_tools.model.document import JSON
+from sovl_tools.running.pydantic_types import described
+from sovl_tools.running.scalars import PATHS
+from sovl_tools.running.unfit import Build, Convert, UnfitError, mismatch, same
+
+_EXACT: dict[Any, tuple[type, ...]] = {
+    **{each: (each,) for each in (str, int, bool, NoneType, list, dict)},
+    float: (float, int),
+    list[Any]: (list,),
+    dict[str, Any]: (dict,),
+}
+_RANKS: dict[Any, int] = {
+    datetime: 1,
+    **dict.fromkeys((bytes, bytearray, os.PathLike, *PATHS), 2),
+    **dict.fromkeys((str, int, float, bool), 3),
+}
+
+
+def union_of(build: Build, annotation: Any) -> Convert:
+    """Return the converter of a union, however it is written."""
+    members = [described(each) for each in typing.get_args(annotation)]
+    exact = {kind for each in members for kind in _EXACT.get(each, ())}
+    made = [each for each in members if each is not NoneType]
+    ranked = map(build, sorted(made, key=lambda each: _RANKS.get(each, 0)))
+    converters = sorted(ranked, key=lambda convert: convert is same)
+    if len(converters) > 1:
+        return _Alternatives(frozenset(exact), tuple(converters)).convert
+    return _optional(converters[0])
+
+
+def defaulting(convert: Convert, default: Any) -> Convert:
+    """Return the converter of a parameter, which takes its default of None, whatever it says."""
+    return _optional(convert) if default is None else convert
+
+
+def _optional(convert: Convert) -> Convert:
+    return same if convert is same else lambda value: None if value is None else convert(value)
+
+
+_Outcomes: TypeAlias = dict[tuple[int, int], tuple[Any, Any, Any, UnfitError | None]]
+
+
+class _Trials(local):
+    """What the unions in one value came to, so that no part of it is tried time and again."""
+
+    outcomes: _Outcomes | None = None
+
+
+_TRIALS = _Trials()
+
+
+class _Alternatives(NamedTuple):
+    """A union: types of values that stay as they are, and what else may be made, in order."""
+
+    exact: frozenset[type]
+    converters: tuple[Convert, ...]
+
+    def convert(self, value: Any) -> Any:
+        if type(value) in self.exact:
+            return value
+        if not isinstance(value, dict | list):
+            return self._tried(value)
+        if _TRIALS.outcomes is not None:
+            return self._remembered(value, _TRIALS.outcomes)
+        _TRIALS.outcomes = {}
+        try:
+            return self._tried(value)
+        finally:
+            _TRIALS.outcomes = None
+
+    def _tried(self, value: Any) -> Any:
+        errors = []
+        for convert in self.converters:
+            try:
+                return convert(value)
+            except UnfitError as error:
+                errors.append(error)
+        raise _nearest(errors, value)
+
+    def _remembered(self, value: JSON, outcomes: _Outcomes) -> Any:
+        key = id(self.converters), id(value)
+        if key not in outcomes:
+            try:
+                outcomes[key] = self, value, self._tried(value), None
+            except UnfitError as error:
+                outcomes[key] = self, value, None, error
+        *_, result, unfit = outcomes[key]
+        if unfit is not None:
+            raise UnfitError(unfit.problems, unfit.expected)
+        return result
+
+
+def _nearest(errors: list[UnfitError], value: Any) -> UnfitError:
+    """Return what speaks against the member that fits best: least at the top, then below."""
+    inner = [error for error in errors if not error.expected]
+    if inner:
+        return min(inner, key=lambda error: error.distance)
+    return mismatch(value, *(words for error in errors for words in error.expected))
