@@ -13,6 +13,7 @@ _PUBLIC = {
     "CallEvent": "sovl_tools.model.call",
     "Diagnostic": "sovl_tools.model.diagnostic",
     "EmbeddedResource": "sovl_tools.model.content",
+    "Failure": "sovl_tools.model.result",
     "Image": "sovl_tools.model.content",
     "LogMessage": "sovl_tools.model.call",
     "PhraseMatch": "sovl_tools.search.phrases",

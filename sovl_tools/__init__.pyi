@@ -13,6 +13,7 @@ from sovl_tools.model.errors import SovlToolsError as SovlToolsError
 from sovl_tools.model.errors import ToolError as ToolError
 from sovl_tools.model.errors import ToolLoadError as ToolLoadError
 from sovl_tools.model.errors import ToolNotFoundError as ToolNotFoundError
+from sovl_tools.model.result import Failure as Failure
 from sovl_tools.model.result import ToolResult as ToolResult
 from sovl_tools.registry import ToolRegistry as ToolRegistry
 from sovl_tools.running.hooks import hook as hook

@@ -67,7 +67,8 @@ def _check(value: Any, place: str, level: int = 0) -> None:
             _check(item, f"{place}[{index}]", level + 1)
     else:
         name = type(value).__name__
-        raise TypeError(f"{place} is a {name}; only values of built-in types outlive a reload")
+        words = "only values of built-in types outlive a reload"
+        raise TypeError(f"{place} is of type {name}; {words}")
 
 
 _MAX_STATE_DEPTH = 32

@@ -50,7 +50,9 @@ class Attempting(NamedTuple):
         if arguments is not self.call.arguments:
             arguments = self.plan.check(arguments)
         elif self.plan.hooks:
-            arguments = _copied(arguments)  # hooks look at them again, or have them used again
+            arguments = _copied(
+                dict(arguments)
+            )  # hooks look at them again, or have them used again
         if isinstance(arguments, Failure):
             return self._failed(arguments, started)
         run = Run(self.whole.call_id, self.whole.chain, parent=self.whole)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from threading import TIMEOUT_MAX, Lock
 from time import perf_counter, time
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sovl_tools.model.call import CallEvent, Mode, ToolCall
@@ -48,14 +49,20 @@ def checked_timeout(timeout: float) -> float:
     return timeout
 
 
-def options_of(given: Mapping[str, Any]) -> Options:
+_OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event")
+
+
+def options_of(given: Mapping[str, Any], parent: Run | None = None) -> Options:
     """Return the options of a call by their names.
 
     Raises:
         TypeError: there is no such option.
         ValueError: the timeout is not more than 0, or a word is unknown.
     """
-    options = Options(**given)
+    for name in given:
+        if name not in _OPTIONS:
+            raise TypeError(f"a call has no option {name!r}, but {one_of(_OPTIONS)}")
+    options = Options(**given, parent=parent)
     if options.timeout is not None:
         checked_timeout(options.timeout)
     check_word("mode", options.mode, (None, "inline", "thread"))
@@ -104,14 +111,12 @@ class NestedCaller:
 
     async def call(self, name: str, arguments: Any = None, **options: Any) -> ToolResult:
         """Call a tool and await its result; see ``Tooler.call``."""
-        below = options_of({**options, "parent": self._run})
+        below = options_of(options, self._run)
         return await call_async(self._engine, name, arguments, below)
 
     def call_sync(self, name: str, arguments: Any = None, **options: Any) -> ToolResult:
         """Call a tool and wait for its result; see ``Tooler.call_sync``."""
-        return call_sync(
-            self._engine, name, arguments, options_of({**options, "parent": self._run})
-        )
+        return call_sync(self._engine, name, arguments, options_of(options, self._run))
 
 
 class Dispatch:
@@ -165,7 +170,8 @@ class Dispatch:
         checked, repairs = self._checked(plan)
         if isinstance(checked, Failure):
             return self._refused(checked)
-        call = ToolCall(plan.definition, checked, self._run.call_id, self._run.chain)
+        arguments = MappingProxyType(checked) if plan.hooks else checked
+        call = ToolCall(plan.definition, arguments, self._run.call_id, self._run.chain)
         result = await self._through_hooks(plan, call, world)
         return result._replace(repairs=repairs)
 

@@ -184,9 +184,11 @@ def _same(call: ToolCall) -> ToolCall:
 
 
 def _result(result: Any) -> ToolResult:
-    if isinstance(result, ToolResult):
-        return result
-    raise TypeError(f"it returned {result!r:.80}, not a ToolResult")
+    if not isinstance(result, ToolResult):
+        raise TypeError(f"it returned {result!r:.80}, not a ToolResult")
+    if result.error is not None and not isinstance(result.error, Failure):
+        raise TypeError(f"the error that it returned is {result.error!r:.80}, not a Failure")
+    return result
 
 
 def _failed(hook: Hook, call: ToolCall, error: Exception) -> ToolResult:

@@ -96,9 +96,10 @@ def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 
             elif kind is float:
                 if item - item == 0:
                     continue
+            elif kind in _NESTING:
+                if room > 1 and is_plain(item, room - 1):
+                    continue
             elif item is None or kind is bool:
-                continue
-            elif kind in _NESTING and room > 1 and is_plain(item, room - 1):  # noqa: SIM114
                 continue
             return False
     except RuntimeError:

@@ -26,7 +26,7 @@ from sovl_tools.running.failing import failure_of
 from sovl_tools.running.given import Arguments
 from sovl_tools.running.hooks import Hook, HookFunction, hook
 from sovl_tools.running.jsonvalues import is_plain
-from sovl_tools.running.plan import Coerce, Plan, Settings
+from sovl_tools.running.plan import Coerce, Plan, Settings, is_async
 from sovl_tools.running.results import converted
 from sovl_tools.running.settling import settled, settled_sync
 from sovl_tools.running.statistics import FULL, Statistics, summary
@@ -74,13 +74,13 @@ class Tooler:
 
         Raises:
             ValueError: a number is not more than 0, or a word is unknown.
-            TypeError: a hook can't be called.
+            TypeError: a hook can't be called, or an observer can't be called at once.
         """
         check_word("mode", mode, (None, "inline", "thread"))
         check_word("coerce", coerce, ("strict", "lenient"))
         _check_least("max_result_bytes", max_result_bytes)
         _check_least("max_threads", max_threads)
-        seen = tuple(observers)
+        seen = tuple(_checked_observer(each) for each in observers)
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
         settings = Settings(
             None if timeout is None else checked_timeout(timeout),
@@ -204,11 +204,14 @@ class Tooler:
             options: for each call; see ``call_sync``.
 
         Raises:
-            ValueError: the limit is less than 1.
+            ValueError: the limit is less than 1, or a call is no pair.
+            TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
         """
         options_of(options)
+        if "call_id" in options:
+            raise TypeError("several calls can't have one call_id")
         results: list[ToolResult] = await _awaiting().gathered(
-            self.call, calls, limit=limit, options=options
+            self.call, [(name, given) for name, given in calls], limit=limit, options=options
         )
         return results
 
@@ -241,6 +244,13 @@ class Tooler:
 def _check_least(name: str, number: int | None) -> None:
     if number is not None and number < 1:
         raise ValueError(f"{name} must be at least 1, not {number!r}")
+
+
+def _checked_observer(observer: Any) -> Observer:
+    if not callable(observer) or is_async(observer):
+        raise TypeError(f"an observer must be a sync function (event), not {observer!r:.80}")
+    checked: Observer = observer
+    return checked
 
 
 def _as_hook(function: Hook | HookFunction) -> Hook:

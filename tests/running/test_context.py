@@ -109,10 +109,10 @@ class Own:
 @pytest.mark.parametrize(
     ("value", "place"),
     [
-        (Own(), "state['key'] is a Own"),
-        ([1, {"a": Own()}], "state['key'][1]['a'] is a Own"),
-        ({Own: 1}, "a key of state['key'] is a type"),
-        ({1, Own}, "is a type"),
+        (Own(), "state['key'] is of type Own"),
+        ([1, {"a": Own()}], "state['key'][1]['a'] is of type Own"),
+        ({Own: 1}, "a key of state['key'] is of type type"),
+        ({1, Own}, "is of type type"),
     ],
 )
 def test_state_keeps_values_of_built_in_types_only(value: Any, place: str) -> None:

@@ -190,6 +190,15 @@ def aimless(_call: ToolCall, _following: Next) -> Any:
     return "text"
 
 
+def wordy(call: ToolCall, _following: Next) -> Any:
+    return ToolResult(call.name, None, "no", 0.0)  # type: ignore[arg-type]  # the mistake
+
+
+def meddling(call: ToolCall, following: Next) -> Any:
+    call.arguments["text"] = 5  # type: ignore[index]  # the mistake
+    return following(call)
+
+
 def astray(_call: ToolCall, _following: Next) -> Any:
     yield "text"
 
@@ -201,6 +210,15 @@ def astray(_call: ToolCall, _following: Next) -> Any:
         (refusing, "ask a person first"),
         (broken, "hook 'broken' failed: KeyError: 'key'"),
         (aimless, "hook 'aimless' failed: TypeError: it returned 'text', not a ToolResult"),
+        (
+            wordy,
+            "hook 'wordy' failed: TypeError: the error that it returned is 'no', not a Failure",
+        ),
+        (
+            meddling,
+            "hook 'meddling' failed: TypeError: "
+            + "'mappingproxy' object does not support item assignment",
+        ),
         (
             astray,
             "hook 'astray' failed: TypeError: it yielded 'text', neither next(call) nor a Pause",

@@ -67,7 +67,9 @@ async def test_no_calls_are_no_results() -> None:
     [
         ({"limit": 0}, ValueError, "limit must be at least 1"),
         ({"timeout": -1}, ValueError, "more than 0 seconds"),
-        ({"tiemout": 1}, TypeError, "tiemout"),
+        ({"tiemout": 1}, TypeError, "a call has no option 'tiemout', but timeout, mode"),
+        ({"parent": 1}, TypeError, "a call has no option 'parent'"),
+        ({"call_id": "a"}, TypeError, "can't have one call_id"),
         ({"mode": "porcess"}, ValueError, "mode must be None, 'inline' or 'thread'"),
     ],
     ids=str,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.running.threads import IS_ON_THREAD, _Job, _retire, _Worker, on_thread, start
+from sovl_tools.running.threads import IS_ON_THREAD, _Job, _Worker, on_thread, start
 from tests.running.toolbox import run_script
 
 PATIENCE = 10
@@ -32,9 +32,8 @@ class Outcome:
 
 
 def done_by(worker: _Worker, function: Any) -> Any:
-    """Have the very worker do something, which nobody else is to give a job, and return its value."""
+    """Have a new worker do something and return its value; afterwards it is anybody's."""
     outcome = Outcome()
-    _retire(worker)
     worker.jobs.put(_Job(copy_context(), function, outcome))
     value, error = outcome.result
     assert error is None
@@ -54,15 +53,13 @@ def test_a_job_is_done_on_a_daemon_thread() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("broken"), SystemExit(3), KeyboardInterrupt()])
-def test_what_a_job_raises_is_reported_and_the_thread_goes_on(error: BaseException) -> None:
+def test_what_a_job_raises_is_reported(error: BaseException) -> None:
     def fail() -> None:
         raise error
 
-    worker, outcome = _Worker(), Outcome()
-    thread = done_by(worker, threading.current_thread)
-    worker.jobs.put(_Job(copy_context(), fail, outcome))
+    outcome = Outcome()
+    start(fail, outcome)
     assert outcome.result == (None, error)
-    assert done_by(worker, threading.current_thread) is thread
 
 
 def test_a_job_has_the_context_of_whoever_started_it() -> None:
@@ -111,10 +108,12 @@ def do(function):
 ONE_AFTER_ANOTHER = """
 from sovl_tools.running.threads import _IDLE
 used = set()
+def note():
+    used.add(threading.get_ident())
+    raise SystemExit
 for _ in range(50):
-    done, found = do(threading.get_ident)
+    done, found = do(note)
     assert done.wait(5)
-    used.add(found[0])
     while not _IDLE:
         threading.Event().wait(0.001)
 print(len(used), names())

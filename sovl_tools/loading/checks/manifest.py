@@ -16,7 +16,7 @@ from sovl_tools.validation.wording import describe
 
 _SECTIONS = {
     "annotations": {"read_only", "destructive", "idempotent", "open_world"},
-    "execution": {"mode", "timeout"},
+    "execution": {"mode", "timeout", "max_concurrency", "max_result_bytes"},
     "requires": {"env", "packages"},
 }
 _EXAMPLE_KEYS = {"input", "output", "output_is", "description"}
