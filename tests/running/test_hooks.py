@@ -178,6 +178,9 @@ def test_what_can_not_be_called_is_no_hook() -> None:
         hook(5)  # type: ignore[call-overload]
 
 
+READ_ONLY = "'mappingproxy' object does not support item assignment"
+
+
 async def refusing(_call: ToolCall, _following: NextLater) -> ToolResult:
     raise ToolError("ask a person first")
 
@@ -216,8 +219,7 @@ def astray(_call: ToolCall, _following: Next) -> Any:
         ),
         (
             meddling,
-            "hook 'meddling' failed: TypeError: "
-            + "'mappingproxy' object does not support item assignment",
+            f"hook 'meddling' failed: TypeError: {READ_ONLY}",
         ),
         (
             astray,
