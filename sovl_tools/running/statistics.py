@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping
 from struct import pack, unpack
+from sys import byteorder
 from threading import RLock
 from typing import NamedTuple
 
@@ -122,15 +124,15 @@ def summary(logs: Mapping[str, CallLog]) -> dict[str, Statistics]:
     return {tool: statistics for tool, statistics in found.items() if statistics.calls}
 
 
-_SHIFT = 46
-"""Of a float's 64 bits so many are dropped, so that each power of two has 64 buckets."""
+_HIGH = 1 if byteorder == "little" else 0
+"""Which of the two halves of a 32-bit float holds its sign, exponent and first seven digits."""
 
 
 class _Histogram:
-    """Durations in buckets as wide as 1/64 of their power of two, as in HDR histograms.
+    """Durations in buckets as wide as 1/128 of their power of two, as in HDR histograms.
 
-    So the middle of a bucket is at most 0.8 % away from anything in it, and from 100 ns to 10
-    days there are 2,700 buckets.
+    So the middle of a bucket is at most 0.4 % away from anything in it, and from 100 ns to 10
+    days there are 5,500 buckets.
     """
 
     __slots__ = ("_buckets", "count", "longest", "shortest", "total")
@@ -146,11 +148,9 @@ class _Histogram:
         """Count durations, in seconds."""
         if not durations:
             return
-        # the bits of floats from 0 upwards are ordered as the floats are
-        size = len(durations)
-        bits = unpack(f"{size}q", pack(f"{size}d", *durations))
-        self._buckets.update([each >> _SHIFT for each in bits])
-        self.count += size
+        # the high half of a float's bits is the bucket; taken from all at once, without a loop
+        self._buckets.update(array("H", array("f", durations).tobytes())[_HIGH::2])
+        self.count += len(durations)
         self.total += sum(durations)
         self.shortest = min(self.shortest, *durations)
         self.longest = max(self.longest, *durations)
@@ -167,5 +167,5 @@ class _Histogram:
 
 
 def _middle(bucket: int) -> float:
-    (duration,) = unpack("d", pack("q", (bucket << _SHIFT) + (1 << _SHIFT - 1)))
+    (duration,) = unpack("f", pack("I", (bucket << 16) + (1 << 15)))
     return float(duration)

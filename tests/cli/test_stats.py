@@ -52,7 +52,7 @@ def test_a_table_shows_the_tools_by_calls(run: Run) -> None:
     assert (done.code, done.err) == (0, SUM)
     assert done.out.splitlines() == [
         "TOOL         CALLS     P50    P95    P99  LONGEST  TOTAL  ERRORS",
-        "search_web       4  252 ms   30 s   30 s     30 s  1 min  2 timeout (1 abandoned)",
+        "search_web       4  251 ms   30 s   30 s     30 s  1 min  2 timeout (1 abandoned)",
         "add              1   50 µs  50 µs  50 µs    50 µs  50 µs",
         "search_mail      1    2 ms   2 ms   2 ms     2 ms   2 ms",
     ]
@@ -74,7 +74,7 @@ def test_a_pattern_selects_tools_and_quiet_leaves_out_the_sum(run: Run) -> None:
         "calls": 4,
         "errors": {"timeout": 2},
         "abandoned": 1,
-        "p50": 0.252,
+        "p50": 0.251,
         "p95": 30.0,
         "p99": 30.0,
         "mean": 15.06275,

@@ -271,9 +271,9 @@ import sys
 from sovl_tools.running.conversion import converter_of
 def plain(a: str, b: "int | None", c: list[dict[str, int]]): ...
 print(converter_of(plain, ["a", "b", "c"]))
-print("sovl_tools.running.converters" in sys.modules, "decimal" in sys.modules)
+print("sovl_tools.running.converters" in sys.modules)
 """
-    assert run_script(source).split() == ["None", "False", "False"]
+    assert run_script(source).split() == ["None", "False"]
 
 
 SCALARS: list[tuple[Any, Any, Any]] = [

@@ -431,6 +431,18 @@ def test_the_time_of_a_rate_is_more_than_nothing_and_has_an_end(seconds: float) 
 
 
 @each_way
+@pytest.mark.parametrize("error", [StopIteration, GeneratorExit])
+def test_a_hook_may_raise_what_is_special_to_python(call: Call, error: type[BaseException]) -> None:
+    def leave(_call: ToolCall, _following: Any) -> ToolResult:
+        raise error("end")
+
+    result = call(tooler(counting(Counter()), hooks=[leave]), "count")
+    assert result.error is not None
+    assert result.error.message == f"hook 'leave' failed: {error.__name__}: end"
+    assert result.error.error_type == error.__name__
+
+
+@each_way
 def test_kept_answers_need_neither_a_turn_nor_another_attempt(call: Call) -> None:
     count = Counter(failures=1)
     hooks = [cache(HOUR), rate_limit(2, HOUR), retry(delay=0)]

@@ -179,6 +179,7 @@ async def test_an_observer_is_told_of_a_cancelled_call(
         result = await task
         assert result.error is not None
         assert (result.error.kind, result.error.is_abandoned) == ("cancelled", is_sync)
+        assert task.cancelling() == 0
     assert [(event.kind, event.is_abandoned) for event in watch.events] == [("cancelled", is_sync)]
     statistics = dispatcher.statistics()["wait"]
     assert (statistics.errors, statistics.abandoned) == ({"cancelled": 1}, is_sync)

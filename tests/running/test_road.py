@@ -15,6 +15,7 @@ from sovl_tools import Image, Text, ToolError, ToolRegistry, ToolResult
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import BadArgument
 from sovl_tools.running.tooler import Tooler
+from sovl_tools.running.world import completed
 from tests.conftest import Write, manifest_of
 from tests.running.toolbox import TEXT, Call, call_sync, each_way, properties, tool, tooler
 
@@ -152,17 +153,25 @@ def test_postprocess_sees_successes_only(call: Call, kind: Any) -> None:
 
 
 @each_way
+@each_place
 @pytest.mark.parametrize("place", ["preprocess", "postprocess"])
 @pytest.mark.parametrize("error", [StopIteration, GeneratorExit, SystemExit])
 def test_an_exception_that_is_special_to_python_is_a_tool_error_too(
-    call: Call, place: str, error: type[BaseException]
+    call: Call, place: str, error: type[BaseException], mode: Any
 ) -> None:
     def leave(_: Any) -> Any:
         raise error("end")
 
     message = f"{error.__name__}: end"
-    result = call(tooler(definition_of(**{place: leave})), "echo", {"text": "a"})
+    result = call(tooler(definition_of(**{place: leave})), "echo", {"text": "a"}, mode=mode)
     assert said(result) == ("tool_error", message)
+
+
+def test_what_awaits_something_needs_an_event_loop() -> None:
+    work = later(echo)("a")
+    with pytest.raises(RuntimeError, match="there is no event loop"):
+        completed(work)
+    work.close()
 
 
 @each_way

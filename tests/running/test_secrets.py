@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
@@ -241,8 +242,30 @@ def test_no_secret_is_in_a_failure_that_a_hook_makes(call: Call, secret: str) ->
     assert result.error.details == (BadArgument(f"$['{LABEL}']", f"is not {LABEL}"),)
 
 
+def break_down(_call: ToolCall, _following: Any) -> ToolResult:
+    raise OSError(os.environ[NAME])
+
+
+def give_key(**_: Any) -> Any:
+    return {os.environ[NAME]: object()}
+
+
+def need_day(value: date) -> str:
+    return str(value)
+
+
+FAILURES: dict[str, tuple[ToolDefinition, list[Any]]] = {
+    "hook": (needy(lambda **_: 1), [break_down]),
+    "result": (needy(give_key), []),
+    "conversion": (needy(need_day, preprocess=lambda _: {"value": os.environ[NAME]}), []),
+}
+
+
 @each_way
-def test_a_hook_does_not_see_the_secret_in_the_failure_of_the_tool(call: Call, secret: str) -> None:
+@pytest.mark.parametrize("case", FAILURES)
+def test_an_outer_hook_does_not_see_the_secret_in_a_failure(
+    call: Call, case: str, secret: str
+) -> None:
     seen: list[str] = []
 
     def see(call: ToolCall, following: Any) -> Any:
@@ -250,8 +273,16 @@ def test_a_hook_does_not_see_the_secret_in_the_failure_of_the_tool(call: Call, s
         seen.append(str(result.error))
         return result
 
-    call(tooler(needy(hopeless(ValueError, str, secret)), hooks=[see]), "needy")
-    assert seen == [f"ValueError: {LABEL}"]
+    definition, hooks = FAILURES[case]
+    assert not call(tooler(definition, hooks=[see, *hooks]), "needy").ok
+    assert_hidden(seen[0], secret)
+
+
+def test_a_short_value_is_only_found_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOVL_TEST_A", "ab")
+    monkeypatch.setenv("SOVL_TEST_B", "abcdefgh")
+    text = redacted("abcdefg abcdefgh", ["SOVL_TEST_A", "SOVL_TEST_B"])
+    assert text == "[SOVL_TEST_A]cdefg [SOVL_TEST_B]"
 
 
 @each_way
@@ -389,6 +420,17 @@ class Meta(type):
 
 class OpaqueError(Exception, metaclass=Meta):
     pass
+
+
+class SlowError(Exception):
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
+@each_way
+def test_an_interrupt_passes_while_a_message_is_read(call: Call) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        call(tooler(needy(hopeless(SlowError, str, ""))), "needy")
 
 
 @each_way

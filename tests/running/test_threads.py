@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from contextvars import ContextVar, copy_context
 from typing import Any
 
 import pytest
 
+from sovl_tools.running.run import Run, RunCancelledError
 from sovl_tools.running.threads import IS_ON_THREAD, _Job, _Worker, on_thread, start
+from sovl_tools.running.waiting import unless_stopped
 from tests.running.toolbox import run_script
 
 PATIENCE = 10
@@ -93,6 +96,53 @@ def test_a_thread_that_has_just_been_taken_does_not_end() -> None:
     worker = _Worker(idle_seconds=0.001)
     threading.Event().wait(0.02)
     assert done_by(worker, lambda: "done") == "done"
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
+    run = Run("call")
+    ran: list[bool] = []
+    begin = unless_stopped(lambda: ran.append(True), run)
+    begin()
+    run.stop()
+    with pytest.raises(RunCancelledError):
+        begin()
+    assert ran == [True]
+
+
+INTERRUPTED = """
+import asyncio, signal, threading
+from tests.running.toolbox import tooler
+ended, main = threading.Event(), threading.main_thread().ident
+async def wait_later(context: "ToolContext"):
+    signal.pthread_kill(main, signal.SIGINT)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        ended.set()
+def wait(context: "ToolContext"):
+    signal.pthread_kill(main, signal.SIGINT)
+    while not context.cancelled:
+        threading.Event().wait(0.001)
+    ended.set()
+events = []
+calls = tooler(wait, wait_later, observers=[events.append], max_threads=1)
+for name in ("wait", "wait_later", "wait"):
+    ended.clear()
+    try:
+        calls.call_sync(name, timeout=30)
+    except KeyboardInterrupt:
+        print(name, ended.wait(5), end=" ")
+while len(events) < 3:
+    threading.Event().wait(0.001)
+print(*[event.kind for event in events])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals go to the process")
+def test_an_interrupt_ends_the_waiting_and_the_call() -> None:
+    script = f"from sovl_tools import ToolContext\n{INTERRUPTED}"
+    kinds = "cancelled cancelled cancelled"
+    assert run_script(script) == f"wait True wait_later True wait True {kinds}"
 
 
 REUSE = """
