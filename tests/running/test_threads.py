@@ -110,23 +110,27 @@ def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
 
 
 INTERRUPTED = """
-import asyncio, signal, threading
+import asyncio, signal, sys, threading
 from tests.running.toolbox import tooler
 ended, main = threading.Event(), threading.main_thread().ident
-async def wait_later(context: "ToolContext"):
+def interrupt():
+    while sys._current_frames()[main].f_code.co_name != "wait":
+        threading.Event().wait(0.001)
     signal.pthread_kill(main, signal.SIGINT)
+async def wait_later(context: "ToolContext"):
+    interrupt()
     try:
         await asyncio.Event().wait()
     finally:
         ended.set()
-def wait(context: "ToolContext"):
-    signal.pthread_kill(main, signal.SIGINT)
+def tarry(context: "ToolContext"):
+    interrupt()
     while not context.cancelled:
         threading.Event().wait(0.001)
     ended.set()
 events = []
-calls = tooler(wait, wait_later, observers=[events.append], max_threads=1)
-for name in ("wait", "wait_later", "wait"):
+calls = tooler(tarry, wait_later, observers=[events.append], max_threads=1)
+for name in ("tarry", "wait_later", "tarry"):
     ended.clear()
     try:
         calls.call_sync(name, timeout=30)
@@ -142,7 +146,7 @@ print(*[event.kind for event in events])
 def test_an_interrupt_ends_the_waiting_and_the_call() -> None:
     script = f"from sovl_tools import ToolContext\n{INTERRUPTED}"
     kinds = "cancelled cancelled cancelled"
-    assert run_script(script) == f"wait True wait_later True wait True {kinds}"
+    assert run_script(script) == f"tarry True wait_later True tarry True {kinds}"
 
 
 REUSE = """
