@@ -10,7 +10,7 @@ import pytest
 from sovl_tools import LogMessage, Progress, ToolContext, Tooler, ToolRegistry, ToolResult
 from sovl_tools.model.context import State
 from tests.conftest import Write, manifest_of
-from tests.running.toolbox import TEXT, Call, each_way, tool, tooler
+from tests.running.toolbox import TEXT, Call, Shelf, catalog_of, each_way, tool, tooler
 
 PATIENCE = 10
 
@@ -100,6 +100,22 @@ def test_state_is_kept_from_call_to_call_and_by_tool(call: Call) -> None:
     dispatcher = tooler(count, tool(count, name="other"))
     assert [call(dispatcher, "count").value for _ in range(3)] == [1, 2, 3]
     assert call(dispatcher, "other").value == 1
+
+
+@each_way
+def test_state_outlives_the_code_that_kept_it(call: Call) -> None:
+    def first(context: ToolContext) -> None:
+        context.state["seen"] = ["first"]
+
+    def second(context: ToolContext) -> list[str]:
+        context.state["seen"].append("second")
+        return list(context.state["seen"])
+
+    shelf = Shelf(catalog_of(tool(first, name="note")))
+    dispatcher = Tooler(shelf)
+    assert call(dispatcher, "note").ok
+    shelf.catalog = catalog_of(tool(second, name="note"))
+    assert call(dispatcher, "note").value == ["first", "second"]
 
 
 class Own:

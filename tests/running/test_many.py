@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolContext
+from sovl_tools import ToolContext, ToolRegistry
+from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.running.tooler import Tooler
+from tests.conftest import Write, manifest_of
 from tests.running.toolbox import Shelf, catalog_of, properties, tool, tooler
 
 NUMBER = {**properties(number={"type": "integer"}), "required": ["number"]}
@@ -155,6 +157,46 @@ async def test_a_thousand_calls_end_with_the_generation_with_which_they_began() 
     async def replace_often() -> None:
         for number in range(1, 51):
             shelf.catalog = catalog_of(generation(number))
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+    calls = dispatcher.call_many([("tell", None)] * 1000, limit=100)
+    results, _ = await asyncio.gather(calls, replace_often())
+    assert len(results) == 1000
+    assert all(result.ok and len(set(result.value)) == 1 for result in results)
+    assert len({result.value[0] for result in results}) > 5
+
+
+FOLDER = """
+import asyncio
+
+NUMBER = {number}
+
+
+async def tell() -> list[int]:
+    before = NUMBER
+    for _ in range(7):
+        await asyncio.sleep(0)
+    from . import late
+    return [before, NUMBER, late.NUMBER]
+"""
+
+
+async def test_calls_end_with_the_folder_with_which_they_began(write: Write) -> None:
+    parameters: dict[str, Any] = {"type": "object", "properties": {}}
+    manifest = manifest_of("tell", parameters=parameters)
+
+    def load(number: int) -> Catalog:
+        code = FOLDER.replace("{number}", str(number))
+        folder = write("tell", manifest, code, late=f"NUMBER = {number}\n")
+        return ToolRegistry.from_directory(folder.parent).catalog
+
+    shelf = Shelf(load(0))
+    dispatcher = Tooler(shelf)
+
+    async def replace_often() -> None:
+        for number in range(1, 51):
+            shelf.catalog = load(number)
             for _ in range(3):
                 await asyncio.sleep(0)
 
