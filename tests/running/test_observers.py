@@ -389,3 +389,13 @@ def test_an_option_that_makes_no_sense_is_refused_at_once(
 def test_a_hook_that_can_not_be_called_is_refused_at_once() -> None:
     with pytest.raises(TypeError, match="a hook must be a function"):
         tooler(hooks=[5])
+
+
+async def observe_later(_event: CallEvent) -> None:
+    raise AssertionError
+
+
+@pytest.mark.parametrize("observer", [5, observe_later])
+def test_an_observer_that_can_not_be_told_is_refused_at_once(observer: Any) -> None:
+    with pytest.raises(TypeError, match="an observer must be a sync function"):
+        tooler(observers=[observer])

@@ -116,6 +116,7 @@ ended, main = threading.Event(), threading.main_thread().ident
 def interrupt():
     while sys._current_frames()[main].f_code.co_name != "wait":
         threading.Event().wait(0.001)
+    threading.Event().wait(0.05)  # until the system waits too: Python misses a signal before that
     signal.pthread_kill(main, signal.SIGINT)
 async def wait_later(context: "ToolContext"):
     interrupt()
