@@ -26,7 +26,6 @@ class _Queue:
 
     async def put_later(self, item: Any) -> None:
         """Take an item; wait until there is room."""
-        self.is_used = True
         await self.items.put(converted(item)[0])
 
 

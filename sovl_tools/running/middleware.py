@@ -30,7 +30,7 @@ def retry(
     *,
     delay: float = 0.2,
     longest_delay: float = 10.0,
-    kinds: Iterable[FailureKind] = _RETRIED,
+    kinds: Iterable[FailureKind] | FailureKind = _RETRIED,
     tools: Iterable[str] | None = None,
 ) -> Hook:
     """Return a hook that repeats failed calls of idempotent tools.
@@ -51,7 +51,7 @@ def retry(
     """
     if not (attempts >= 1 and 0 <= delay < inf and longest_delay >= 0):
         raise ValueError("attempts must be at least 1, delays at least 0 seconds")
-    repeated = frozenset(kinds)
+    repeated = frozenset((kinds,) if isinstance(kinds, str) else kinds)
 
     def retrying(call: ToolCall, following: Next) -> Steps:
         result: ToolResult = yield following(call)

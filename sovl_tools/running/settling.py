@@ -15,7 +15,13 @@ FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
 
 
 class Sink(Protocol):
-    """Takes the items of a generator as they come; each call waits until there is room."""
+    """Takes the items of a generator as they come; each call waits until there is room.
+
+    Attributes:
+        is_used: set when a generator has begun, even if it has no items.
+    """
+
+    is_used: bool
 
     def put(self, item: Any) -> None:
         """Take an item from a thread."""
@@ -77,6 +83,7 @@ def settled_sync(value: Any, run: Run | None = None, sink: Sink | None = None) -
 
 
 def _items(items: Generator[Any, None, Any], run: Run | None, sink: Sink | None) -> Iterator[Any]:
+    _begin(sink)
     with closing(items):
         for item in items:
             if run is not None and run.is_stopped:
@@ -84,6 +91,11 @@ def _items(items: Generator[Any, None, Any], run: Run | None, sink: Sink | None)
             if sink is not None:
                 sink.put(item)
             yield item
+
+
+def _begin(sink: Sink | None) -> None:
+    if sink is not None:
+        sink.is_used = True
 
 
 def in_background(work: Coroutine[Any, Any, Any], *, limit: float | None = None) -> Any:
@@ -113,6 +125,7 @@ async def _awaited(value: Awaitable[Any]) -> Any:
 
 async def _gathered(items: Generator[Any, None, Any], sink: Sink | None) -> list[Any]:
     found = []
+    _begin(sink)
     with closing(items):
         for item in items:
             if sink is not None:
@@ -123,6 +136,7 @@ async def _gathered(items: Generator[Any, None, Any], sink: Sink | None) -> list
 
 async def _collected(items: AsyncGenerator[Any, None], sink: Sink | None) -> list[Any]:
     found = []
+    _begin(sink)
     async with aclosing(items):
         async for item in items:
             if sink is not None:

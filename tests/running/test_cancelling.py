@@ -205,10 +205,11 @@ async def test_a_late_result_is_dropped() -> None:
 def test_a_sync_generator_that_was_given_up_stops_at_its_next_item(
     release: threading.Event,
 ) -> None:
-    closed = threading.Event()
+    started, closed = threading.Event(), threading.Event()
 
     def count() -> Iterator[int]:
         try:
+            started.set()
             yield 1
             release.wait()
             while True:
@@ -216,7 +217,19 @@ def test_a_sync_generator_that_was_given_up_stops_at_its_next_item(
         finally:
             closed.set()
 
-    assert kind_of(tooler(count).call_sync("count", timeout=0.01)) == "timeout"
+    dispatcher = tooler(count, mode="thread")
+    results: list[ToolResult] = []
+
+    def work() -> None:
+        results.append(dispatcher.call_sync("count", call_id="mine"))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert started.wait(PATIENCE)
+    assert dispatcher.cancel("mine")
+    thread.join(PATIENCE)
+    assert [kind_of(result) for result in results] == ["cancelled"]
+    assert not closed.is_set()
     release.set()
     assert closed.wait(PATIENCE)
 

@@ -125,8 +125,9 @@ def test_only_some_kinds_of_failure_are_worth_another_attempt(
     assert len(pauses) == attempts - 1
 
 
-def test_the_kinds_worth_another_attempt_can_be_chosen() -> None:
-    chosen = retry(5, kinds=["invalid_result"])
+@pytest.mark.parametrize("kinds", [["invalid_result"], "invalid_result"], ids=str)
+def test_the_kinds_worth_another_attempt_can_be_chosen(kinds: Any) -> None:
+    chosen = retry(5, kinds=kinds)
     _, pauses = driven(chosen, IDEMPOTENT, answering(Failure("invalid_result", "")))
     assert len(pauses) == 4
     assert driven(chosen, IDEMPOTENT, answering(BROKEN)) == (answering(BROKEN)(), [])
