@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from sovl_tools.model.call import Mode, ToolCall
+from sovl_tools.model.call import ToolCall
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.running.failing import failure_of
-from sovl_tools.running.gate import Gate
 from sovl_tools.running.plan import Plan, Value
 from sovl_tools.running.run import Run, RunCancelledError
-from sovl_tools.running.settling import Sink
 from sovl_tools.running.world import Attempt, World
 
 
@@ -24,24 +22,16 @@ class Attempting(NamedTuple):
     Attributes:
         plan: the tool.
         call: as it was when its arguments were checked.
-        whole: the run that the attempts are below.
+        whole: the call as an attempt; each is a copy with a run and a beginning of its own.
         world: how things are waited for.
-        room: lets in as many threads as there may be.
         context: makes the context of an attempt.
-        limit: how long each may take, in seconds.
-        mode: where sync functions run.
-        sink: takes the items of a generator as they come.
     """
 
     plan: Plan
     call: ToolCall
-    whole: Run
+    whole: Attempt
     world: World
-    room: Gate
     context: Callable[[Run, Plan], ToolContext]
-    limit: float | None
-    mode: Mode | None
-    sink: Sink | None
 
     async def attempt(self, call: ToolCall) -> ToolResult:
         """Run the tool once; whatever it does wrong becomes a failure."""
@@ -50,12 +40,12 @@ class Attempting(NamedTuple):
         if arguments is not self.call.arguments:
             arguments = self.plan.check(arguments)
         elif self.plan.hooks:
-            arguments = _copied(
-                dict(arguments)
-            )  # hooks look at them again, or have them used again
+            # hooks look at them again, or have them used again
+            arguments = _copied(dict(arguments))
         if isinstance(arguments, Failure):
             return self._failed(arguments, started)
-        run = Run(self.whole.call_id, self.whole.chain, parent=self.whole)
+        above = self.whole.run
+        run = Run(above.call_id, above.chain, parent=above)
         try:
             value, content = await self._value(arguments, run, started)
         except KeyboardInterrupt:
@@ -69,7 +59,7 @@ class Attempting(NamedTuple):
         return ToolResult(self.plan.name, value, None, perf_counter() - started, content)
 
     async def _value(self, arguments: Mapping[str, Any], run: Run, started: float) -> Value:
-        attempt = Attempt(run, self.limit, started, self.mode, self.room, self.sink)
+        attempt = self.whole._replace(run=run, started=started)
         value = await self.world.limited(self._through_gate(arguments, attempt), attempt)
         if run.is_stopped:
             raise RunCancelledError

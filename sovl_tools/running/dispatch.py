@@ -184,23 +184,20 @@ class Dispatch:
 
     async def _through_hooks(self, plan: Plan, call: ToolCall, world: World) -> ToolResult:
         options = self._options
-        attempting = Attempting(
-            plan,
-            call,
+        whole = Attempt(
             self._run,
-            world=world,
-            room=self._engine.room,
-            context=self._context,
-            limit=options.timeout or plan.limit,
-            mode=options.mode or plan.mode,
-            sink=options.sink,
+            options.timeout or plan.limit,
+            self._started,
+            options.mode or plan.mode,
+            self._engine.room,
+            options.sink,
         )
+        attempting = Attempting(plan, call, whole, world, self._context)
         if not plan.hooks:
             return await attempting.attempt(call)
         work = through(plan.hooks, call, self._run, world=world, last=attempting.attempt)
-        whole = Attempt(self._run, None, self._started, None, self._engine.room)
         try:
-            return await world.limited(work, whole)
+            return await world.limited(work, whole._replace(limit=None))
         except RunCancelledError as error:
             return self.failed(error)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import CallEvent, ToolContext, ToolResult
+from sovl_tools import CallEvent, ToolContext, Tooler, ToolResult
 from tests.running.toolbox import run_script, tooler
 
 PATIENCE = 10
@@ -22,6 +22,22 @@ def release() -> Iterator[threading.Event]:
 
 def kind_of(result: ToolResult) -> Any:
     return result.error and result.error.kind
+
+
+def cancelled(dispatcher: Tooler, name: str, started: threading.Event) -> ToolResult:
+    """Call a tool on another thread, cancel the call once it has started, return its result."""
+    results: list[ToolResult] = []
+
+    def work() -> None:
+        results.append(dispatcher.call_sync(name, call_id="mine"))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert started.wait(PATIENCE)
+    assert dispatcher.cancel("mine")
+    thread.join(PATIENCE)
+    (result,) = results
+    return result
 
 
 async def test_an_async_tool_is_cancelled_by_its_call_id() -> None:
@@ -71,26 +87,16 @@ async def test_a_sync_tool_on_a_thread_is_given_up_and_told_so(release: threadin
 
 @pytest.mark.parametrize("mode", ["inline", "thread"])
 def test_a_sync_call_is_cancelled_from_another_thread(mode: str) -> None:
-    started, cancelled = threading.Event(), threading.Event()
+    started, never = threading.Event(), threading.Event()
 
     def wait(context: ToolContext) -> str:
         started.set()
         while not context.cancelled:
-            cancelled.wait(0.001)
+            never.wait(0.001)
         return "late"
 
     dispatcher = tooler(wait, mode=mode)
-    results: list[ToolResult] = []
-
-    def work() -> None:
-        results.append(dispatcher.call_sync("wait", call_id="mine"))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert started.wait(PATIENCE)
-    assert dispatcher.cancel("mine")
-    thread.join(PATIENCE)
-    assert [kind_of(result) for result in results] == ["cancelled"]
+    assert kind_of(cancelled(dispatcher, "wait", started)) == "cancelled"
 
 
 def test_a_sync_call_of_an_async_tool_is_cancelled_from_another_thread() -> None:
@@ -101,17 +107,7 @@ def test_a_sync_call_of_an_async_tool_is_cancelled_from_another_thread() -> None
         await asyncio.Event().wait()
 
     dispatcher = tooler(wait)
-    results: list[ToolResult] = []
-
-    def work() -> None:
-        results.append(dispatcher.call_sync("wait", call_id="mine"))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert started.wait(PATIENCE)
-    assert dispatcher.cancel("mine")
-    thread.join(PATIENCE)
-    assert [kind_of(result) for result in results] == ["cancelled"]
+    assert kind_of(cancelled(dispatcher, "wait", started)) == "cancelled"
 
 
 async def test_a_call_that_waits_for_a_thread_can_be_cancelled(release: threading.Event) -> None:
@@ -218,17 +214,7 @@ def test_a_sync_generator_that_was_given_up_stops_at_its_next_item(
             closed.set()
 
     dispatcher = tooler(count, mode="thread")
-    results: list[ToolResult] = []
-
-    def work() -> None:
-        results.append(dispatcher.call_sync("count", call_id="mine"))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert started.wait(PATIENCE)
-    assert dispatcher.cancel("mine")
-    thread.join(PATIENCE)
-    assert [kind_of(result) for result in results] == ["cancelled"]
+    assert kind_of(cancelled(dispatcher, "count", started)) == "cancelled"
     assert not closed.is_set()
     release.set()
     assert closed.wait(PATIENCE)
