@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sovl_tools.loading.inspecting import signature_of
@@ -20,6 +20,15 @@ from sovl_tools.validation.wording import explanations, named, place
 
 _MOST_LINES = 50
 _COMBINED = ("allOf", "anyOf", "oneOf")
+
+
+def refusal(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
+    """Return the failure that lists what is wrong with the arguments, each with its place."""
+    lines = [f"- {place(path) or 'the arguments'}: {words}" for path, words in details]
+    more = [f"- and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    bad = tuple(BadArgument(json_path(path), words) for path, words in details)
+    message = "\n".join([f"invalid arguments for {tool}:", *lines[:_MOST_LINES], *more])
+    return Failure("invalid_arguments", message, bad)
 
 
 class ArgumentCheck:
@@ -57,7 +66,7 @@ class ArgumentCheck:
             if type(arguments) is not dict or not self._is_valid(arguments):
                 return self._refused(arguments)
         except ValueError as error:
-            return self._failure([], f"they can't be encoded: {error}")
+            return self._failure(f"they can't be encoded: {error}")
         if whole[0] is not before:
             arguments = with_integers(arguments, self._schema)
         if self._fill is not None:
@@ -82,12 +91,12 @@ class ArgumentCheck:
 
     def _refused(self, arguments: JSON) -> Failure:
         if isinstance(arguments, Unparsed):
-            return self._failure([], arguments.reason)
+            return self._failure(arguments.reason)
         if not isinstance(arguments, dict):
-            return self._failure([], f"they must be a JSON object, not {named(arguments)}")
+            return self._failure(f"they must be a JSON object, not {named(arguments)}")
         problems = self._validator.problems(arguments)
         certain = [each for problem in problems for each in self._certain(problem)]
-        return self._failure(explanations(certain or problems, self._names))
+        return refusal(self._tool, explanations(certain or problems, self._names))
 
     def _certain(self, problem: Problem) -> Iterator[Problem]:
         """Yield the problem without names that only seem unknown, as their alternative failed."""
@@ -100,15 +109,9 @@ class ArgumentCheck:
         every = nodes(self._schema, ())
         return {name for node in every for name in node.schema.get("properties", ())}
 
-    def _failure(self, details: list[tuple[Path, str]], reason: str = "") -> Failure:
+    def _failure(self, reason: str) -> Failure:
         head = f"invalid arguments for {self._tool}"
-        if not details:
-            return Failure("invalid_arguments", f"{head}: {reason}", (BadArgument("$", reason),))
-        lines = [f"- {place(path) or 'the arguments'}: {words}" for path, words in details]
-        more = [f"- and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
-        bad = tuple(BadArgument(json_path(path), words) for path, words in details)
-        message = "\n".join([f"{head}:", *lines[:_MOST_LINES], *more])
-        return Failure("invalid_arguments", message, bad)
+        return Failure("invalid_arguments", f"{head}: {reason}", (BadArgument("$", reason),))
 
     def _names(self, path: Path) -> set[str]:
         """Return the names of the properties that the object at a place may have."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.context import ToolContext
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import copied
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.running.failing import failure_of
 from sovl_tools.running.plan import Plan, Value
@@ -41,7 +41,7 @@ class Attempting(NamedTuple):
             arguments = self.plan.check(arguments)
         elif self.plan.hooks:
             # hooks look at them again, or have them used again
-            arguments = _copied(dict(arguments))
+            arguments = copied(dict(arguments))
         if isinstance(arguments, Failure):
             return self._failed(arguments, started)
         above = self.whole.run
@@ -93,10 +93,3 @@ class Attempting(NamedTuple):
 
     def _failed(self, failure: Failure, started: float) -> ToolResult:
         return ToolResult(self.plan.name, None, failure, perf_counter() - started)
-
-
-def _copied(value: JSON) -> JSON:
-    """Return a copy of a JSON value, in a fifth of the time of ``deepcopy``."""
-    if type(value) is dict:
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if type(value) is list else value

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading import fitting
 from sovl_tools.loading.schemanodes import SchemaNode
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.interface import REQUIRED, Parameter, Signature
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]
@@ -89,7 +88,7 @@ class _Defaults(NamedTuple):
                 arguments[name] = value
         for name, value in self.containers.items():
             if name not in arguments:
-                arguments[name] = deepcopy(value)
+                arguments[name] = copied(value)
         for name, inner in self.nested.items():
             given = arguments.get(name)
             if isinstance(given, dict):

@@ -10,9 +10,9 @@ from itertools import takewhile
 from json import dumps
 from traceback import format_exception
 
-from sovl_tools.model.document import Path, json_path
 from sovl_tools.model.errors import ToolError
 from sovl_tools.model.result import BadArgument, Failure
+from sovl_tools.running.arguments import refusal
 from sovl_tools.running.conversion import ConversionError
 from sovl_tools.running.jsonvalues import InvalidResult
 from sovl_tools.running.run import RunCancelledError, TimeLimitError
@@ -47,7 +47,7 @@ def failure_of(
         words = _with_thread(f"tool {tool!r} was cancelled", is_abandoned)
         return Failure("cancelled", words, is_abandoned=is_abandoned)
     if isinstance(error, ConversionError):
-        return without_secrets(invalid_arguments(tool, error.problems), secrets)
+        return without_secrets(refusal(tool, error.problems), secrets)
     if isinstance(error, InvalidResult):
         return Failure("invalid_result", redacted(message_of(error), secrets))
     _log(error, tool, secrets)
@@ -55,14 +55,6 @@ def failure_of(
     if isinstance(error, ToolError):
         return Failure("tool_error", words, error_type=kind)
     return Failure("tool_error", f"{kind}: {words}" if words else kind, error_type=kind)
-
-
-def invalid_arguments(tool: str, problems: Iterable[tuple[Path, str]]) -> Failure:
-    """Return the failure that lists what is wrong with the arguments."""
-    details = tuple(BadArgument(json_path(path), words) for path, words in problems)
-    lines = [f"- {each.path.removeprefix('$').lstrip('.')}: {each.message}" for each in details]
-    head = f"invalid arguments for {tool}:"
-    return Failure("invalid_arguments", "\n".join([head, *lines]), details)
 
 
 def _with_thread(words: str, is_abandoned: bool) -> str:  # noqa: FBT001 - private, one call each

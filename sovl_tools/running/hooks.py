@@ -65,6 +65,13 @@ class Hook(NamedTuple):
         return self.function(call, following)
 
 
+def patterns_of(tools: Iterable[str] | str | None) -> tuple[str, ...] | None:
+    """Return the shell patterns of tool names that were given, one or several; None for every."""
+    if isinstance(tools, str):
+        return (tools,)
+    return None if tools is None else tuple(tools)
+
+
 def formed(hook: Hook) -> Hook:
     """Return the hook with its form."""
     return hook._replace(form=hook.form or _form(hook.function))
@@ -94,7 +101,7 @@ def hook(
     Raises:
         TypeError: what is decorated can't be called.
     """
-    patterns = (tools,) if isinstance(tools, str) else None if tools is None else tuple(tools)
+    patterns = patterns_of(tools)
 
     def decorate(function: Hook | HookFunction) -> Hook:
         if not callable(function):

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import copied
 from sovl_tools.model.result import FailureKind, ToolResult
-from sovl_tools.running.hooks import Hook, Pause
+from sovl_tools.running.hooks import Hook, Pause, patterns_of
 
 Steps: TypeAlias = Generator[Any, Any, ToolResult]
 Next: TypeAlias = Callable[[ToolCall], Any]
@@ -64,7 +65,7 @@ def retry(
             result = yield following(call)
         return result
 
-    return Hook(retrying, _patterns(tools))
+    return Hook(retrying, patterns_of(tools))
 
 
 def _is_idempotent(tool: ToolDefinition) -> bool:
@@ -97,7 +98,7 @@ def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | Non
     if not (seconds > 0 and max_entries >= 1):
         raise ValueError("seconds must be more than 0, max_entries at least 1")
     entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
-    lock, patterns = Lock(), _patterns(tools)
+    lock, patterns = Lock(), patterns_of(tools)
 
     def caching(call: ToolCall, following: Next) -> Steps:
         if patterns is None and not call.tool.annotations.get("read_only", False):
@@ -107,17 +108,22 @@ def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | Non
         with lock:
             entry = entries.get(key)
         if entry is not None and entry.until > monotonic() and entry.tool is call.tool:
-            return entry.result
+            return _own(entry.result)
         result = yield following(call)
         if result.ok:
             with lock:
-                entries[key] = _Entry(result, monotonic() + seconds, call.tool)
+                entries[key] = _Entry(_own(result), monotonic() + seconds, call.tool)
                 entries.move_to_end(key)
                 while len(entries) > max_entries:
                     entries.popitem(last=False)
         return result
 
     return Hook(caching, patterns)
+
+
+def _own(result: ToolResult) -> ToolResult:
+    """Return the result with a value of its own, which nobody else changes."""
+    return result._replace(value=copied(result.value))
 
 
 def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None) -> Hook:
@@ -149,10 +155,4 @@ def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None
         result: ToolResult = yield following(call)
         return result
 
-    return Hook(limiting, _patterns(tools))
-
-
-def _patterns(tools: Iterable[str] | None) -> tuple[str, ...] | None:
-    if isinstance(tools, str):
-        return (tools,)
-    return None if tools is None else tuple(tools)
+    return Hook(limiting, patterns_of(tools))

@@ -450,3 +450,13 @@ def test_kept_answers_need_neither_a_turn_nor_another_attempt(call: Call) -> Non
     dispatcher = tooler(counting(count, read_only=True), hooks=hooks)
     assert [call(dispatcher, "count").value for _ in range(5)] == [" 2"] * 5
     assert count.calls == 2
+
+
+@each_way
+def test_what_a_caller_does_to_a_result_does_not_reach_the_next(call: Call) -> None:
+    definition = replace(tool(lambda: {"a": [1]}, name="give"), annotations={"read_only": True})
+    dispatcher = tooler(definition, hooks=[cache(60)])
+    for _ in range(3):
+        value = call(dispatcher, "give").value
+        assert value == {"a": [1]}
+        value["a"].append(2)
