@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from fnmatch import fnmatchcase
-from typing import Any, Self
+from functools import partial
+from inspect import iscoroutinefunction
+from typing import Any, Self, TypeAlias
 
-from sovl_tools.loading.collecting import collect, report_of
-from sovl_tools.loading.combining import combine
+from sovl_tools.loading.collecting import report_of
+from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.loading.supervision import load_folders
-from sovl_tools.model.catalog import Catalog, LoadReport
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport, Watch
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.interface import StepHandler
@@ -25,18 +29,25 @@ from sovl_tools.search.phrases import PhraseIndex, PhraseMatch
 _LOGGER = logging.getLogger("sovl_tools")
 _ABSENT = object()
 
+Subscriber: TypeAlias = Callable[[CatalogChange], object]
+"""Told of every change of a catalog; what it returns is ignored."""
+
 
 class ToolRegistry:
     """Tools by name. Reading needs no lock: each answer comes from one whole catalog.
 
     Attributes:
         catalog: the tools as they are now; replaced as a whole when something changes.
-        report: what the last load found.
     """
 
     def __init__(self) -> None:
         self.catalog = Catalog()
-        self.report = LoadReport()
+        self._load = Load()
+        self._lock = threading.Lock()
+        self._reloader: Any = None
+        self._subscribers: dict[object, Subscriber] = {}
+        self._found: tuple[Diagnostic, ...] = ()
+        self._report: tuple[Catalog, object, LoadReport] | None = None
         self._phrases: tuple[Catalog, PhraseIndex] | None = None
 
     @classmethod
@@ -58,12 +69,19 @@ class ToolRegistry:
             import_timeout: how long importing one module may take, in seconds.
         """
         registry = cls()
-        collected = collect(paths, names=names)
-        settings = Settings(limit=import_timeout)
-        registry.catalog = combine(load_folders(collected.folders, settings))
-        registry.report = report_of(registry.catalog, collected.diagnostics)
+        registry._load = load(paths, names=names, settings=Settings(limit=import_timeout))
+        registry.catalog = registry._load.catalog
+        registry._found = registry._load.collected.diagnostics
         _log(registry.report)
         return registry
+
+    @property
+    def report(self) -> LoadReport:
+        """What the last load found, and every reload since."""
+        catalog, found, cached = self.catalog, self._found, self._report
+        if cached is None or cached[0] is not catalog or cached[1] is not found:
+            cached = self._report = catalog, found, report_of(catalog, found)
+        return cached[2]
 
     def __getitem__(self, name: str) -> ToolDefinition:
         """Return the tool.
@@ -134,9 +152,93 @@ class ToolRegistry:
         Words are compared whole, without case and punctuation.
         """
         catalog, cached = self.catalog, self._phrases
-        if cached is None or cached[0] is not catalog:
+        if cached is None:
             cached = self._phrases = catalog, PhraseIndex(catalog.tools.values())
+        elif cached[0] is not catalog:
+            cached = self._phrases = catalog, _changed(*cached, catalog)
         return cached[1].match(text)
+
+    def reload(self) -> CatalogChange:
+        """Look at every folder again, load what has changed, and return what that changed.
+
+        Modules run again if their sources, or files beside them, are others than before. What
+        can't be loaded any more is served as it was. Calls under way end with the code with which
+        they began.
+        """
+        change: CatalogChange = self._reloading().reload()
+        return change
+
+    def watch(
+        self, *, poll: bool = False, libraries: Iterable[str | os.PathLike[str]] = ()
+    ) -> AbstractContextManager[Watch]:
+        """Reload in the background whatever changes in the directories, for as long as a block.
+
+            with registry.watch():
+                serve(registry)
+
+        Args:
+            poll: look at everything each second instead of waiting for the system's events, which
+                network file systems and some containers do not deliver.
+            libraries: folders and modules outside of the tools directories; when one changes, the
+                tools that import it are loaded again.
+        """
+        watch: AbstractContextManager[Watch] = self._reloading().watch(
+            poll=poll, libraries=[os.fspath(each) for each in libraries]
+        )
+        return watch
+
+    def subscribe(self, on_change: Subscriber) -> Callable[[], None]:
+        """Have a function told of every change of the catalog, and return what ends that.
+
+        It is called after the swap, in the thread that made it, and should return soon. One that
+        fails is logged and disturbs nobody.
+
+        Raises:
+            TypeError: it can't be called, or only be awaited; ``changes`` is for async code.
+        """
+        subscriber: Any = on_change
+        if not callable(subscriber) or iscoroutinefunction(subscriber):
+            raise TypeError(f"a subscriber must be a sync function (change), not {on_change!r:.80}")
+        key = object()
+        self._subscribers[key] = on_change
+        return partial(self._unsubscribe, key)
+
+    def _unsubscribe(self, key: object) -> None:
+        self._subscribers.pop(key, None)
+
+    async def changes(
+        self, *, poll: bool = False, libraries: Iterable[str | os.PathLike[str]] = ()
+    ) -> AsyncIterator[CatalogChange]:
+        """Watch the directories and yield every change of the catalog; see ``watch``.
+
+        async for change in registry.changes():
+            print(change.updated)
+        """
+        from sovl_tools.loading.changes import stream  # noqa: PLC0415 - asyncio takes 20 ms
+
+        async for change in stream(self.subscribe, self.watch(poll=poll, libraries=libraries)):
+            yield change
+
+    def _reloading(self) -> Any:
+        """Return what reloads the directories; most programs never ask for it."""
+        from sovl_tools.loading.reloader import Reloader  # noqa: PLC0415 - 5 ms
+
+        with self._lock:
+            if self._reloader is None:
+                self._reloader = Reloader(self._load, self._swap)
+            return self._reloader
+
+    def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
+        """Put a new catalog in the place of the old one, and tell whoever wants to know."""
+        self._found, self.catalog = found, catalog
+        if not change:
+            return
+        _log_change(change, catalog)
+        for subscriber in list(self._subscribers.values()):
+            try:
+                subscriber(change)
+            except Exception:
+                _LOGGER.exception("a subscriber failed at a change of the catalog")
 
     @property
     def step_handlers(self) -> Mapping[str, StepHandler]:
@@ -159,10 +261,32 @@ def _meets(tool: ToolDefinition, key: str, wanted: Any) -> bool:
     return bool(actual == wanted)
 
 
+def _changed(before: Catalog, phrases: PhraseIndex, after: Catalog) -> PhraseIndex:
+    """Return the phrases of a catalog, made from those of another by the difference."""
+    old, new = before.tools, after.tools
+    return phrases.changed(
+        [tool for name, tool in old.items() if new.get(name) is not tool],
+        [tool for name, tool in new.items() if old.get(name) is not tool],
+    )
+
+
+def _log_change(change: CatalogChange, catalog: Catalog) -> None:
+    for kind in ("added", "updated", "removed"):
+        for name in getattr(change, kind):
+            _LOGGER.info("tool %s was %s", name, kind)
+    for folder in catalog.candidates if change.rejected else ():
+        if folder.status == "rejected" and folder.name in change.rejected:
+            _log_rejected(folder)
+
+
+def _log_rejected(folder: Candidate) -> None:
+    reasons = plain("; ".join(folder.reasons))
+    _LOGGER.warning("tool %s was rejected: %s", plain(folder.path), reasons)
+
+
 def _log(report: LoadReport) -> None:
     for folder in report.folders:
         if folder.status == "rejected":
-            reasons = plain("; ".join(folder.reasons))
-            _LOGGER.warning("tool %s was rejected: %s", plain(folder.path), reasons)
+            _log_rejected(folder)
         elif folder.status == "loaded":
             _LOGGER.info("tool %s was loaded from %s", folder.name, folder.path)

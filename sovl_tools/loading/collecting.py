@@ -21,12 +21,16 @@ class Collected(NamedTuple):
 
 
 def collect(
-    paths: Iterable[str | os.PathLike[str]], *, names: Collection[str] | None = None
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    names: Collection[str] | None = None,
+    known: Iterable[ToolFolder] = (),
 ) -> Collected:
     """Return the tool folders of the paths; of those names only, if any are given.
 
     A path may be a tools directory, one tool folder or a file in one. A folder that is named
-    twice counts once.
+    twice counts once. Of a directory that is there but can't be listed the ``known`` folders
+    are returned.
     """
     folders: dict[str, ToolFolder] = {}
     diagnostics: list[Diagnostic] = []
@@ -37,14 +41,20 @@ def collect(
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             diagnostics += _diagnosed(missing_directory, text, (text, reason))
-            continue
-        if not found:
-            diagnostics += _diagnosed(no_tools, text, text)
+            found = _kept(known, text) if isinstance(error, PermissionError) else []
+        else:
+            if not found:
+                diagnostics += _diagnosed(no_tools, text, text)
         root = os.path.realpath(os.path.dirname(found[0].location)) if found else ""
         for folder in found:
             folders.setdefault(f"{root}/{folder.name}", folder)
     wanted = [each for each in folders.values() if names is None or each.name in names]
     return Collected(tuple(wanted), tuple(diagnostics))
+
+
+def _kept(known: Iterable[ToolFolder], path: str) -> list[ToolFolder]:
+    root = os.path.abspath(path)
+    return [each for each in known if os.path.dirname(each.location) == root]
 
 
 def _folders(path: str) -> list[ToolFolder]:

@@ -29,12 +29,16 @@ class _Draft:
 def combine(candidates: Iterable[Candidate]) -> Catalog:
     """Return the catalog of the candidates, which come in the order of their precedence.
 
-    Of several tools of one name the first stays, likewise of several that claim one action.
+    Of several tools of one name the first stays, likewise of several that claim one action. For
+    one that can't be had its last good version serves, if that one can.
     """
     draft = _Draft()
     for candidate in candidates:
         is_whole = candidate.status == "loaded"
-        draft.candidates.append(_admitted(draft, candidate) if is_whole else candidate)
+        admitted = _admitted(draft, candidate) if is_whole else candidate
+        if admitted.status != "loaded" and candidate.previous is not None:
+            _admit_previous(draft, candidate.previous)
+        draft.candidates.append(admitted)
     return _catalog(draft)
 
 
@@ -46,11 +50,23 @@ def _admitted(draft: _Draft, candidate: Candidate) -> Candidate:
     errors = tuple(str(each) for each in found if each.severity == "error")
     if errors:
         return candidate._replace(status="rejected", definition=None, reasons=errors)
+    if candidate.previous is not None:
+        candidate = candidate._replace(previous=None)
+    _enter(draft, candidate)
+    return candidate
+
+
+def _admit_previous(draft: _Draft, previous: Candidate) -> None:
+    """Enter a last good version, unless it clashes too; its files are gone, so nothing is said."""
+    if all(rule.severity == "warning" for rule, _ in _clashes(draft, previous)):
+        _enter(draft, previous)
+
+
+def _enter(draft: _Draft, candidate: Candidate) -> None:
     draft.tools[candidate.name] = candidate
     draft.actions.update(dict.fromkeys(candidate.actions, candidate))
     for phrase in candidate.phrases:
         draft.phrases.setdefault(words(phrase), (candidate, phrase))
-    return candidate
 
 
 def _clashes(draft: _Draft, candidate: Candidate) -> list[tuple[Rule, Clash]]:
@@ -75,8 +91,8 @@ def _located(rule: Rule, clash: Clash) -> tuple[Diagnostic, ...]:
 
 
 def _catalog(draft: _Draft) -> Catalog:
-    handlers: dict[str, StepHandler] = {}
     tools: dict[str, ToolDefinition] = {}
+    handlers: dict[str, StepHandler] = {}
     for name, candidate in draft.tools.items():
         if candidate.definition is not None:
             tools[name] = candidate.definition
@@ -89,7 +105,7 @@ def _catalog(draft: _Draft) -> Catalog:
     return Catalog(
         dict(sorted(tools.items())),
         unavailable,
-        handlers,
+        dict(sorted(handlers.items())),
         tuple(draft.candidates),
         tuple(draft.diagnostics),
     )

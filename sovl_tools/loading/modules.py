@@ -5,19 +5,27 @@ names the content of its Python files, and ``echo.py`` in it a module ``echo`` o
 a tool called ``json`` shadows nothing, two tools may each have a ``helpers.py``, two generations
 of a tool live side by side, and every process gives the same code the same name. Helpers are
 imported from the snapshot that the tool was loaded with, whenever that happens.
+
+A generation leaves ``sys.modules`` when another one of its folder has taken its place and the last
+definition of its tool has ended, which lives in catalogs and in calls under way.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import source_hash
 from types import CodeType, ModuleType
 from typing import Any
+from weakref import ref
 
+from sovl_tools.loading.loggers import drop_loggers
 from sovl_tools.loading.sources import Snapshot, compiled
+from sovl_tools.model.definition import ToolDefinition
 
 ROOT = "sovl_tool_modules"
 
@@ -34,6 +42,10 @@ class Generation:
         self.name = f"{self.package}.{snapshot.folder.name}"
         self.lock = threading.RLock()
         self.module: ModuleType | None = None
+        self.users = 0
+        self.is_current = True
+        self._leases: set[ref[ToolDefinition]] = set()
+        self._names: set[str] = set()
 
     @property
     def _loader(self) -> Any:
@@ -63,7 +75,7 @@ class Generation:
         try:
             self._exec(module, folder.module_name)
         except BaseException:
-            self.forget()
+            self._drop_modules()
             raise
         return module
 
@@ -71,13 +83,42 @@ class Generation:
         path = f"{self.snapshot.folder.location}/{file}"
         exec(compiled(path, self.snapshot.files[file]), module.__dict__)  # noqa: S102 - a loader does this
 
-    def forget(self) -> None:
+    def lease(self, definition: ToolDefinition) -> None:
+        """Keep this generation for as long as the definition exists."""
+        with _LOCK:
+            self.users += 1
+            self._leases.add(ref(definition, self._return))
+
+    def _return(self, lease: ref[ToolDefinition]) -> None:
+        self._leases.discard(lease)
+        self.release()
+
+    def release(self) -> None:
+        """Say that one who used it does not use it any more."""
+        with _LOCK:
+            self.users -= 1
+            self._end_unless_needed()
+
+    def replace(self) -> None:
+        """Say that another generation of the folder has taken its place, or that there is none."""
+        with _LOCK:
+            self.is_current = False
+            self._end_unless_needed()
+
+    def _end_unless_needed(self) -> None:
+        is_needed = self.users or (self.is_current and self.module is not None)
+        if is_needed or _GENERATIONS.get(self.package) is not self:
+            return
+        del _GENERATIONS[self.package]
+        if _CURRENT.get(self.snapshot.folder.location) is self:
+            del _CURRENT[self.snapshot.folder.location]
+        self._drop_modules()
+        drop_loggers(self.package)
+
+    def _drop_modules(self) -> None:
         """Take everything of this generation out of ``sys.modules``."""
-        _GENERATIONS.pop(self.package, None)
-        prefix = f"{self.package}."
-        for name in [name for name in sys.modules if name.startswith(prefix)]:
-            del sys.modules[name]
-        sys.modules.pop(self.package, None)
+        for name in tuple(self._names):
+            sys.modules.pop(name, None)
 
     def find(self, relative: str) -> ModuleSpec | None:
         """Return the spec of a module of the snapshot by its dotted name within the package."""
@@ -94,10 +135,12 @@ class Generation:
 
     def _parent(self, name: str) -> ModuleSpec:
         """Return the spec of a package without code, whose modules this generation finds."""
+        self._names.add(name)
         return ModuleSpec(name, self._loader, is_package=True)
 
     def _spec(self, name: str, file: str) -> ModuleSpec:
         origin = f"{self.snapshot.folder.location}/{file}"
+        self._names.add(name)
         spec = ModuleSpec(
             name, self._loader, origin=origin, is_package=file.endswith("/__init__.py")
         )
@@ -138,28 +181,77 @@ class Generation:
 
 
 _GENERATIONS: dict[str, Generation] = {}
-_LOCK = threading.Lock()
+_CURRENT: dict[str, Generation] = {}
+# A definition may end at any moment, also within this lock: the collector runs when it likes.
+_LOCK = threading.RLock()
 
 
 def generation_of(snapshot: Snapshot) -> Generation:
-    """Return the generation of a snapshot: the same one for the same content in the same place."""
+    """Return the generation of a snapshot: the same one for the same content in the same place.
+
+    It is in use by the caller until he releases it.
+    """
     with _LOCK:
-        digest = snapshot.digest
-        known = _GENERATIONS.get(f"{ROOT}.{digest}")
+        digest = _placed(snapshot) if snapshot.folder.revision else snapshot.digest
+        known = _used(digest)
         if known is not None and known.snapshot.folder.location != snapshot.folder.location:
+            known.release()
             digest = _placed(snapshot)
-            known = _GENERATIONS.get(f"{ROOT}.{digest}")
+            known = _used(digest)
         if known is None:
             known = Generation(snapshot, digest)
+            known.users = 1
             _GENERATIONS[known.package] = known
             _install()
+        _make_current(known)
         return known
 
 
+def _make_current(generation: Generation) -> None:
+    location = generation.snapshot.folder.location
+    before = _CURRENT.get(location)
+    if before is not generation:
+        generation.is_current = True
+        _CURRENT[location] = generation
+        if before is not None:
+            before.replace()
+
+
+def leave(location: str) -> None:
+    """Say that there is no tool in the folder any more."""
+    current = _CURRENT.get(location)
+    if current is not None:
+        current.replace()
+
+
+def _used(digest: str) -> Generation | None:
+    """Return a generation that is in use from now on; None if it has just been forgotten."""
+    package = f"{ROOT}.{digest}"
+    known = _GENERATIONS.get(package)
+    if known is not None:
+        known.users += 1
+    return known if _GENERATIONS.get(package) is known else None
+
+
 def _placed(snapshot: Snapshot) -> str:
-    """Return another digest for a copy of a folder, so that each has its own ``__file__``."""
+    """Return another digest for a copy of a folder, so that each has its own ``__file__``.
+
+    Likewise for sources that run again, because something that they read has changed.
+    """
     named = f"{snapshot.digest} {snapshot.folder.location}"
+    if snapshot.folder.revision:
+        named += f" {snapshot.folder.revision}"
     return source_hash(named.encode("utf-8", "surrogateescape")).hex()
+
+
+def locations_naming(names: Iterable[str]) -> set[str]:
+    """Return the folders in whose sources one of the words stands, as in ``import name``."""
+    wanted = [re.compile(rb"\b%s\b" % re.escape(name.encode())) for name in names]
+    return {
+        each.snapshot.folder.location
+        for each in list(_GENERATIONS.values())
+        if any(word.search(source) for word in wanted for source in each.snapshot.files.values())
+    }
 
 
 class _Finder:

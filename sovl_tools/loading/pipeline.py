@@ -19,7 +19,7 @@ from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.failures import border_verdicts, import_verdicts
 from sovl_tools.loading.inspecting import Offer, inspect_module
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.modules import generation_of
+from sovl_tools.loading.modules import Generation, generation_of
 from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.requirements import unmet
@@ -168,8 +168,19 @@ def _root_verdicts(manifest: Manifest, key: str, root: dict[str, JSON]) -> list[
 
 
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
-    """Run the module, look at it, and make the tool."""
+    """Run the module and make the tool; without one the module is forgotten again."""
     generation = generation_of(snapshot)
+    try:
+        candidate = _imported(work, generation, existing)
+        if candidate.definition is not None:
+            generation.lease(candidate.definition)
+        return candidate
+    finally:
+        generation.release()
+
+
+def _imported(work: Work, generation: Generation, existing: Mapping[str, StepHandler]) -> Candidate:
+    """Run the module and look at it."""
     try:
         imported = generation.run()
         offered = _plainly_offered(imported, work.manifest)

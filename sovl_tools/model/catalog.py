@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
@@ -33,6 +33,7 @@ class Candidate(NamedTuple):
         actions: the kinds of steps that it brings.
         diagnostics: all that was found on the way.
         reasons: in words, why it can't be called; empty if it can.
+        previous: the last good version, which serves for as long as this one can't.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Candidate(NamedTuple):
     actions: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     reasons: tuple[str, ...] = ()
+    previous: Candidate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,10 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load found: the state of each folder and every diagnostic, in order of place."""
+    """What a load found: the state of each folder and every diagnostic, in order of place.
+
+    A folder whose last edit broke it is ``"rejected"``, also while the version before serves.
+    """
 
     folders: tuple[Candidate, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -87,3 +92,39 @@ class LoadReport:
         """Raise ToolLoadError with all errors if there are any."""
         if self.errors:
             raise ToolLoadError(self.errors)
+
+
+class CatalogChange(NamedTuple):
+    """What became of a change in the files: one swap of the catalog.
+
+    Attributes:
+        added: names of tools that can be called from now on.
+        updated: names of tools that have another version from now on, or are sound again.
+        removed: names of tools that can't be called any more.
+        rejected: names of folders whose new version can't be loaded; the last good one serves.
+        diagnostics: what was found in the folders that changed, and between tools.
+        duration: seconds from the first sign of the change until the new catalog was there.
+        waiting: names of folders whose files have not all arrived yet.
+    """
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    duration: float = 0.0
+    waiting: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tell whether anything changed."""
+        return any(self[:5]) or bool(self.waiting)
+
+
+class Watch(Protocol):
+    """A watch that is on.
+
+    Attributes:
+        notice: why it looks again and again where it should wait for events; None if it does not.
+    """
+
+    notice: str | None

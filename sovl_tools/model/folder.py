@@ -14,6 +14,7 @@ class ToolFolder(NamedTuple):
         location: its absolute path.
         files: names of the entries that are no folders; empty until somebody asks for them.
         folders: names of the sub-folders, likewise.
+        revision: how often something that its module may use has changed, other than sources.
     """
 
     name: str
@@ -21,6 +22,7 @@ class ToolFolder(NamedTuple):
     location: str
     files: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
+    revision: int = 0
 
     @property
     def manifest_name(self) -> str:

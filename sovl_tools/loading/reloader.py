@@ -1,0 +1,101 @@
+"""A registry's tools kept up to date: when somebody asks for it, or whenever a file changes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TypeAlias
+
+from sovl_tools.loading.load import Load
+from sovl_tools.loading.shelf import Shelf
+from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.watching.events import Events, Place
+from sovl_tools.watching.signs import Signs
+from sovl_tools.watching.watcher import Watcher
+
+Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], None]
+"""Takes a new catalog, what is wrong with the paths, and what has changed."""
+
+
+class Reloader:
+    """Loads folders again, one reload at a time, and hands the new catalog to the registry."""
+
+    def __init__(self, load: Load, swap: Swap) -> None:
+        self._shelf = Shelf(load)
+        self._swap = swap
+        self._lock = threading.RLock()
+        self._watcher: Watcher | None = None
+        self._blocks = 0
+
+    def reload(
+        self, touched: Collection[str] | None = None, *, since: float | None = None
+    ) -> CatalogChange:
+        """Load the folders in which something was touched, or look at all of them.
+
+        Args:
+            touched: absolute paths; None for everything.
+            since: when the first sign of the change was seen, by ``perf_counter``.
+        """
+        started = perf_counter() if since is None else since
+        with self._lock:
+            change = self._shelf.reload(touched)
+            change = change._replace(duration=perf_counter() - started)
+            self._swap(self._shelf.catalog, self._shelf.diagnostics, change)
+        return change
+
+    @contextmanager
+    def watch(self, *, poll: bool, libraries: Iterable[str]) -> Iterator[Watcher]:
+        """Reload whatever changes until the block ends; of several blocks the last one counts.
+
+        Args:
+            poll: look again and again instead of waiting for events; the first block decides.
+            libraries: folders and modules outside of the tools' folders that tools import.
+        """
+        watcher = self._begin(poll=poll, libraries=map(os.path.abspath, libraries))
+        try:
+            yield watcher
+        finally:
+            self._end(watcher)
+
+    def _begin(self, *, poll: bool, libraries: Iterable[str]) -> Watcher:
+        with self._lock:
+            self._shelf.libraries = tuple({*self._shelf.libraries, *libraries})
+            if self._watcher is None:
+                signs = Signs()
+                watcher = Watcher(self, None if poll else Events(signs.tell), signs)
+                watcher.start()
+                self._watcher = watcher
+            self._blocks += 1
+            return self._watcher
+
+    def _end(self, watcher: Watcher) -> None:
+        with self._lock:
+            self._blocks -= 1
+            is_last = not self._blocks
+            if is_last:
+                self._watcher = None
+        if is_last:
+            watcher.stop()
+
+    def places(self) -> set[Place]:
+        """Return the directories to watch."""
+        with self._lock:
+            return self._shelf.places()
+
+    def learn(self) -> set[str]:
+        """Look at all folders for the first time; return those that changed since they loaded."""
+        with self._lock:
+            return self._shelf.learn()
+
+    def changed(self) -> set[str]:
+        """Return the folders that look otherwise than when they were loaded, or that are new."""
+        with self._lock:
+            return self._shelf.changed()
+
+    def react(self, touched: set[str], *, since: float) -> None:
+        """Load the folders again in which something was touched."""
+        self.reload(touched, since=since)

@@ -1,0 +1,176 @@
+"""A registry's folders with all that became of them, and how they are brought up to date."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+
+from sovl_tools.loading import libraries
+from sovl_tools.loading.collecting import Collected, collect
+from sovl_tools.loading.load import Load
+from sovl_tools.loading.modules import leave
+from sovl_tools.loading.patching import Change
+from sovl_tools.loading.roster import Roster
+from sovl_tools.loading.succeeding import arriving
+from sovl_tools.loading.supervision import load_folders
+from sovl_tools.loading.surveying import Surveys
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.watching.places import Place, places
+from sovl_tools.watching.survey import Survey, survey
+
+
+class Shelf:
+    """The folders of a registry and what became of them; one thread at a time may use it.
+
+    Attributes:
+        diagnostics: what is wrong with the paths.
+        libraries: absolute paths of modules outside of the folders that tools import.
+        surveys: what the folders looked like when they were loaded.
+        folders: the folders that there are, by their locations.
+    """
+
+    def __init__(self, load: Load) -> None:
+        self.diagnostics = load.collected.diagnostics
+        self.libraries: tuple[str, ...] = ()
+        self.surveys = Surveys()
+        self.folders = {each.location: each for each in load.collected.folders}
+        self._load = load
+        self._roster = Roster(load.candidates, load.catalog)
+        self._revisions: dict[str, int] = {}
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools as they are now."""
+        return self._roster.catalog
+
+    def learn(self) -> set[str]:
+        """Look at all folders for the first time; return those that changed since they loaded."""
+        moment = self._load.moment
+        return {place for place, each in self.folders.items() if self.surveys.learn(each, moment)}
+
+    def places(self) -> set[Place]:
+        """Return what has to be watched."""
+        roots = {os.path.abspath(path) for path in self._load.paths}
+        return places({*roots, *self.libraries}, self.surveys.links)
+
+    def changed(self) -> set[str]:
+        """Return the folders that look otherwise than when they were loaded, or that are new."""
+        found = {each.location: each for each in self._collected().folders}
+        come_or_gone = found.keys() ^ self.folders.keys()
+        return come_or_gone | {
+            place for place, each in found.items() if self.surveys.is_changed(each)
+        }
+
+    def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
+        """Take the folders that were touched through the pipeline again, and swap the catalog.
+
+        Args:
+            touched: absolute paths where something may have happened; None looks everywhere.
+        """
+        known = self.diagnostics
+        sources = libraries.changed_sources(touched or (), self.libraries)
+        is_listing = touched is None or any(
+            self._owner(path) in {None, path} for path in touched if path not in sources
+        )
+        changes = self._relisted() if is_listing else []
+        due = self._due(touched, sources)
+        if sources:
+            changes += self._loaded_with_libraries(due, sources)
+        else:
+            changes += self._loaded(due, is_patient=touched is not None)
+        change = self._roster.swap(changes, self.folders if is_listing else None)
+        new = [each for each in self.diagnostics if each not in known]
+        return change._replace(diagnostics=(*new, *change.diagnostics))
+
+    def _owner(self, path: str) -> str | None:
+        """Return the location of the tool's folder in which a path lies, if it lies in one."""
+        while path not in self.folders:
+            above = os.path.dirname(path)
+            if above == path:
+                return None
+            path = above
+        return path
+
+    def _collected(self) -> Collected:
+        load = self._load
+        return collect(load.paths, names=load.names, known=self.folders.values())
+
+    def _relisted(self) -> list[Change]:
+        """Look which folders there are; return what that changes by itself."""
+        known, collected = self.folders, self._collected()
+        self.diagnostics = collected.diagnostics
+        self.folders = {
+            each.location: each._replace(revision=self._revisions.get(each.location, 0))
+            for each in collected.folders
+        }
+        gone = [location for location in known if location not in self.folders]
+        return [change for location in gone for change in self._left(location)]
+
+    def _left(self, location: str) -> Iterable[Change]:
+        self._revise(location)
+        self.surveys.forget(location)
+        leave(location)
+        return self._roster.left(location)
+
+    def _revise(self, location: str) -> None:
+        """See to it that the module in the folder runs again, even if its sources are the same."""
+        revision = self._revisions[location] = self._revisions.get(location, 0) + 1
+        if location in self.folders:
+            self.folders[location] = self.folders[location]._replace(revision=revision)
+
+    def _due(self, touched: Collection[str] | None, sources: set[str]) -> list[ToolFolder]:
+        """Return the folders that have to be looked at, in order."""
+        if touched is None:
+            return list(self.folders.values())
+        due = {self._owner(path) for path in touched if path not in sources}
+        return self._in_order(due | {each for each in self.folders if each not in self._roster})
+
+    def _in_order(self, locations: Collection[str | None]) -> list[ToolFolder]:
+        return [folder for location, folder in self.folders.items() if location in locations]
+
+    def _loaded_with_libraries(self, due: list[ToolFolder], sources: set[str]) -> list[Change]:
+        """Load what is due, and all tools that import the libraries in which sources changed."""
+        taken = libraries.take_out(sources, self.libraries)
+        users = libraries.users(taken) & self.folders.keys()
+        for location in users:
+            self._revise(location)
+        shown = self._roster.shown.items()
+        broken = {location for location, each in shown if each.status == "rejected"}
+        every = self._in_order({each.location for each in due} | users | broken)
+        changes = self._loaded(every, is_patient=True)
+        if any(each.after is not None and each.after.status == "rejected" for each in changes):
+            libraries.put_back(taken)
+        return changes
+
+    def _loaded(self, due: Sequence[ToolFolder], *, is_patient: bool) -> list[Change]:
+        """Load folders and return what changed; patience is had with files still on their way."""
+        seen = {each.location: survey(each.location) for each in due}
+        candidates = [
+            candidate
+            for each in (due if is_patient else ())
+            if self._roster.is_new(each.location)
+            and (candidate := arriving(each, seen[each.location])) is not None
+        ]
+        waiting = {each.location for each in candidates}
+        ready = [
+            self._revised(each, seen[each.location]) for each in due if each.location not in waiting
+        ]
+        candidates += self._load_all(ready)
+        for folder in due:
+            self.surveys.keep(folder, seen[folder.location])
+        return [change for each in candidates for change in self._roster.entered(each)]
+
+    def _revised(self, folder: ToolFolder, seen: Survey) -> ToolFolder:
+        if folder.location in self._roster and self.surveys.has_other_data(folder, seen):
+            self._revise(folder.location)
+        return self.folders[folder.location]
+
+    def _load_all(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
+        """Load folders; each sees the step handlers of all other tools."""
+        handlers = dict(self.catalog.step_handlers)
+        for folder in folders:
+            tool = self.catalog.tools.get(folder.name)
+            for action in tool.step_handlers if tool is not None else ():
+                handlers.pop(action, None)
+        return load_folders(folders, self._load.settings, existing=handlers)

@@ -1,0 +1,67 @@
+"""From the version of a tool that is there to the one that takes its place."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.watching.survey import Survey
+
+
+def arriving(folder: ToolFolder, seen: Survey) -> Candidate | None:
+    """Return the candidate of a new folder some of whose files are still missing or empty."""
+    files = (folder.manifest_name, folder.module_name)
+    missing = [name for name in files if name not in seen.stamps or not seen.stamps[name].size]
+    if not missing:
+        return None
+    reason = f"{' and '.join(missing)} {'have' if len(missing) > 1 else 'has'} not arrived yet"
+    return Candidate(folder.name, folder.path, folder.location, "waiting", reasons=(reason,))
+
+
+def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
+    """Return what stands for a folder from now on: the old candidate itself if nothing changed.
+
+    A new one keeps the last good version beside it, for as long as it may be needed.
+
+    Args:
+        old: what stood for it.
+        new: what has become of its files.
+        is_served: whether the old one, rather than its last good version, is in the catalog.
+    """
+    if _is_same(old, new):
+        return old
+    if new.status in {"disabled", "unavailable"} or _is_emptied(new):
+        return new
+    return new._replace(previous=old._replace(previous=None) if is_served else old.previous)
+
+
+def _is_emptied(candidate: Candidate) -> bool:
+    """Tell whether neither file of a tool is there any more: it was deleted, not broken."""
+    if candidate.status != "rejected":
+        return False
+    try:
+        names = os.listdir(candidate.location)
+    except OSError:
+        return False
+    return f"{candidate.name}.json" not in names and f"{candidate.name}.py" not in names
+
+
+def _is_same(old: Candidate, new: Candidate) -> bool:
+    return _bare(old) == _bare(new) and _content(old.definition) == _content(new.definition)
+
+
+def _bare(candidate: Candidate) -> Candidate:
+    return candidate._replace(definition=None, previous=None)
+
+
+def _content(definition: ToolDefinition | None) -> tuple[Any, ...]:
+    """Return what a definition is made of, so that 1, 1.0 and true are told apart."""
+    if definition is None:
+        return ()
+    fields = dict(vars(definition))
+    handlers = fields.pop("step_handlers")
+    ran = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
+    return repr(fields), sorted(handlers), [id(each) for each in ran]

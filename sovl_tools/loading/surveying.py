@@ -1,0 +1,120 @@
+"""What the tools' folders looked like when they were loaded, beside their manifests and sources.
+
+A module may read any file of its folder. Whether such a file has changed is told by its stamp, as
+against sources and manifests, whose content is compared.
+"""
+
+from __future__ import annotations
+
+import logging
+from time import time_ns
+from typing import NamedTuple
+
+from sovl_tools.loading.checks.file import Unreadable
+from sovl_tools.loading.sources import take_snapshot
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.watching.survey import Stamp, Survey, survey
+
+_LOGGER = logging.getLogger("sovl_tools")
+_TICK = 10_000_000
+"""Nanoseconds between which a file system may not tell two moments apart."""
+_COARSE_TICK = 2_000_000_000
+"""The same for the coarsest file systems, where one can only look again and again."""
+_MAX_ECHOES = 2
+
+
+class _Baseline(NamedTuple):
+    """What a folder looked like when it was loaded.
+
+    ``echoes`` counts the loads in a row during which files changed that the module may read.
+    """
+
+    survey: Survey
+    echoes: int = 0
+
+
+class Surveys:
+    """The folders as they were when they were loaded; tells what has changed since."""
+
+    def __init__(self) -> None:
+        self._baselines: dict[str, _Baseline] = {}
+
+    def has_other_data(self, folder: ToolFolder, seen: Survey) -> bool:
+        """Tell whether a file has changed that is neither manifest nor source of the module.
+
+        Of a folder that has not been looked at yet any such file may have changed.
+        """
+        known = self._baselines.get(folder.location)
+        covered = _covered(folder)
+        before = _data(known.survey, covered) if known else {}
+        return before != _data(seen, covered)
+
+    def keep(self, folder: ToolFolder, seen: Survey) -> None:
+        """Remember what a folder looked like when its load began.
+
+        If files changed meanwhile, somebody wrote them while the module ran, and it is loaded
+        once more. If they change each time, it is the module itself that writes them.
+        """
+        now = survey(folder.location)
+        covered = _covered(folder)
+        if _data(now, covered) == _data(seen, covered):
+            self._baselines[folder.location] = _Baseline(now)
+            return
+        known = self._baselines.get(folder.location)
+        echoes = known.echoes + 1 if known else 1
+        if echoes >= _MAX_ECHOES:
+            _LOGGER.warning("tool %s writes into its own folder when it is imported", folder.path)
+            seen = now
+        self._baselines[folder.location] = _Baseline(seen, echoes)
+
+    def forget(self, location: str) -> None:
+        """Forget a folder that is gone."""
+        self._baselines.pop(location, None)
+
+    def is_changed(self, folder: ToolFolder) -> bool:
+        """Tell whether a folder looks otherwise than when it was loaded, or might do so soon.
+
+        A file that was written a moment before may be written once more without a trace in its
+        stamp, so it counts as changed until some time has gone by.
+        """
+        known = self._baselines.get(folder.location)
+        if known is None:
+            return True
+        seen = survey(folder.location)
+        return seen.stamps != known.survey.stamps or _is_newer(seen, time_ns() - _COARSE_TICK)
+
+    def learn(self, folder: ToolFolder, since: int) -> bool:
+        """Remember a folder that was loaded unseen, or tell that it may have changed since.
+
+        ``since`` is the time of the load, in nanoseconds since the epoch.
+        """
+        seen = survey(folder.location)
+        if _is_newer(seen, since - _TICK):
+            return True
+        self._baselines[folder.location] = _Baseline(seen)
+        return False
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Symbolic links in the folders, by their absolute paths, and what they lead to."""
+        return {
+            f"{location}/{path}".rstrip("/"): target
+            for location, known in self._baselines.items()
+            if known.survey.links
+            for path, target in known.survey.links.items()
+        }
+
+
+def _covered(folder: ToolFolder) -> set[str]:
+    """Return the files of a folder whose content is compared."""
+    snapshot = take_snapshot(folder)
+    sources = {folder.module_name} if isinstance(snapshot, Unreadable) else set(snapshot.files)
+    return {folder.manifest_name, *sources}
+
+
+def _data(seen: Survey, covered: set[str]) -> dict[str, Stamp]:
+    return {path: stamp for path, stamp in seen.stamps.items() if path not in covered}
+
+
+def _is_newer(seen: Survey, moment: int) -> bool:
+    return any(max(each.modified, each.changed) > moment for each in seen.stamps.values())

@@ -1,0 +1,1 @@
+"""What changes in directories: what matters there, what it looks like, what the system tells."""

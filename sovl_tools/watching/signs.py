@@ -1,0 +1,60 @@
+"""Signs of change, gathered until they have come to rest."""
+
+from __future__ import annotations
+
+import contextlib
+from queue import Empty, SimpleQueue
+from time import perf_counter
+from typing import NamedTuple
+
+QUIET = 0.05
+"""Seconds without a further sign after which a change counts as done."""
+LONGEST = 2.0
+"""Seconds after which a change that never comes to rest is reported all the same."""
+_FLOOD = 2_000
+
+
+class Batch(NamedTuple):
+    """Paths of which signs came one shortly after the other.
+
+    Attributes:
+        paths: absolute paths, each once; none if there was nothing for as long as was waited.
+        since: when the first sign came, by ``perf_counter``.
+        number: how many signs there were.
+    """
+
+    paths: set[str]
+    since: float
+    number: int = 0
+
+    @property
+    def is_flood(self) -> bool:
+        """Whether there were so many that the system may have dropped some."""
+        return self.number >= _FLOOD
+
+
+class Signs:
+    """A queue of paths at which something has happened. ``tell`` may be called by any thread."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[str | None] = SimpleQueue()
+        self.tell = self._queue.put
+
+    def end(self) -> None:
+        """Say that nobody wants to know any more."""
+        self._queue.put(None)
+
+    def gathered(self, timeout: float) -> Batch | None:
+        """Wait for signs until they rest, so many seconds for the first one; None at the end."""
+        paths: set[str] = set()
+        since, count, left = perf_counter(), 0, timeout
+        with contextlib.suppress(Empty):
+            while left > 0:
+                path = self._queue.get(timeout=left)
+                if path is None:
+                    return None
+                since = since if count else perf_counter()
+                count += 1
+                paths.add(path)
+                left = min(QUIET, since + LONGEST - perf_counter())
+        return Batch(paths, since, count)
