@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Collection, Iterable, Sequence
 
 from sovl_tools.loading import libraries
 from sovl_tools.loading.collecting import Collected, collect
+from sovl_tools.loading.failures import border_verdicts
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
 from sovl_tools.loading.patching import Change
+from sovl_tools.loading.pipeline import rejected
 from sovl_tools.loading.roster import Roster
 from sovl_tools.loading.succeeding import arriving
 from sovl_tools.loading.supervision import load_folders
@@ -124,9 +127,11 @@ class Shelf:
         if touched is None:
             return list(self.folders.values())
         due = {self._owner(path) for path in touched if path not in sources}
-        return self._in_order(due | {each for each in self.folders if each not in self._roster})
+        return self._in_order(due | (self.folders.keys() - self._roster.shown.keys()))
 
     def _in_order(self, locations: Collection[str | None]) -> list[ToolFolder]:
+        if len(locations) == 1:
+            return [self.folders[each] for each in locations if each is not None]
         return [folder for location, folder in self.folders.items() if location in locations]
 
     def _loaded_with_libraries(self, due: list[ToolFolder], sources: set[str]) -> list[Change]:
@@ -173,4 +178,17 @@ class Shelf:
             tool = self.catalog.tools.get(folder.name)
             for action in tool.step_handlers if tool is not None else ():
                 handlers.pop(action, None)
-        return load_folders(folders, self._load.settings, existing=handlers)
+        try:
+            return load_folders(folders, self._load.settings, existing=handlers)
+        except KeyboardInterrupt as error:
+            if threading.current_thread() is threading.main_thread():
+                raise
+            return self._load_despite(error, folders)
+
+    def _load_despite(
+        self, error: KeyboardInterrupt, folders: Sequence[ToolFolder]
+    ) -> list[Candidate]:
+        """Load folders one of which raised what only a user may raise, and only elsewhere."""
+        if len(folders) > 1:
+            return [candidate for each in folders for candidate in self._load_all([each])]
+        return [rejected(each, border_verdicts(error, each)) for each in folders]

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TypeAlias
 
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
@@ -24,6 +25,10 @@ from sovl_tools.model.interface import StepHandler
 
 Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 """Called with each folder before it is loaded and with each candidate afterwards."""
+
+
+_FEW = 32
+"""So few folders replace others, which the collector has to find: it is not held back."""
 
 
 class ImportAbandoned(BaseException):
@@ -46,7 +51,7 @@ def load_folders(
     """
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
-    with patient_collector():
+    with patient_collector() if len(folders) > _FEW else nullcontext():
         while len(candidates) < len(folders):
             loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
             loader.start()

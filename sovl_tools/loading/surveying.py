@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.sources import take_snapshot
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.survey import Stamp, Survey, survey
+from sovl_tools.watching.survey import Survey, survey
 
 _LOGGER = logging.getLogger("sovl_tools")
 _TICK = 10_000_000
@@ -21,6 +21,7 @@ _TICK = 10_000_000
 _COARSE_TICK = 2_000_000_000
 """The same for the coarsest file systems, where one can only look again and again."""
 _MAX_ECHOES = 2
+_NOTHING = Survey({}, {})
 
 
 class _Baseline(NamedTuple):
@@ -45,9 +46,7 @@ class Surveys:
         Of a folder that has not been looked at yet any such file may have changed.
         """
         known = self._baselines.get(folder.location)
-        covered = _covered(folder)
-        before = _data(known.survey, covered) if known else {}
-        return before != _data(seen, covered)
+        return _is_other_data(folder, known.survey if known else _NOTHING, seen)
 
     def keep(self, folder: ToolFolder, seen: Survey) -> None:
         """Remember what a folder looked like when its load began.
@@ -56,8 +55,7 @@ class Surveys:
         once more. If they change each time, it is the module itself that writes them.
         """
         now = survey(folder.location)
-        covered = _covered(folder)
-        if _data(now, covered) == _data(seen, covered):
+        if not _is_other_data(folder, seen, now):
             self._baselines[folder.location] = _Baseline(now)
             return
         known = self._baselines.get(folder.location)
@@ -105,15 +103,14 @@ class Surveys:
         }
 
 
-def _covered(folder: ToolFolder) -> set[str]:
-    """Return the files of a folder whose content is compared."""
+def _is_other_data(folder: ToolFolder, before: Survey, after: Survey) -> bool:
+    """Tell whether two looks at a folder differ in files whose content is not compared."""
+    other = {path for path, _ in before.stamps.items() ^ after.stamps.items()}
+    other -= {folder.manifest_name, folder.module_name}
+    if not other:
+        return False
     snapshot = take_snapshot(folder)
-    sources = {folder.module_name} if isinstance(snapshot, Unreadable) else set(snapshot.files)
-    return {folder.manifest_name, *sources}
-
-
-def _data(seen: Survey, covered: set[str]) -> dict[str, Stamp]:
-    return {path: stamp for path, stamp in seen.stamps.items() if path not in covered}
+    return isinstance(snapshot, Unreadable) or not other <= snapshot.files.keys()
 
 
 def _is_newer(seen: Survey, moment: int) -> bool:
