@@ -24,24 +24,31 @@ def collect(
     paths: Iterable[str | os.PathLike[str]],
     *,
     names: Collection[str] | None = None,
+    base: str = "",
     known: Iterable[ToolFolder] = (),
 ) -> Collected:
     """Return the tool folders of the paths; of those names only, if any are given.
 
     A path may be a tools directory, one tool folder or a file in one. A folder that is named
-    twice counts once. Of a directory that is there but can't be listed the ``known`` folders
-    are returned.
+    twice counts once.
+
+    Args:
+        paths: relative ones are so to ``base``, by default the current directory.
+        names: names of folders.
+        base: an absolute path.
+        known: the folders of before, which stay where a directory is there but can't be listed.
     """
     folders: dict[str, ToolFolder] = {}
     diagnostics: list[Diagnostic] = []
     for path in paths:
         text = os.fspath(path)
+        location = os.path.abspath(os.path.join(base, text))
         try:
-            found = _folders(text)
+            found = _folders(text, location)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             diagnostics += _diagnosed(missing_directory, text, (text, reason))
-            found = _kept(known, text) if isinstance(error, PermissionError) else []
+            found = _kept(known, location) if isinstance(error, PermissionError) else []
         else:
             if not found:
                 diagnostics += _diagnosed(no_tools, text, text)
@@ -52,14 +59,13 @@ def collect(
     return Collected(tuple(wanted), tuple(diagnostics))
 
 
-def _kept(known: Iterable[ToolFolder], path: str) -> list[ToolFolder]:
-    root = os.path.abspath(path)
+def _kept(known: Iterable[ToolFolder], root: str) -> list[ToolFolder]:
     return [each for each in known if os.path.dirname(each.location) == root]
 
 
-def _folders(path: str) -> list[ToolFolder]:
-    folder = tool_folder(path)
-    return discover(path) if folder is None else [folder]
+def _folders(path: str, location: str) -> list[ToolFolder]:
+    folder = tool_folder(path, location)
+    return discover(path, location) if folder is None else [folder]
 
 
 def _diagnosed(rule: Rule, path: str, case: object) -> list[Diagnostic]:

@@ -7,18 +7,18 @@ import os
 from sovl_tools.model.folder import ToolFolder
 
 
-def discover(root: str) -> list[ToolFolder]:
+def discover(root: str, location: str) -> list[ToolFolder]:
     """Return the tool folders of a tools directory, ordered by name; not yet looked into.
 
-    Plain files and folders whose name begins with ``.`` or ``_`` are no tools.
+    ``location`` is the absolute path of ``root``, which is as the caller named it. Plain files and
+    folders whose name begins with ``.`` or ``_`` are no tools.
 
     Raises:
         OSError: the directory can't be listed.
     """
-    location = os.path.abspath(root)
-    with os.scandir(root) as entries:
+    with os.scandir(location) as entries:
         names = sorted(entry.name for entry in entries if _is_candidate(entry))
-    return [ToolFolder(name, f"{root}/{name}", f"{location}/{name}") for name in names]
+    return [ToolFolder(name, f"{root}/{name}", f"{location}{os.sep}{name}") for name in names]
 
 
 def _is_candidate(entry: os.DirEntry[str]) -> bool:
@@ -30,14 +30,15 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
         return True
 
 
-def tool_folder(path: str) -> ToolFolder | None:
+def tool_folder(path: str, location: str) -> ToolFolder | None:
     """Return the tool folder that a path names, or None if the path is something else.
 
-    A tool folder is one that holds a manifest or a module of its own name; a file in one names
-    the folder.
+    ``location`` is the absolute path. A tool folder is one that holds a manifest or a module of
+    its own name; a file in one names the folder.
     """
-    folder = os.path.dirname(path) or "." if os.path.isfile(path) else path
-    location = os.path.abspath(folder)
+    folder = path
+    if os.path.isfile(location):
+        folder, location = os.path.dirname(path) or ".", os.path.dirname(location)
     name = os.path.basename(location)
     if not any(os.path.lexists(f"{location}/{name}.{suffix}") for suffix in ("json", "py")):
         return None

@@ -5,46 +5,60 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import invalidate_caches
 from importlib.util import cache_from_source
 from types import ModuleType
 
 from sovl_tools.loading.modules import locations_naming
+from sovl_tools.watching.survey import Stamp, survey
 
 
-def changed_sources(touched: Iterable[str], libraries: Sequence[str]) -> set[str]:
-    """Return those of the paths that are Python files of a library, or folders in one."""
-    return {path for path in touched if _is_below(path, libraries) and not _is_other_file(path)}
+class Libraries:
+    """Packages, folders of modules, and single modules.
 
-
-def _is_other_file(path: str) -> bool:
-    return not path.endswith(".py") and not os.path.isdir(path)
-
-
-def _is_below(path: str, folders: Iterable[str]) -> bool:
-    return any(path == folder or path.startswith(f"{folder}{os.sep}") for folder in folders)
-
-
-def take_out(sources: Iterable[str], libraries: Sequence[str]) -> dict[str, ModuleType]:
-    """Take all modules of the libraries out of ``sys.modules``, and return them by name.
-
-    All of them, because the others may hold something of those that have changed. What Python has
-    compiled of the changed sources is thrown away: it is keyed on whole seconds and the size.
+    Attributes:
+        paths: their absolute paths.
     """
-    places = [*libraries, *map(os.path.realpath, libraries)]
-    taken = {
-        name: module
-        for name, module in list(sys.modules.items())
-        if _is_below(os.path.abspath(getattr(module, "__file__", None) or ""), places)
-    }
-    for name in taken:
-        sys.modules.pop(name, None)
-    for source in sources:
-        with contextlib.suppress(OSError, NotImplementedError):
-            os.unlink(cache_from_source(source))
-    invalidate_caches()
-    return taken
+
+    def __init__(self) -> None:
+        self.paths: frozenset[str] = frozenset()
+        self._stamps: dict[str, Stamp] = {}
+
+    def add(self, paths: Iterable[str]) -> None:
+        """Look at more of them from now on."""
+        self.paths |= set(paths)
+        self._stamps = self._look()
+
+    def changed(self) -> set[str]:
+        """Return the sources that look otherwise than when they were last imported."""
+        return {path for path, _ in self._look().items() ^ self._stamps.items()}
+
+    def sources(self, touched: Iterable[str]) -> set[str]:
+        """Return those of the paths that are sources of the libraries, or folders of such."""
+        below = {path for path in touched if _is_below(path, self.paths)}
+        return {path for path in below if path.endswith(".py") or os.path.isdir(path)}
+
+    def take_out(self, sources: Iterable[str]) -> dict[str, ModuleType]:
+        """Take all their modules out of ``sys.modules``, and return them by name.
+
+        All of them, because the others may hold something of those that have changed. What Python
+        compiled of the changed sources is thrown away: it is keyed on whole seconds and the size.
+        """
+        self._stamps = self._look()
+        places = {*self.paths, *map(os.path.realpath, self.paths)}
+        modules = list(sys.modules.items())
+        taken = {name: module for name, module in modules if _is_below(_file(module), places)}
+        for name in taken:
+            sys.modules.pop(name, None)
+        for source in sources:
+            with contextlib.suppress(OSError, NotImplementedError):
+                os.unlink(cache_from_source(source))
+        invalidate_caches()
+        return taken
+
+    def _look(self) -> dict[str, Stamp]:
+        return {file: stamp for path in self.paths for file, stamp in _sources_at(path)}
 
 
 def put_back(taken: Mapping[str, ModuleType]) -> None:
@@ -56,3 +70,23 @@ def put_back(taken: Mapping[str, ModuleType]) -> None:
 def users(taken: Iterable[str]) -> set[str]:
     """Return the folders of the tools in whose sources one of the libraries is named."""
     return locations_naming({name.partition(".")[0] for name in taken})
+
+
+def _sources_at(path: str) -> Iterator[tuple[str, Stamp]]:
+    if path.endswith(".py"):
+        with contextlib.suppress(OSError):
+            status = os.stat(path)
+            yield path, Stamp(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+        return
+    for relative, stamp in survey(path).stamps.items():
+        if relative.endswith(".py"):
+            yield f"{path}{os.sep}{relative}", stamp
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}{os.sep}") for folder in folders)
+
+
+def _file(module: ModuleType) -> str:
+    file = getattr(module, "__file__", None)
+    return os.path.abspath(file) if isinstance(file, str) else ""

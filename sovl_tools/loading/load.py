@@ -19,6 +19,7 @@ class Load(NamedTuple):
 
     Attributes:
         paths: as the caller named them.
+        base: what relative paths are relative to, should the current directory change.
         names: only these tools, unless it is None.
         settings: how the folders are loaded.
         collected: the folders.
@@ -28,6 +29,7 @@ class Load(NamedTuple):
     """
 
     paths: Sequence[str | os.PathLike[str]] = ()
+    base: str = ""
     names: Collection[str] | None = None
     settings: Settings = Settings()
     collected: Collected = Collected((), ())
@@ -43,7 +45,7 @@ def load(
     settings: Settings,
 ) -> Load:
     """Take all tool folders of the paths through the pipeline, and combine what comes of them."""
-    moment = time_ns()
+    moment, base = time_ns(), os.path.abspath("")
     collected = collect(paths, names=names)
     candidates = load_folders(collected.folders, settings)
-    return Load(paths, names, settings, collected, candidates, combine(candidates), moment)
+    return Load(paths, base, names, settings, collected, candidates, combine(candidates), moment)

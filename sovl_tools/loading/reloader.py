@@ -63,7 +63,7 @@ class Reloader:
 
     def _begin(self, *, poll: bool, libraries: Iterable[str]) -> Watcher:
         with self._lock:
-            self._shelf.libraries = tuple({*self._shelf.libraries, *libraries})
+            self._shelf.libraries.add(libraries)
             if self._watcher is None:
                 signs = Signs()
                 watcher = Watcher(self, None if poll else Events(signs.tell), signs)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Collection, Iterable, Sequence
 
-from sovl_tools.loading import libraries
 from sovl_tools.loading.collecting import Collected, collect
 from sovl_tools.loading.failures import border_verdicts
+from sovl_tools.loading.libraries import Libraries, put_back, users
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
 from sovl_tools.loading.patching import Change
@@ -22,23 +23,25 @@ from sovl_tools.model.folder import ToolFolder
 from sovl_tools.watching.places import Place, places
 from sovl_tools.watching.survey import Survey, survey
 
+_REVISIONS = itertools.count(1)
+
 
 class Shelf:
     """The folders of a registry and what became of them; one thread at a time may use it.
 
     Attributes:
         diagnostics: what is wrong with the paths.
-        libraries: absolute paths of modules outside of the folders that tools import.
+        libraries: modules outside of the folders that tools import.
         surveys: what the folders looked like when they were loaded.
         folders: the folders that there are, by their locations.
     """
 
     def __init__(self, load: Load) -> None:
         self.diagnostics = load.collected.diagnostics
-        self.libraries: tuple[str, ...] = ()
+        self.libraries = Libraries()
         self.surveys = Surveys()
         self.folders = {each.location: each for each in load.collected.folders}
-        self._load = load
+        self._source = load
         self._roster = Roster(load.candidates, load.catalog)
         self._revisions: dict[str, int] = {}
 
@@ -49,21 +52,20 @@ class Shelf:
 
     def learn(self) -> set[str]:
         """Look at all folders for the first time; return those that changed since they loaded."""
-        moment = self._load.moment
+        moment = self._source.moment
         return {place for place, each in self.folders.items() if self.surveys.learn(each, moment)}
 
     def places(self) -> set[Place]:
         """Return what has to be watched."""
-        roots = {os.path.abspath(path) for path in self._load.paths}
-        return places({*roots, *self.libraries}, self.surveys.links)
+        roots = {os.path.join(self._source.base, path) for path in self._source.paths}
+        paths = {*map(os.path.abspath, roots), *self.libraries.paths}
+        return places(paths, self.surveys.links)
 
     def changed(self) -> set[str]:
-        """Return the folders that look otherwise than when they were loaded, or that are new."""
+        """Return what looks otherwise than when it was loaded, and the folders that are new."""
         found = {each.location: each for each in self._collected().folders}
-        come_or_gone = found.keys() ^ self.folders.keys()
-        return come_or_gone | {
-            place for place, each in found.items() if self.surveys.is_changed(each)
-        }
+        others = {place for place, each in found.items() if self.surveys.is_changed(each)}
+        return others | (found.keys() ^ self.folders.keys()) | self.libraries.changed()
 
     def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and swap the catalog.
@@ -72,16 +74,17 @@ class Shelf:
             touched: absolute paths where something may have happened; None looks everywhere.
         """
         known = self.diagnostics
-        sources = libraries.changed_sources(touched or (), self.libraries)
+        sources = self.libraries.sources(touched or ())
         is_listing = touched is None or any(
             self._owner(path) in {None, path} for path in touched if path not in sources
         )
         changes = self._relisted() if is_listing else []
         due = self._due(touched, sources)
         if sources:
-            changes += self._loaded_with_libraries(due, sources)
+            candidates = self._load_with_libraries(due, sources)
         else:
-            changes += self._loaded(due, is_patient=touched is not None)
+            candidates = self._load(due, is_patient=touched is not None)
+        changes += [change for each in candidates for change in self._roster.entered(each)]
         change = self._roster.swap(changes, self.folders if is_listing else None)
         new = [each for each in self.diagnostics if each not in known]
         return change._replace(diagnostics=(*new, *change.diagnostics))
@@ -96,8 +99,9 @@ class Shelf:
         return path
 
     def _collected(self) -> Collected:
-        load = self._load
-        return collect(load.paths, names=load.names, known=self.folders.values())
+        load = self._source
+        known = self.folders.values()
+        return collect(load.paths, names=load.names, base=load.base, known=known)
 
     def _relisted(self) -> list[Change]:
         """Look which folders there are; return what that changes by itself."""
@@ -118,7 +122,7 @@ class Shelf:
 
     def _revise(self, location: str) -> None:
         """See to it that the module in the folder runs again, even if its sources are the same."""
-        revision = self._revisions[location] = self._revisions.get(location, 0) + 1
+        revision = self._revisions[location] = next(_REVISIONS)
         if location in self.folders:
             self.folders[location] = self.folders[location]._replace(revision=revision)
 
@@ -134,22 +138,22 @@ class Shelf:
             return [self.folders[each] for each in locations if each is not None]
         return [folder for location, folder in self.folders.items() if location in locations]
 
-    def _loaded_with_libraries(self, due: list[ToolFolder], sources: set[str]) -> list[Change]:
+    def _load_with_libraries(self, due: list[ToolFolder], sources: set[str]) -> list[Candidate]:
         """Load what is due, and all tools that import the libraries in which sources changed."""
-        taken = libraries.take_out(sources, self.libraries)
-        users = libraries.users(taken) & self.folders.keys()
-        for location in users:
+        taken = self.libraries.take_out(sources)
+        importers = users(taken) & self.folders.keys()
+        for location in importers:
             self._revise(location)
         shown = self._roster.shown.items()
         broken = {location for location, each in shown if each.status == "rejected"}
-        every = self._in_order({each.location for each in due} | users | broken)
-        changes = self._loaded(every, is_patient=True)
-        if any(each.after is not None and each.after.status == "rejected" for each in changes):
-            libraries.put_back(taken)
-        return changes
+        every = self._in_order({each.location for each in due} | importers | broken)
+        candidates = self._load(every, is_patient=True)
+        if any(each.status == "rejected" for each in candidates):
+            put_back(taken)
+        return candidates
 
-    def _loaded(self, due: Sequence[ToolFolder], *, is_patient: bool) -> list[Change]:
-        """Load folders and return what changed; patience is had with files still on their way."""
+    def _load(self, due: Sequence[ToolFolder], *, is_patient: bool) -> list[Candidate]:
+        """Load folders; patience is had with files that are still on their way."""
         seen = {each.location: survey(each.location) for each in due}
         candidates = [
             candidate
@@ -164,7 +168,7 @@ class Shelf:
         candidates += self._load_all(ready)
         for folder in due:
             self.surveys.keep(folder, seen[folder.location])
-        return [change for each in candidates for change in self._roster.entered(each)]
+        return candidates
 
     def _revised(self, folder: ToolFolder, seen: Survey) -> ToolFolder:
         if folder.location in self._roster and self.surveys.has_other_data(folder, seen):
@@ -179,7 +183,7 @@ class Shelf:
             for action in tool.step_handlers if tool is not None else ():
                 handlers.pop(action, None)
         try:
-            return load_folders(folders, self._load.settings, existing=handlers)
+            return load_folders(folders, self._source.settings, existing=handlers)
         except KeyboardInterrupt as error:
             if threading.current_thread() is threading.main_thread():
                 raise

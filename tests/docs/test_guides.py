@@ -25,7 +25,12 @@ from tests.docs.playing import played
 
 GUIDE = REPOSITORY / "docs" / "tool-guide.md"
 REFERENCE = REPOSITORY / "docs" / "commands.md"
-PAGES = [GUIDE, REFERENCE, REPOSITORY / "docs" / "running.md", REPOSITORY / "README.md"]
+PAGES = [
+    GUIDE,
+    REFERENCE,
+    *(REPOSITORY / "docs" / name for name in ("running.md", "hot-reload.md")),
+    REPOSITORY / "README.md",
+]
 
 each_page = pytest.mark.parametrize("path", PAGES, ids=[path.name for path in PAGES])
 
