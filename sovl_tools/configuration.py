@@ -19,7 +19,8 @@ PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"
 DEFAULT_SOURCE = "the default"
 DEFAULT_IMPORT_TIMEOUT = 10.0
-_KEYS = ("paths", "import_timeout")
+_KEYS = ("paths", "import_timeout", "watch")
+_PATHS = ("paths", "watch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,14 @@ class Configuration:
         paths: tools directories, the first wins.
         source: what named the paths: ``"--tools"``, the variable, a file, or ``"the default"``.
         import_timeout: how long importing one module may take, in seconds.
+        watch: folders and modules outside of the tools directories that tools import; when one
+            changes, the tools that imported it are loaded anew.
     """
 
     paths: tuple[str, ...]
     source: str
     import_timeout: float = DEFAULT_IMPORT_TIMEOUT
+    watch: tuple[str, ...] = ()
 
 
 def configuration(
@@ -53,15 +57,15 @@ def configuration(
     file = _nearest_project()
     table = _table(file) if file else {}
     timeout = float(table.get("import_timeout", DEFAULT_IMPORT_TIMEOUT))
+    watch = table.get("watch", ())
     named = [path for path in environment.get(PATH_VARIABLE, "").split(os.pathsep) if path]
     if flags:
-        return Configuration(tuple(flags), "--tools", timeout)
+        return Configuration(tuple(flags), "--tools", timeout, watch)
     if named:
-        return Configuration(tuple(named), PATH_VARIABLE, timeout)
-    if file and "paths" in table:
-        paths = tuple(_shown(file.parent / path) for path in table["paths"])
-        return Configuration(paths, str(file), timeout)
-    return Configuration((DEFAULT_PATH,), DEFAULT_SOURCE, timeout)
+        return Configuration(tuple(named), PATH_VARIABLE, timeout, watch)
+    if "paths" in table:
+        return Configuration(table["paths"], str(file), timeout, watch)
+    return Configuration((DEFAULT_PATH,), DEFAULT_SOURCE, timeout, watch)
 
 
 def _nearest_project() -> Path | None:
@@ -71,6 +75,7 @@ def _nearest_project() -> Path | None:
 
 
 def _table(file: Path) -> dict[str, JSON]:
+    """Return what the file says of us, its paths made relative to the current directory."""
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -78,7 +83,8 @@ def _table(file: Path) -> dict[str, JSON]:
     tool = document.get("tool")
     table: JSON = tool.get("sovl-tools", {}) if isinstance(tool, dict) else {}
     _check(file, table)
-    return dict(table)
+    paths = {key: _relative(file, table[key]) for key in _PATHS if key in table}
+    return {**table, **paths}
 
 
 def _check(file: Path, table: JSON) -> None:
@@ -90,6 +96,10 @@ def _check(file: Path, table: JSON) -> None:
             hint = did_you_mean(name, _KEYS) or f"the keys are {', '.join(_KEYS)}"
             raise ConfigurationError(source, f"{name!r} is not a key; {hint}")
         raise ConfigurationError(source, f"{dotted(problem.path)} {describe(problem)}".strip())
+
+
+def _relative(file: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_shown(file.parent / path) for path in paths)
 
 
 def _shown(path: Path) -> str:

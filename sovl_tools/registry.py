@@ -226,6 +226,7 @@ class ToolRegistry:
         with self._lock:
             if self._reloader is None:
                 self._reloader = Reloader(self._load, self._swap)
+                self._load = Load()  # what is replaced must not be kept here
             return self._reloader
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:

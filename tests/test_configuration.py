@@ -73,11 +73,27 @@ def test_the_import_timeout_holds_whoever_names_the_paths(here: Path) -> None:
     assert configuration(environment={VARIABLE: "variable"}).import_timeout == 3.0
 
 
+def test_what_is_watched_holds_whoever_names_the_paths(here: Path) -> None:
+    assert configuration().watch == ()
+    project(here.parent, 'watch = ["src/library", "deep/words.py"]')
+    watched = ("../src/library", "words.py")
+    assert configuration().watch == watched
+    assert configuration(["flag"]).watch == watched
+    assert configuration(environment={VARIABLE: "variable"}).watch == watched
+    project(here, "paths = ['tools']\nwatch = []")
+    assert configuration().watch == ()
+
+
+def test_what_is_watched_and_the_paths_are_read_from_one_file(here: Path) -> None:
+    file = project(here, 'paths = ["tools"]\nwatch = ["library"]')
+    assert configuration() == Configuration(("tools",), str(file), 10.0, ("library",))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("path = ['a']", "'path' is not a key; did you mean 'paths'?"),
-        ("colour = 1", "'colour' is not a key; the keys are paths, import_timeout"),
+        ("colour = 1", "'colour' is not a key; the keys are paths, import_timeout, watch"),
         ("paths = 'a'", 'paths must be an array, not the string "a"'),
         ("paths = []", "paths must have at least 1 item, not 0 items"),
         ("paths = ['a', 5]", "paths[1] must be a string, not the integer 5"),
@@ -86,6 +102,9 @@ def test_the_import_timeout_holds_whoever_names_the_paths(here: Path) -> None:
         ("import_timeout = inf", "import_timeout must be "),
         ("import_timeout = 2020-01-01", "import_timeout must be a number"),
         ("paths = [12:30:00]", "paths[0] must be a string"),
+        ("wach = []", "'wach' is not a key; did you mean 'watch'?"),
+        ("watch = 'a'", 'watch must be an array, not the string "a"'),
+        ("watch = ['']", "watch[0] must have at least 1 character"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(here: Path, text: str, message: str) -> None:

@@ -16,6 +16,7 @@ COMMANDS = {
     "show": ("sovl_tools.cli.show:show", "Show one tool."),
     "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
     "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
+    "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
     "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls by tool."),
     "explain": ("sovl_tools.cli.explain:explain", "Explain a diagnostic code."),
     "schema": ("sovl_tools.cli.schema:schema", "Print a published JSON Schema."),

@@ -47,8 +47,12 @@ class Libraries:
         """
         self._stamps = self._look()
         places = {*self.paths, *map(os.path.realpath, self.paths)}
-        modules = list(sys.modules.items())
-        taken = {name: module for name, module in modules if _is_below(_file(module), places)}
+        modules = sys.modules.copy().items()  # of the original the collector may take generations
+        taken = {
+            name: module
+            for name, module in modules
+            if any(_is_below(path, places) for path in _paths(module))
+        }
         for name in taken:
             sys.modules.pop(name, None)
         for source in sources:
@@ -87,6 +91,12 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
     return any(path == folder or path.startswith(f"{folder}{os.sep}") for folder in folders)
 
 
-def _file(module: ModuleType) -> str:
+def _paths(module: ModuleType) -> list[str]:
+    """Return where a module lies; a package without a file of its own lies in its folders."""
     file = getattr(module, "__file__", None)
-    return os.path.abspath(file) if isinstance(file, str) else ""
+    if isinstance(file, str):
+        return [os.path.abspath(file)]
+    try:
+        return [os.path.abspath(folder) for folder in module.__path__]
+    except (AttributeError, KeyError, TypeError):
+        return []

@@ -119,6 +119,9 @@ class Generation:
         """Take everything of this generation out of ``sys.modules``."""
         for name in tuple(self._names):
             sys.modules.pop(name, None)
+        # importing a helper made the package an attribute of the root, which ends before all else
+        attributes = getattr(sys.modules.get(ROOT), "__dict__", {})
+        attributes.pop(self.package.rpartition(".")[2], None)
 
     def find(self, relative: str) -> ModuleSpec | None:
         """Return the spec of a module of the snapshot by its dotted name within the package."""

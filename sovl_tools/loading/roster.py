@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sovl_tools.loading.combining import combine
 from sovl_tools.loading.patching import Change, Claims, patched
 from sovl_tools.loading.succeeding import successor
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 
 
@@ -74,18 +75,25 @@ class Roster:
         return bare
 
     def _combined(self) -> list[Change]:
-        before = self.shown
+        before, tools = self.shown, self.catalog.tools
         self.catalog = combine(self._candidates.values())
         self.shown = dict(zip(self._candidates, self.catalog.candidates, strict=True))
         for location, shown in self.shown.items():
             if shown.status == "loaded":
                 self._candidates[location] = shown
         self._claims = Claims(self._candidates.values())
+        moved = _moved(tools, self.catalog.tools)
+        every = {**before, **self.shown}
         return [
             Change(before.get(location), self.shown.get(location))
-            for location in {**before, **self.shown}
-            if before.get(location) != self.shown.get(location)
+            for location, each in every.items()
+            if each.name in moved or before.get(location) != self.shown.get(location)
         ]
+
+
+def _moved(before: Mapping[str, ToolDefinition], after: Mapping[str, ToolDefinition]) -> set[str]:
+    """Return the names that lead elsewhere than before."""
+    return {name for name in {**before, **after} if before.get(name) is not after.get(name)}
 
 
 def _without_previous(candidate: Candidate | None) -> Candidate | None:
@@ -107,7 +115,7 @@ def _arranged(
 def _summary(before: Catalog, after: Catalog, changes: Sequence[Change]) -> CatalogChange:
     """Return in names what has changed from one catalog to the next."""
     names = {each.name for change in changes for each in change if each is not None}
-    present = [change.after for change in changes if change.after is not None]
+    present = [new for old, new in changes if new is not None and new != old]
     served = names & after.tools.keys()
     known = served & before.tools.keys()
     sound = {each.name for each in present if each.status == "loaded"}

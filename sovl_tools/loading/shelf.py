@@ -41,7 +41,7 @@ class Shelf:
         self.libraries = Libraries()
         self.surveys = Surveys()
         self.folders = {each.location: each for each in load.collected.folders}
-        self._source = load
+        self._source = load._replace(candidates=(), catalog=Catalog())
         self._roster = Roster(load.candidates, load.catalog)
         self._revisions: dict[str, int] = {}
 
@@ -53,19 +53,21 @@ class Shelf:
     def learn(self) -> set[str]:
         """Look at all folders for the first time; return those that changed since they loaded."""
         moment = self._source.moment
-        return {place for place, each in self.folders.items() if self.surveys.learn(each, moment)}
+        others = {place for place, each in self.folders.items() if self.surveys.learn(each, moment)}
+        return others | self._come_or_gone(self._collected().folders)
 
     def places(self) -> set[Place]:
         """Return what has to be watched."""
-        roots = {os.path.join(self._source.base, path) for path in self._source.paths}
-        paths = {*map(os.path.abspath, roots), *self.libraries.paths}
-        return places(paths, self.surveys.links)
+        named = (os.path.join(self._source.base, path) for path in self._source.paths)
+        roots = {*map(os.path.abspath, named)}
+        by_a_file = {each for each in self.folders if os.path.dirname(each) not in roots}
+        return places(roots | by_a_file | self.libraries.paths, self.surveys.links)
 
     def changed(self) -> set[str]:
         """Return what looks otherwise than when it was loaded, and the folders that are new."""
-        found = {each.location: each for each in self._collected().folders}
-        others = {place for place, each in found.items() if self.surveys.is_changed(each)}
-        return others | (found.keys() ^ self.folders.keys()) | self.libraries.changed()
+        found = self._collected().folders
+        others = {each.location for each in found if self.surveys.is_changed(each)}
+        return others | self._come_or_gone(found) | self.libraries.changed()
 
     def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and swap the catalog.
@@ -97,6 +99,9 @@ class Shelf:
                 return None
             path = above
         return path
+
+    def _come_or_gone(self, found: Sequence[ToolFolder]) -> set[str]:
+        return {each.location for each in found} ^ self.folders.keys()
 
     def _collected(self) -> Collected:
         load = self._source

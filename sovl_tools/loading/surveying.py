@@ -87,7 +87,8 @@ class Surveys:
         ``since`` is the time of the load, in nanoseconds since the epoch.
         """
         seen = survey(folder.location)
-        if _is_newer(seen, since - _TICK):
+        is_whole = {folder.manifest_name, folder.module_name} <= seen.stamps.keys()
+        if not is_whole or _is_newer(seen, since - _TICK):
             return True
         self._baselines[folder.location] = _Baseline(seen)
         return False

@@ -12,33 +12,36 @@ _BOLD, _RED, _YELLOW, _CYAN, _GREEN = "1", "1;31", "1;33", "36", "32"
 
 def render(outcome: Outcome) -> str:
     """Return the diagnostics with excerpts and help, and the summary in the last line."""
-    blocks = [_block(each, outcome) for each in outcome.report.diagnostics]
+    blocks = [block(each, color=outcome.color) for each in outcome.report.diagnostics]
     return "\n".join([*blocks, _summary(outcome)])
 
 
-def _block(diagnostic: Diagnostic, outcome: Outcome) -> str:
+def block(diagnostic: Diagnostic, *, color: bool = False) -> str:
+    """Return one diagnostic with its excerpt and help; the last of its lines is empty."""
     tint = _RED if diagnostic.severity == "error" else _YELLOW
     place = f"{diagnostic.path}:{diagnostic.line}:{diagnostic.column}"
-    code = _painted(diagnostic.code, tint, outcome)
-    lines = [f"{_painted(plain(place), _BOLD, outcome)}: {code} {plain(diagnostic.message)}"]
+    code = painted(diagnostic.code, tint, color=color)
+    lines = [f"{painted(plain(place), _BOLD, color=color)}: {code} {plain(diagnostic.message)}"]
     shown = excerpt(diagnostic)
     if shown is not None:
         edge = " " * len(str(diagnostic.line))
-        bar = _painted("|", _CYAN, outcome)
+        bar = painted("|", _CYAN, color=color)
+        caret = painted("^" * shown.length, tint, color=color)
         lines += [
             f"{edge} {bar}",
-            f"{_painted(str(diagnostic.line), _CYAN, outcome)} {bar} {shown.source}",
-            f"{edge} {bar} {' ' * shown.indent}{_painted('^' * shown.length, tint, outcome)}",
+            f"{painted(str(diagnostic.line), _CYAN, color=color)} {bar} {shown.source}",
+            f"{edge} {bar} {' ' * shown.indent}{caret}",
         ]
     if diagnostic.help:
-        lines.append(f"{_painted('help', _CYAN, outcome)}: {plain(diagnostic.help)}")
+        lines.append(f"{painted('help', _CYAN, color=color)}: {plain(diagnostic.help)}")
     return "\n".join([*lines, ""])
 
 
 def _summary(outcome: Outcome) -> str:
     tint = _RED if outcome.report.errors else _YELLOW if outcome.report.warnings else _GREEN
-    return _painted(outcome.summary, tint, outcome)
+    return painted(outcome.summary, tint, color=outcome.color)
 
 
-def _painted(text: str, tint: str, outcome: Outcome) -> str:
-    return f"\x1b[{tint}m{text}\x1b[0m" if outcome.color else text
+def painted(text: str, tint: str, *, color: bool) -> str:
+    """Return the text in a colour, which is a number of the terminal's such as ``"1;31"``."""
+    return f"\x1b[{tint}m{text}\x1b[0m" if color else text

@@ -71,10 +71,10 @@ class Listener:
             self._hear(os.fsdecode(event.dest_path))
 
     def _hear(self, path: str) -> None:
-        rest = path[len(self._target.real) :]
-        names = rest.split(os.sep)[1:]
+        rest = path[len(self._target.real.rstrip(os.sep)) :]
+        names = [name for name in rest.split(os.sep) if name]
         for place in self.places:
             if place.only is None and not any(map(is_noise, names)):
-                self._tell(place.logical + rest)
+                self._tell(place.logical.rstrip(os.sep) + rest)
             elif names in ([], [place.only]):
                 self._tell(place.logical)

@@ -1,0 +1,295 @@
+"""``sovl-tools watch``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import stat
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from queue import Empty, SimpleQueue
+from threading import Thread
+from time import perf_counter
+from typing import NamedTuple, TypeVar
+
+import click
+
+from sovl_tools.cli.command import SECONDS, Command, colored, results, tools_option, write
+from sovl_tools.cli.documents import json_text
+from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.model.catalog import CatalogChange, LoadReport
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.outcome import STATUSES, Outcome, counted
+from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import block, painted
+
+_T = TypeVar("_T")
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools watch
+  sovl-tools watch --tools drafts
+  sovl-tools watch --poll              on a network drive
+  sovl-tools watch --format json       one line for each change"""
+
+_TINTS = {
+    "added": "32",
+    "updated": "32",
+    "removed": "33",
+    "waiting": "36",
+    "rejected": "1;31",
+    "checked": "36",
+}
+_FAINT = "2"
+_WIDTH = max(map(len, _TINTS))
+_MOST_NAMES = 5
+_BEAT = 0.5
+"""Seconds after which it is noticed at the latest that nobody reads the results any more."""
+_PARTING = 1.0
+"""Seconds that the end waits for what is being loaded."""
+
+
+class Moment(NamedTuple):
+    """A change, when it was there, and what is served in spite of it.
+
+    Attributes:
+        time: local, with its offset.
+        change: what became of which tools.
+        serving: those of the rejected whose last good version is served.
+        is_start: whether this is what was there at the start.
+    """
+
+    time: datetime
+    change: CatalogChange
+    serving: tuple[str, ...] = ()
+    is_start: bool = False
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@tools_option
+@click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+)
+@click.option(
+    "--import-timeout",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="How long importing one tool may take. Default: 10, or import_timeout in pyproject.toml.",
+)
+@click.pass_context
+def watch(
+    ctx: click.Context,
+    *,
+    tools: tuple[str, ...],
+    poll: bool,
+    format_: str,
+    import_timeout: float | None,
+) -> None:
+    """Load tools anew as they are edited, and log what came of it, until Ctrl-C.
+
+    Of a tool that an edit broke, the log says what validate would say; the last good version
+    keeps serving. JSON is one object a line: the first for what is there at the start, then one
+    for each change.
+    """
+    found = configuration(tools)
+    found = replace(found, import_timeout=import_timeout or found.import_timeout)
+    render = _FORMATS[format_]
+    is_quiet = ctx.ensure_object(dict).get("quiet", False)
+    with _until_ended(), contextlib.closing(_events(found, poll=poll)) as events:
+        for event in events:
+            if not isinstance(event, str):
+                _write(render(event))
+            elif not is_quiet:
+                click.echo(plain(event), err=True)
+
+
+@contextlib.contextmanager
+def _until_ended() -> Iterator[None]:
+    """Take Ctrl-C, SIGTERM and a reader that leaves for the end of the block, not for a failure."""
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except (KeyboardInterrupt, BrokenPipeError):
+        if sys.stderr.isatty():
+            click.echo(err=True)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _write(text: str) -> None:
+    if text:
+        write(text)
+
+
+def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
+    """Load the tools and yield what there is to tell: moments, and sentences for the user."""
+    absent = [path for path in (*found.paths, *found.watch) if not os.path.exists(path)]
+    started = perf_counter()
+    registry = ToolRegistry.from_directory(*found.paths, import_timeout=found.import_timeout)
+    start = _start(registry, absent, perf_counter() - started)
+    summary = _summary(found, registry.report)
+    moments = SimpleQueue[Moment]()
+    registry.subscribe(lambda change: moments.put(_moment(registry, change)))
+    with _left_soon(registry.watch(poll=poll, libraries=found.watch)) as watching:
+        yield summary
+        yield from (f"{path!r} is not there yet; waiting for it" for path in absent)
+        yield start
+        yield from followed(moments, lambda: watching.notice)
+
+
+@contextlib.contextmanager
+def _left_soon(manager: contextlib.AbstractContextManager[_T]) -> Iterator[_T]:
+    """Enter a context, but do not wait for its end if a tool is being imported for ever."""
+    entered = manager.__enter__()
+    try:
+        yield entered
+    finally:
+        leaving = Thread(target=manager.__exit__, args=[None] * 3, daemon=True)
+        leaving.start()
+        leaving.join(_PARTING)
+
+
+def _summary(found: Configuration, report: LoadReport) -> str:
+    """Return one line: what is watched, what became of the tools, how to end."""
+    counts = Outcome(report).statuses
+    loaded = f"{counted(counts['loaded'], 'tool')} loaded"
+    others = [f"{counts[each]} {each}" for each in STATUSES[1:] if counts[each]]
+    places = ", ".join([*found.paths, *found.watch])
+    return f"watching {places}: {', '.join([loaded, *others])}; Ctrl-C ends it"
+
+
+def _start(registry: ToolRegistry, absent: Sequence[str], duration: float) -> Moment:
+    """Return what was loaded as if it had been added; a path that is waited for is no error."""
+    report = registry.report
+    named = {each: _names(report, each) for each in ("rejected", "waiting")}
+    change = CatalogChange(
+        added=tuple(sorted(registry.catalog.tools)),
+        **named,
+        diagnostics=tuple(each for each in report.diagnostics if each.path not in absent),
+        duration=duration,
+    )
+    return Moment(_now(), change, is_start=True)
+
+
+def _names(report: LoadReport, status: str) -> tuple[str, ...]:
+    return tuple(sorted({each.name for each in report.folders if each.status == status}))
+
+
+def _moment(registry: ToolRegistry, change: CatalogChange) -> Moment:
+    """Return the change with what is true now, in the thread that made it, and not later."""
+    catalog = registry.catalog
+    served = {
+        each.name
+        for each in catalog.candidates
+        if each.previous and each.previous.definition is catalog.tools.get(each.name)
+    }
+    return Moment(_now(), change, tuple(name for name in change.rejected if name in served))
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def followed(
+    moments: SimpleQueue[Moment], notice: Callable[[], str | None]
+) -> Iterator[Moment | str]:
+    """Yield each moment and each new notice, for as long as somebody reads the results."""
+    known = None
+    while _is_read():
+        latest = notice()
+        if latest is not None and latest != known:
+            yield latest
+        known = latest
+        with contextlib.suppress(Empty):
+            yield moments.get(timeout=_BEAT)
+
+
+def _is_read() -> bool:
+    """Tell whether the results are read, as far as it is known; a pipe knows when it is closed."""
+    output = results().fileno()
+    if sys.platform == "win32" or not stat.S_ISFIFO(os.fstat(output).st_mode):
+        return True
+    poll = select.poll()
+    poll.register(output, 0)
+    return not poll.poll(0)
+
+
+def text(moment: Moment, *, color: bool = False) -> str:
+    """Return a line for each kind of news, then the diagnostics with excerpts and help.
+
+    Of the start it is nothing but what is wrong with the tools that were rejected.
+    """
+    lines = [] if moment.is_start else _lines(moment, color=color)
+    return "\n".join([*lines, *(block(each, color=color) for each in _told(moment))])
+
+
+def _lines(moment: Moment, *, color: bool) -> list[str]:
+    time = painted(f"{moment.time:%H:%M:%S}", _FAINT, color=color)
+    took = f"{round(moment.change.duration * 1000):,} ms"
+    return [
+        f"{time}  {painted(word, _TINTS[word], color=color)}{' ' * (_WIDTH - len(word))}"
+        f"  {took:>8}  {news}"
+        for word, news in _news(moment)
+    ]
+
+
+def _news(moment: Moment) -> list[tuple[str, str]]:
+    """Return words and what they are said of; ``checked`` if there are only diagnostics."""
+    change = moment.change
+    others = [name for name in change.rejected if name not in moment.serving]
+    news = [
+        ("added", change.added, ""),
+        ("updated", change.updated, ""),
+        ("removed", change.removed, ""),
+        ("waiting", change.waiting, ": not all files are there yet"),
+        ("rejected", moment.serving, ": the last good version keeps serving"),
+        ("rejected", others, ": not served"),
+    ]
+    found = [(word, f"{_listed(names)}{remark}") for word, names, remark in news if names]
+    places = sorted({each.tool or each.path for each in change.diagnostics})
+    return found or [("checked", _listed(places))]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    first = ", ".join(plain(name) for name in names[:_MOST_NAMES])
+    return f"{first} and {more:,} more" if more > 0 else first
+
+
+def _told(moment: Moment) -> list[Diagnostic]:
+    change = moment.change
+    return [
+        each
+        for each in change.diagnostics
+        if not moment.is_start or each.severity == "error" or each.tool in change.rejected
+    ]
+
+
+def document(moment: Moment) -> dict[str, JSON]:
+    """Return the moment as a JSON value; ``duration`` is in seconds."""
+    change = moment.change
+    words = ("added", "updated", "removed", "rejected", "waiting")
+    return {
+        "time": moment.time.isoformat(timespec="milliseconds"),
+        **{word: list(getattr(change, word)) for word in words},
+        "serving": list(moment.serving),
+        "duration": round(change.duration, 6),
+        "diagnostics": [each._asdict() for each in change.diagnostics],
+    }
+
+
+_FORMATS: dict[str, Callable[[Moment], str]] = {
+    "text": lambda moment: text(moment, color=colored()),
+    "json": lambda moment: json_text(document(moment)),
+}

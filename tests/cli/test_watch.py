@@ -1,0 +1,505 @@
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import IO, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.cli.command import _clean_output
+from sovl_tools.cli.watch import Moment, document, followed, text
+from sovl_tools.model.catalog import CatalogChange
+from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
+from tests.reporting.findings import ODD, WRONG
+from tests.validation.strategies import moderate
+
+NOON = datetime(2026, 1, 31, 12, 0, 0, 500, UTC)
+SUMMARY = "Ctrl-C ends it"
+PATIENCE = 60
+HANGING = "import sys\n\nprint('hanging', file=sys.stderr, flush=True)\nwhile True:\n    pass\n"
+BROKEN = "def echo(text: str) -> str\n"
+
+
+def at_noon(*, serving: tuple[str, ...] = (), is_start: bool = False, **change: Any) -> Moment:
+    return Moment(NOON, CatalogChange(**change), serving, is_start)
+
+
+def test_each_kind_of_news_is_a_line_and_all_are_aligned() -> None:
+    moment = at_noon(
+        added=("new",),
+        updated=("a", "b"),
+        removed=("old",),
+        rejected=("bad", "worse"),
+        waiting=("half",),
+        serving=("bad",),
+        duration=1.2345,
+    )
+    assert text(moment).splitlines() == [
+        "12:00:00  added     1,234 ms  new",
+        "12:00:00  updated   1,234 ms  a, b",
+        "12:00:00  removed   1,234 ms  old",
+        "12:00:00  waiting   1,234 ms  half: not all files are there yet",
+        "12:00:00  rejected  1,234 ms  bad: the last good version keeps serving",
+        "12:00:00  rejected  1,234 ms  worse: not served",
+    ]
+
+
+def test_of_many_names_the_first_five_are_told() -> None:
+    names = tuple(f"tool_{number:04}" for number in range(1500))
+    five = "tool_0000, tool_0001, tool_0002, tool_0003, tool_0004"
+    assert text(at_noon(added=names)).endswith(f"  {five} and 1,495 more")
+    assert text(at_noon(added=names[:5])).endswith(f"  {five}")
+
+
+def test_diagnostics_follow_with_the_line_and_help(tmp_path: Path) -> None:
+    file = tmp_path / "echo.py"
+    file.write_text("def ehco(): ...\n")
+    wrong = WRONG._replace(path=str(file), line=1, column=5)
+    shown = text(at_noon(rejected=("echo",), diagnostics=(wrong, ODD)))
+    assert shown.split("\n")[1:] == [
+        f"{file}:1:5: ST201 a comma is missing",
+        "  |",
+        "1 | def ehco(): ...",
+        "  |     ^^^^",
+        "",
+        "tools/echo:1:1: ST202 'timout' is no key",
+        "help: did you mean 'timeout'?",
+        "",
+    ]
+
+
+def test_warnings_of_what_was_updated_are_told() -> None:
+    shown = text(at_noon(updated=("echo",), diagnostics=(ODD,)))
+    assert "updated" in shown
+    assert "ST202" in shown
+
+
+def test_diagnostics_without_news_name_what_they_are_about() -> None:
+    between = WRONG._replace(tool=None, path="tools")
+    shown = text(at_noon(diagnostics=(between, ODD)))
+    assert shown.startswith("12:00:00  checked       0 ms  echo, tools\ntools:4:3: ST201")
+
+
+def test_of_the_start_only_what_is_wrong_with_rejected_tools_is_told() -> None:
+    fine = ODD._replace(tool="fine", message="of no importance")
+    start = at_noon(
+        added=("fine",), rejected=("echo",), diagnostics=(WRONG, ODD, fine), is_start=True
+    )
+    shown = text(start)
+    assert shown.startswith("tools/echo/x.json:4:3: ST201")
+    assert "ST202 'timout'" in shown
+    assert "of no importance" not in shown
+    assert text(at_noon(added=("fine",), diagnostics=(fine,), is_start=True)) == ""
+
+
+def test_words_are_coloured_and_still_aligned() -> None:
+    shown = text(at_noon(added=("new",), rejected=("bad",)), color=True)
+    assert "\x1b[32madded\x1b[0m   " in shown
+    assert "\x1b[1;31mrejected\x1b[0m" in shown
+    uncoloured = re.sub(r"\x1b\[[\d;]+m", "", shown)
+    assert uncoloured == text(at_noon(added=("new",), rejected=("bad",)))
+
+
+names = st.lists(st.text(max_size=9), max_size=12).map(tuple)
+
+
+@moderate
+@given(added=names, removed=names, rejected=names, seconds=st.floats(0, 1e6))
+def test_no_name_can_do_anything_to_the_terminal_or_to_a_line(
+    added: tuple[str, ...], removed: tuple[str, ...], rejected: tuple[str, ...], seconds: float
+) -> None:
+    moment = at_noon(
+        added=added, removed=removed, rejected=rejected, serving=rejected[:1], duration=seconds
+    )
+    lines = text(moment).split("\n")
+    kinds = [added, removed, rejected[:1], [each for each in rejected if each != rejected[0]]]
+    assert len(lines) == max(1, sum(map(bool, kinds)))
+    assert all(re.match(r"12:00:00  \w+ +[\d,]+ ms  ", line) for line in lines)
+    assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e]", "".join(lines))
+
+
+def test_a_document_has_all_fields_of_the_change() -> None:
+    moment = at_noon(
+        added=("new",),
+        rejected=("echo",),
+        serving=("echo",),
+        diagnostics=(ODD,),
+        duration=0.0521234,
+    )
+    assert document(moment) == {
+        "time": "2026-01-31T12:00:00.000+00:00",
+        "added": ["new"],
+        "updated": [],
+        "removed": [],
+        "rejected": ["echo"],
+        "waiting": [],
+        "serving": ["echo"],
+        "duration": 0.052123,
+        "diagnostics": [
+            {
+                "code": "ST202", "severity": "warning", "message": "'timout' is no key",
+                "help": "did you mean 'timeout'?", "tool": "echo", "path": "tools/echo",
+                "line": 1, "column": 1,
+            }
+        ],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def results() -> Iterator[None]:
+    """Give the results of a command somewhere to go."""
+    with _clean_output():
+        yield
+
+
+@pytest.mark.usefixtures("results")
+def test_a_notice_is_told_once_and_again_when_it_changes() -> None:
+    moments = SimpleQueue[Moment]()
+    for _ in range(5):
+        moments.put(at_noon())
+    notices = iter(["no watches left", "no watches left", None, "no watches left", "gone"])
+    told = list(islice(followed(moments, lambda: next(notices)), 8))
+    shown = [each if isinstance(each, str) else "-" for each in told]
+    assert shown == ["no watches left", "-", "-", "-", "no watches left", "-", "gone", "-"]
+
+
+class Lines:
+    """The lines of a stream, which are awaited as they come."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._queue = SimpleQueue[str | None]()
+        self._thread = Thread(target=self._read, args=[stream])
+        self._thread.start()
+
+    def _read(self, stream: IO[str]) -> None:
+        with stream:
+            for line in stream:
+                self._queue.put(line)
+        self._queue.put(None)
+
+    def until(self, words: str) -> str:
+        """Return all up to the line that has the words."""
+        lines: list[str] = []
+        while not lines or words not in lines[-1]:
+            line = self._next(f"{words!r} did not come after {lines}")
+            assert line is not None, f"{words!r} did not come before the end of {lines}"
+            lines.append(line)
+        return "".join(lines)
+
+    def rest(self) -> str:
+        """Return what comes until the stream ends."""
+        return "".join(iter(lambda: self._next("the stream does not end") or "", ""))
+
+    def close(self) -> None:
+        """Wait for the end of the stream."""
+        self._thread.join(PATIENCE)
+
+    def _next(self, failure: str) -> str | None:
+        try:
+            return self._queue.get(timeout=PATIENCE)
+        except Empty:
+            raise AssertionError(failure) from None
+
+
+class Watching:
+    """A running ``sovl-tools watch``."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._process = process
+        self.out, self.err = Lines(process.stdout), Lines(process.stderr)
+
+    def event(self) -> dict[str, Any]:
+        """Return the next JSON object."""
+        found: dict[str, Any] = json.loads(self.out.until("\n"))
+        return found
+
+    def end(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Send a signal; return the exit code."""
+        self._process.send_signal(number)
+        return self._process.wait(PATIENCE)
+
+    def close(self) -> None:
+        """End it whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        self.out.close()
+        self.err.close()
+
+
+Start = Callable[..., Watching]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start ``sovl-tools`` with the arguments in ``tmp_path``."""
+    started: list[Watching] = []
+
+    def command(*arguments: str, **environment: str) -> Watching:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
+            cwd=tmp_path,
+            env={**clean_environment(), **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        started.append(Watching(process))
+        return started[-1]
+
+    yield command
+    for each in started:
+        each.close()
+
+
+def save(folder: Path, code: str) -> None:
+    """Save a tool's module as editors do."""
+    draft = folder / ".draft"
+    draft.write_text(code)
+    draft.replace(folder / f"{folder.name}.py")
+
+
+def test_a_day_of_edits_is_a_readable_log(start: Start, write: Write, tmp_path: Path) -> None:
+    folder = write("echo")
+    watching = start("watch")
+    assert watching.err.until(SUMMARY) == f"watching tools: 1 tool loaded; {SUMMARY}\n"
+    save(folder, code_of("echo") + "# edited\n")
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d  updated  +[\d,]+ ms  echo\n", watching.out.until("updated")
+    )
+    save(folder, BROKEN)
+    broken = watching.out.until("echo.py:1:")
+    assert "  rejected  " in broken
+    assert "echo: the last good version keeps serving" in broken
+    assert "1 | def echo(text: str) -> str" in watching.out.until("^")
+    save(folder, code_of("echo"))
+    assert "  updated   " in watching.out.until("  echo")
+    write("shout")
+    assert "shout" in watching.out.until("  added     ")
+    folder.rename(tmp_path / "echo")
+    assert "echo" in watching.out.until("  removed   ")
+    assert watching.end() == 0
+    assert (watching.out.rest(), watching.err.rest()) == ("", "")
+
+
+def test_as_json_the_start_and_each_change_are_an_object(start: Start, write: Write) -> None:
+    folder = write("echo")
+    write("odd", "{")
+    watching = start("-q", "watch", "--format", "json")
+    first = watching.event()
+    assert (first["added"], first["rejected"], first["serving"]) == (["echo"], ["odd"], [])
+    assert [each["code"] for each in first["diagnostics"]] == ["ST201"]
+    save(folder, BROKEN)
+    broken = watching.event()
+    assert (broken["rejected"], broken["serving"]) == (["echo"], ["echo"])
+    assert [each["severity"] for each in broken["diagnostics"]] == ["error"]
+    assert 0 < broken["duration"] < PATIENCE
+    assert datetime.fromisoformat(broken["time"]).utcoffset() is not None
+    assert watching.end() == 0
+    assert watching.err.rest() == ""
+
+
+def test_a_second_tool_of_a_name_is_no_version_of_the_first(
+    start: Start, write: Write, tmp_path: Path
+) -> None:
+    folder = write("echo")
+    (tmp_path / "drafts").mkdir()
+    watching = start("watch", "--tools", "tools", "--tools", "drafts")
+    watching.err.until(SUMMARY)
+    shutil.copytree(folder, tmp_path / "aside")
+    (tmp_path / "aside").rename(tmp_path / "drafts" / "echo")
+    assert watching.out.until("rejected").endswith("  echo: not served\n")
+    assert "ST801 there is already a tool 'echo'" in watching.out.until("ST801")
+
+
+def test_what_is_rejected_at_the_start_is_shown_as_validate_shows_it(
+    start: Start, write: Write, run: Run
+) -> None:
+    write("echo", manifest_of("echo", timout=3))
+    write("odd", manifest_of("other", timout=3))
+    validated = run("validate", "tools/odd").out.partition("1 tool checked")[0]
+    watching = start("watch")
+    assert ": 1 tool loaded, 1 rejected; " in watching.err.until(SUMMARY)
+    assert watching.out.until("help: did you mean 'timeout'") + "\n" == validated
+    assert watching.end() == 0
+    assert watching.out.rest() == "\n"
+
+
+def test_another_program_may_end_it(start: Start, write: Write) -> None:
+    write("echo")
+    watching = start("watch")
+    watching.err.until(SUMMARY)
+    assert watching.end(signal.SIGTERM) == 0
+    assert (watching.out.rest(), watching.err.rest()) == ("", "")
+
+
+def test_a_tool_that_hangs_at_the_start_can_be_interrupted(start: Start, write: Write) -> None:
+    write(
+        "echo",
+        code="import sys\n\nprint('hanging', file=sys.stderr, flush=True)\nwhile True: pass\n",
+    )
+    watching = start("watch", "--import-timeout", "86400")
+    watching.err.until("hanging")
+    assert watching.end() == 0
+    assert watching.err.rest() == ""
+
+
+def test_a_tool_that_hangs_when_it_was_edited_can_be_interrupted(
+    start: Start, write: Write
+) -> None:
+    folder = write("echo")
+    watching = start("watch", "--import-timeout", "86400")
+    watching.err.until(SUMMARY)
+    save(folder, HANGING)
+    watching.err.until("hanging")
+    assert watching.end() == 0
+    assert (watching.out.rest(), watching.err.rest()) == ("", "")
+
+
+def test_a_directory_that_is_not_there_is_waited_for(
+    start: Start, write: Write, tmp_path: Path
+) -> None:
+    watching = start("watch", "--tools", "tools", "--tools", "drafts")
+    assert "watching tools, drafts: 0 tools loaded" in watching.err.until(SUMMARY)
+    assert watching.err.until("tools") == "'tools' is not there yet; waiting for it\n"
+    assert watching.err.until("drafts") == "'drafts' is not there yet; waiting for it\n"
+    write("echo")
+    (tmp_path / "tools").rename(tmp_path / "drafts")
+    assert watching.out.until("added").endswith("  echo\n")
+    assert watching.end() == 0
+
+
+def test_a_folder_that_comes_file_by_file_is_waited_for(
+    start: Start, write: Write, tmp_path: Path
+) -> None:
+    write("shout")
+    watching = start("watch")
+    watching.err.until(SUMMARY)
+    folder = tmp_path / "tools" / "echo"
+    folder.mkdir()
+    (folder / "echo.json").write_text(json.dumps(manifest_of("echo")))
+    assert "  echo: not all files are there yet\n" in watching.out.until("waiting")
+    save(folder, code_of("echo"))
+    assert watching.out.until("added").endswith("  echo\n")
+
+
+def test_a_library_that_tools_import_is_watched(start: Start, write: Write, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "words.py").write_text("WORD = 'one'\n")
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nwatch = ["library"]\n')
+    write("echo", code="from library.words import WORD\n\n\n" + code_of("echo"))
+    write("shout")
+    search = os.pathsep.join([clean_environment()["PYTHONPATH"], str(tmp_path)])
+    watching = start("watch", PYTHONPATH=search)
+    assert "watching tools, library: 2 tools loaded" in watching.err.until(SUMMARY)
+    (library / "words.py").write_text("WORD = 'another'\n")
+    assert watching.out.until("updated").endswith("  echo\n")
+
+
+def test_it_can_look_for_itself_instead_of_asking_the_system(start: Start, write: Write) -> None:
+    folder = write("echo")
+    watching = start("watch", "--poll")
+    watching.err.until(SUMMARY)
+    save(folder, code_of("echo") + "# edited\n")
+    assert watching.out.until("updated").endswith("  echo\n")
+    assert watching.end() == 0
+
+
+@pytest.mark.parametrize("options", [["--format", "yaml"], ["--import-timeout", "nan"], ["tools"]])
+def test_a_bad_option_is_misuse(options: list[str], run: Run, write: Write) -> None:
+    write("echo")
+    done = run("watch", *options)
+    assert (done.code, done.out) == (2, "")
+    assert "Error: " in done.err
+
+
+def test_a_project_that_can_not_be_read_is_misuse(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\nwatch = 'library'\n")
+    done = run("watch")
+    assert done.code == 2
+    assert "watch must be an array" in done.err
+
+
+def test_a_reader_that_leaves_ends_it_without_a_word(write: Write, tmp_path: Path) -> None:
+    write("echo")
+    command = (
+        f"set -o pipefail; {sys.executable} -P -m sovl_tools -q watch --format json | head -n 1"
+    )
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=tmp_path,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["added"] == ["echo"]
+
+
+def test_a_reader_that_is_not_there_ends_it_without_a_word(write: Write, tmp_path: Path) -> None:
+    write("echo")
+    read, written = os.pipe()
+    os.close(read)
+    with contextlib.closing(os.fdopen(written, "wb")) as output:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "sovl_tools", "-q", "watch", "--format", "json"],
+            cwd=tmp_path,
+            env=clean_environment(),
+            stdout=output,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_on_a_terminal_it_is_coloured_and_leaves_a_clean_line(write: Write, tmp_path: Path) -> None:
+    write("odd", "{")
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "sovl_tools", "watch"],
+        cwd=tmp_path,
+        env=clean_environment(),
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        start_new_session=True,
+    )
+    os.close(follower)
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.close, leader)
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        assert "\x1b[1;31mST201\x1b[0m" in _read(leader, until="\r\n\r\n")
+        process.send_signal(signal.SIGINT)
+        assert _read(leader) == "\r\n"
+        assert process.wait(PATIENCE) == 0
+
+
+def _read(terminal: int, *, until: str | None = None) -> str:
+    """Return what comes until it ends so, or until the end."""
+    shown = b""
+    with contextlib.suppress(OSError):
+        while until is None or not shown.endswith(until.encode()):
+            shown += os.read(terminal, 65536)
+    return shown.decode()

@@ -1,0 +1,85 @@
+"""What tests of reloading share: candidates of no folder, modules that answer, what is left."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sovl_tools.loading.modules import ROOT, Generation
+from sovl_tools.model.catalog import Candidate, Catalog, Status
+from sovl_tools.model.definition import ToolDefinition
+
+
+def says(word: object, name: str = "echo", head: str = "") -> str:
+    """Return a module whose tool answers with a word."""
+    return f"{head}\n\n\ndef {name}(text: str) -> object:\n    return {word!r}\n"
+
+
+def gives(expression: str, name: str = "echo", head: str = "") -> str:
+    """Return a module whose tool answers with what an expression gives when it is called."""
+    return f"{head}\n\n\ndef {name}(text: str) -> object:\n    return {expression}\n"
+
+
+def answer(tools: Mapping[str, ToolDefinition], name: str = "echo") -> Any:
+    """Return what a tool answers."""
+    return tools[name].execute(text="")
+
+
+def answers(catalog: Catalog) -> dict[str, Any]:
+    """Return what all tools answer."""
+    return {name: answer(catalog.tools, name) for name in catalog.tools}
+
+
+def statuses(catalog: Catalog) -> dict[str, Status]:
+    """Return what became of the folders, by their paths."""
+    return {each.path: each.status for each in catalog.candidates}
+
+
+def handler(step: Any, context: Any) -> None: ...
+
+
+def good(
+    name: str, root: str = "one", *, phrases: tuple[str, ...] = (), actions: tuple[str, ...] = ()
+) -> Candidate:
+    """Return the candidate of a tool that loaded; each call makes another version."""
+    definition = ToolDefinition(
+        name,
+        "",
+        {},
+        lambda: None,
+        source=f"{root}/{name}",
+        activation_phrases=phrases,
+        step_handlers={action: partial(handler) for action in actions},
+    )
+    bare = bad(name, root, status="loaded")
+    return bare._replace(definition=definition, phrases=phrases, actions=actions, reasons=())
+
+
+def bad(name: str, root: str = "one", *, status: Status = "rejected", why: str = "") -> Candidate:
+    """Return the candidate of a folder that gave no tool."""
+    path = f"{root}/{name}"
+    return Candidate(name, path, f"/absent/{path}", status, reasons=(why or f"it is {status}",))
+
+
+def generations(place: Path) -> list[Generation]:
+    """Return all generations of folders below a place that are alive."""
+    gc.collect()
+    every = [each for each in gc.get_objects() if isinstance(each, Generation)]
+    return [each for each in every if each.snapshot.folder.location.startswith(str(place))]
+
+
+def modules() -> set[str]:
+    """Return the names of all modules of tools that can be imported."""
+    gc.collect()
+    return {name for name in sys.modules if name.startswith(f"{ROOT}.")}
+
+
+def loggers() -> set[str]:
+    """Return the names of all loggers of tools' modules."""
+    gc.collect()
+    return {name for name in logging.root.manager.loggerDict if name.startswith(f"{ROOT}.")}

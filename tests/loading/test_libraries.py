@@ -1,0 +1,316 @@
+"""Modules outside of the tools' folders: those that import them run again when they change."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from uuid import uuid4
+
+import pytest
+
+from sovl_tools.loading.libraries import Libraries, put_back
+from sovl_tools.loading.load import load
+from sovl_tools.loading.pipeline import Settings
+from sovl_tools.loading.shelf import Shelf
+from tests.conftest import Write
+from tests.loading.folders import answer, answers, gives, says
+
+RAN = "RAN = object()\n"
+
+
+class Library:
+    """A package that can be imported, under a name that no other test has."""
+
+    def __init__(self, place: Path) -> None:
+        self.name = f"library_{uuid4().hex}"
+        self.path = place / self.name
+        self.path.mkdir(parents=True)
+
+    def put(self, file: str, text: str) -> str:
+        """Write a file of the package and return its path."""
+        path = self.path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    def modules(self) -> dict[str, ModuleType]:
+        """Return those of its modules that have been imported."""
+        known = sys.modules.copy().items()
+        return {name: module for name, module in known if name.startswith(self.name)}
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """Return a package with an ``__init__.py`` and a module ``words``."""
+    monkeypatch.syspath_prepend(tmp_path / "src")
+    library = Library(tmp_path / "src")
+    library.put("__init__.py", "")
+    library.put("words.py", "WORD = 'one'\n")
+    yield library
+    for name in library.modules():
+        del sys.modules[name]
+
+
+def loaded(tmp_path: Path, *libraries: Path) -> Shelf:
+    """Load all tools and return them with the libraries that they may use."""
+    shelf = Shelf(load([tmp_path / "tools"], settings=Settings()))
+    shelf.libraries.add(map(str, libraries))
+    return shelf
+
+
+def importing(library: Library, name: str = "echo") -> str:
+    return gives("words.WORD", name, head=f"from {library.name} import words\n\n{RAN}")
+
+
+def lazily(library: Library, name: str = "late") -> str:
+    line = f"from {library.name} import words"
+    return f"{RAN}\n\ndef {name}(text: str):\n    {line}\n\n    return words.WORD\n"
+
+
+def test_a_changed_module_runs_its_importers_again_and_no_other(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    write("echo", code=importing(library))
+    write("other", code=says("other", "other"))
+    shelf = loaded(tmp_path, library.path)
+    before = dict(shelf.catalog.tools)
+    changed = library.put("words.py", "WORD = 'three'\n")
+    assert shelf.reload({changed}).updated == ("echo",)
+    assert answers(shelf.catalog) == {"echo": "three", "other": "other"}
+    assert shelf.catalog.tools["other"] is before["other"]
+
+
+IMPORTS = {
+    "import module": "import {0}.words as words",
+    "import package": "import {0}.words\nwords = {0}.words",
+    "importlib": "from importlib import import_module\nwords = import_module('{0}.words')",
+    "star": "from {0}.words import *\nfrom {0} import words",
+}
+
+
+@pytest.mark.parametrize("how", IMPORTS)
+def test_an_importer_is_known_however_it_imports(
+    how: str, library: Library, write: Write, tmp_path: Path
+) -> None:
+    write("echo", code=gives("words.WORD", head=IMPORTS[how].format(library.name)))
+    shelf = loaded(tmp_path, library.path)
+    changed = library.put("words.py", "WORD = 'three'\n")
+    assert shelf.reload({changed}).updated == ("echo",)
+    assert answer(shelf.catalog.tools) == "three"
+
+
+def test_an_import_inside_a_function_gets_the_new_module(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    write("late", code=lazily(library))
+    shelf = loaded(tmp_path, library.path)
+    assert answer(shelf.catalog.tools, "late") == "one"
+    changed = library.put("words.py", "WORD = 'three'\n")
+    assert shelf.reload({changed}).updated == ("late",)
+    assert answer(shelf.catalog.tools, "late") == "three"
+
+
+def test_an_import_in_a_helper_counts(library: Library, write: Write, tmp_path: Path) -> None:
+    code = gives("helpers.words.WORD", head="from . import helpers\n")
+    write("echo", code=code, helpers=f"from {library.name} import words\n")
+    shelf = loaded(tmp_path, library.path)
+    changed = library.put("words.py", "WORD = 'three'\n")
+    assert shelf.reload({changed}).updated == ("echo",)
+    assert answer(shelf.catalog.tools) == "three"
+
+
+def test_an_edit_of_equal_length_within_a_second_runs(
+    library: Library, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    write("echo", code=importing(library))
+    shelf = loaded(tmp_path, library.path)
+    for word in ("two", "six", "ten", "one"):
+        changed = library.put("words.py", f"WORD = '{word}'\n")
+        assert shelf.reload({changed}).updated == ("echo",)
+        assert answer(shelf.catalog.tools) == word
+
+
+def test_a_module_that_uses_the_changed_one_is_imported_anew(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    library.put("parts/__init__.py", "from ..words import WORD\n")
+    write("echo", code=gives("parts.WORD", head=f"from {library.name} import parts\n"))
+    shelf = loaded(tmp_path, library.path)
+    shelf.reload({library.put("words.py", "WORD = 'three'\n")})
+    assert answer(shelf.catalog.tools) == "three"
+
+
+def test_a_sub_package_may_come(library: Library, write: Write, tmp_path: Path) -> None:
+    code = gives("parts.WORD", head=f"from {library.name} import parts\n")
+    write("echo", code=code)
+    shelf = loaded(tmp_path, library.path)
+    assert not shelf.catalog.tools
+    library.put("parts/__init__.py", "WORD = 'part'\n")
+    assert shelf.reload({str(library.path / "parts")}).added == ("echo",)
+    assert answer(shelf.catalog.tools) == "part"
+
+
+def test_a_package_without_a_file_of_its_own_is_imported_anew(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    (library.path / "__init__.py").unlink()
+    write("echo", code=importing(library))
+    shelf = loaded(tmp_path, library.path)
+    assert library.modules()[library.name].__file__ is None
+    shelf.reload({library.put("words.py", "WORD = 'three'\n")})
+    assert answer(shelf.catalog.tools) == "three"
+
+
+def test_a_single_module_may_be_a_library(library: Library, write: Write, tmp_path: Path) -> None:
+    module = library.path.with_suffix(".py")
+    module.write_text("WORD = 'one'\n")
+    library.put("__init__.py", "")
+    library.path.rename(tmp_path / "elsewhere")
+    write("echo", code=gives("words.WORD", head=f"import {library.name} as words\n"))
+    shelf = loaded(tmp_path, module)
+    module.write_text("WORD = 'three'\n")
+    assert shelf.reload({str(module)}).updated == ("echo",)
+    assert answer(shelf.catalog.tools) == "three"
+
+
+def test_a_library_behind_a_link_is_known(library: Library, write: Write, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(library.path)
+    write("echo", code=importing(library))
+    shelf = loaded(tmp_path, link)
+    library.put("words.py", "WORD = 'three'\n")
+    assert shelf.reload({str(link / "words.py")}).updated == ("echo",)
+
+
+def test_a_broken_library_leaves_the_tools_and_its_modules_in_place(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    library.put("more.py", "WORD = 'more'\n")
+    late = f"    from {library.name} import more\n\n"
+    code = f"from {library.name} import words\n\n\ndef echo(text: str):\n{late}"
+    write("echo", code=f"{code}    return words.WORD, more.WORD\n")
+    shelf = loaded(tmp_path, library.path)
+    before = shelf.catalog.tools["echo"]
+    change = shelf.reload({library.put("words.py", "WORD = \n")})
+    assert change.rejected == ("echo",)
+    assert [each.code for each in change.diagnostics] == ["ST501"]
+    assert shelf.catalog.tools["echo"] is before
+    assert answer(shelf.catalog.tools) == ("one", "more")
+    assert shelf.reload({library.put("words.py", "WORD = 'three'\n")}).updated == ("echo",)
+    assert answer(shelf.catalog.tools) == ("three", "more")
+
+
+def test_the_old_modules_are_there_after_a_failure(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    write("echo", code=importing(library))
+    shelf = loaded(tmp_path, library.path)
+    words = library.modules()[f"{library.name}.words"]
+    shelf.reload({library.put("words.py", "1 / 0\n")})
+    assert library.modules()[f"{library.name}.words"] is words
+
+
+def test_modules_that_were_imported_anew_are_not_put_back(library: Library) -> None:
+    libraries = Libraries()
+    libraries.add([str(library.path)])
+    old = __import__(library.name)
+    taken = libraries.take_out(())
+    new = __import__(library.name)
+    put_back(taken)
+    assert old is not new
+    assert sys.modules[library.name] is new
+
+
+def test_a_tool_that_a_library_kept_from_loading_is_tried_again(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    library.put("words.py", "1 / 0\n")
+    write("echo", code=importing(library))
+    shelf = loaded(tmp_path, library.path)
+    assert "echo" in shelf.catalog.unavailable
+    assert shelf.reload({library.put("words.py", "WORD = 'two'\n")}).added == ("echo",)
+    assert answer(shelf.catalog.tools) == "two"
+
+
+def test_a_tool_and_its_library_may_change_together(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    folder = write("echo", code=importing(library))
+    shelf = loaded(tmp_path, library.path)
+    write("echo", code=importing(library).replace("words.WORD", "words.OTHER"))
+    changed = library.put("words.py", "OTHER = 'other'\n")
+    assert shelf.reload({str(folder / "echo.py"), changed}).updated == ("echo",)
+    assert answer(shelf.catalog.tools) == "other"
+
+
+def test_files_that_are_no_sources_are_nobodys_concern(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    write("echo", code=importing(library))
+    shelf = loaded(tmp_path, library.path)
+    before = library.modules()
+    assert not shelf.reload({library.put("words.csv", "a,b")})
+    assert library.modules() == before
+    assert not shelf.libraries.sources([str(tmp_path / f"{library.name}_2" / "words.py")])
+
+
+def test_modules_of_the_interpreter_and_odd_ones_are_left_alone(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = ModuleType(f"{library.name}.odd")
+    odd.__path__ = None  # type: ignore[assignment]  # that is what is odd about it
+    monkeypatch.setitem(sys.modules, odd.__name__, odd)
+    monkeypatch.chdir(library.path)
+    libraries = Libraries()
+    libraries.add([str(library.path)])
+    before = set(sys.modules)
+    assert libraries.take_out(()) == {}
+    assert before <= set(sys.modules)
+
+
+def test_modules_may_be_collected_while_libraries_are_taken_out(library: Library) -> None:
+    libraries = Libraries()
+    libraries.add([str(library.path)])
+
+    class Ending:
+        """Something that takes a module out when the collector finds it."""
+
+        def __init__(self, number: int) -> None:
+            self.name = f"{library.name}_{number}"
+            self.itself = self
+            sys.modules[self.name] = ModuleType(self.name)
+
+        def __del__(self) -> None:
+            del sys.modules[self.name]
+
+    before = gc.get_threshold()
+    try:
+        for number in range(50):
+            Ending(number)
+            gc.set_threshold(1)
+            libraries.take_out(())
+            gc.set_threshold(*before)
+    finally:
+        gc.set_threshold(*before)
+        gc.collect()
+
+
+def test_what_looks_otherwise_is_found_without_events(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    single = tmp_path / "src" / f"{library.name}_single.py"
+    write("echo", code=importing(library))
+    shelf = loaded(tmp_path, library.path, single)
+    assert shelf.libraries.changed() == set()
+    changed = {library.put("words.py", "WORD = 'three'\n"), library.put("parts/deep.py", "")}
+    library.put("words.csv", "a,b")
+    single.write_text("")
+    assert shelf.libraries.changed() == {*changed, str(single)}
+    assert changed <= shelf.changed()
+    shelf.reload(shelf.changed())
+    assert answer(shelf.catalog.tools) == "three"
+    assert shelf.libraries.changed() == set()

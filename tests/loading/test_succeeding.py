@@ -1,0 +1,164 @@
+"""What takes the place of a tool's version when its files have changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools.loading.succeeding import arriving, successor
+from sovl_tools.model.catalog import Candidate, Status
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.watching.survey import survey
+from tests.conftest import Write
+from tests.loading.folders import bad, good, handler
+
+
+def function() -> None: ...
+
+
+def version(**fields: Any) -> Candidate:
+    """Return a tool that loaded; those of the same fields are made of the same."""
+    made = {"name": "a", "description": "", "parameters": {}, "function": function, **fields}
+    return bad("a", status="loaded")._replace(definition=ToolDefinition(**made), reasons=())
+
+
+def test_a_good_version_has_the_one_before_beside_it() -> None:
+    old, new = good("a"), good("a")
+    after = successor(old, new, is_served=True)
+    assert after._replace(previous=None) == new
+    assert after.previous == old
+
+
+def test_only_one_version_is_kept() -> None:
+    first, second, third = good("a"), good("a"), good("a")
+    after = successor(successor(first, second, is_served=True), third, is_served=True)
+    assert after.previous == second
+
+
+@pytest.mark.parametrize("status", ["rejected", "waiting", "loaded"])
+def test_the_last_version_that_served_is_kept(status: Status) -> None:
+    first = good("a")
+    broken = successor(first, bad("a"), is_served=True)
+    again = successor(broken, bad("a", why="another")._replace(status=status), is_served=False)
+    assert broken.previous == first
+    assert again.previous == first
+
+
+@pytest.mark.parametrize("status", ["disabled", "unavailable"])
+def test_nothing_is_kept_beside_what_was_taken_out(status: Status) -> None:
+    assert successor(good("a"), bad("a", status=status), is_served=True).previous is None
+
+
+def test_nothing_is_kept_if_nothing_ever_served() -> None:
+    assert successor(bad("a"), bad("a", why="another"), is_served=False).previous is None
+
+
+@pytest.mark.parametrize(
+    ("left", "is_kept"), [("json", True), ("py", True), ("txt", False), ("", True)]
+)
+def test_the_version_of_a_folder_without_its_files_is_not_kept(
+    left: str, *, is_kept: bool, tmp_path: Path
+) -> None:
+    old = good("a")._replace(location=str(tmp_path / "a"))
+    if left:
+        (tmp_path / "a").mkdir()
+        (tmp_path / "a" / f"a.{left}").touch()
+    after = successor(old, bad("a")._replace(location=old.location), is_served=True)
+    assert (after.previous is not None) is is_kept
+
+
+def test_the_old_one_stays_if_the_new_one_is_made_of_the_same() -> None:
+    old = version(metadata={"a": [1, "b"]}, step_handlers={"x": handler, "y": handler})
+    new = version(metadata={"a": [1, "b"]}, step_handlers={"x": handler, "y": handler})
+    assert new.definition != old.definition
+    assert successor(old, new, is_served=True) is old
+
+
+def test_what_a_broken_one_has_beside_it_is_no_difference() -> None:
+    broken = successor(good("a"), bad("a"), is_served=True)
+    assert successor(broken, bad("a"), is_served=False) is broken
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"description": "Another."},
+        {"function": lambda: None},
+        {"metadata": {"number": 1.0}},
+        {"metadata": {"number": True}},
+        {"metadata": {"number": "1"}},
+        {"step_handlers": {"x": partial(handler)}},
+        {"step_handlers": {"y": handler}},
+        {"tags": ("io",)},
+    ],
+    ids=[
+        "description", "function", "float", "truth", "text", "handler", "action", "tags",
+    ],
+)  # fmt: skip
+def test_a_new_one_is_told_from_the_old_by_whatever_differs(fields: dict[str, Any]) -> None:
+    same: dict[str, Any] = {"metadata": {"number": 1}, "step_handlers": {"x": handler}}
+    old, new = version(**same), version(**{**same, **fields})
+    assert successor(old, version(**same), is_served=True) is old
+    assert successor(old, new, is_served=True).definition is new.definition
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"phrases": ("say it",)},
+        {"has_own_phrases": True},
+        {"actions": ("greet",)},
+        {"path": "tools/a"},
+        {"reasons": ("other",)},
+    ],
+    ids=str,
+)
+def test_so_is_a_new_one_of_the_same_definition(change: dict[str, Any]) -> None:
+    old = good("a")
+    assert successor(old, old._replace(**change), is_served=True) is not old
+
+
+def arrival(folder: Path) -> str | None:
+    """Return why a folder is waited for, if it is."""
+    place = ToolFolder(folder.name, folder.name, str(folder))
+    candidate = arriving(place, survey(str(folder)))
+    if candidate is None:
+        return None
+    assert candidate.status == "waiting"
+    assert candidate.location == str(folder)
+    (reason,) = candidate.reasons
+    return reason
+
+
+def test_a_folder_with_both_files_is_not_waited_for(write: Write) -> None:
+    assert arrival(write("echo")) is None
+    assert arrival(write("echo", manifest="broken", code="broken")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("echo.json", "echo.json has not arrived yet"),
+        ("echo.py", "echo.py has not arrived yet"),
+    ],
+)
+def test_a_file_that_is_missing_or_empty_is_waited_for(name: str, words: str, write: Write) -> None:
+    folder = write("echo")
+    (folder / name).write_text("")
+    assert arrival(folder) == words
+    (folder / name).unlink()
+    assert arrival(folder) == words
+
+
+def test_an_empty_folder_and_one_that_is_gone_are_waited_for(tmp_path: Path) -> None:
+    folder = tmp_path / "echo"
+    os.mkdir(folder)
+    assert arrival(folder) == "echo.json and echo.py have not arrived yet"
+    shutil.rmtree(folder)
+    assert arrival(folder) == "echo.json and echo.py have not arrived yet"

@@ -1,0 +1,207 @@
+"""What has changed in folders since they were loaded."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from time import time_ns
+
+import pytest
+
+from sovl_tools.loading.surveying import Surveys
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.watching.survey import survey
+from tests.conftest import REPOSITORY, Write
+
+HELPED = "from . import helpers\n\n\ndef echo(text: str):\n    return text\n"
+LONG_AGO = 1_000_000_000_000_000_000
+
+
+class Watched:
+    """A tool's folder that was loaded, and what is known of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder
+        self.folder = ToolFolder(folder.name, f"tools/{folder.name}", str(folder))
+        self.surveys = Surveys()
+
+    def load(self) -> None:
+        self.surveys.keep(self.folder, survey(self.folder.location))
+
+    def has_other_data(self) -> bool:
+        return self.surveys.has_other_data(self.folder, survey(self.folder.location))
+
+    def is_changed(self) -> bool:
+        return self.surveys.is_changed(self.folder)
+
+    def learn(self, since: int) -> bool:
+        return self.surveys.learn(self.folder, since)
+
+
+@pytest.fixture
+def echo(write: Write) -> Watched:
+    return Watched(write("echo"))
+
+
+def put(path: Path, text: str, age: int = 0) -> None:
+    """Write a file whose time of modification is told from that of any other."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    os.utime(path, ns=(LONG_AGO + age, LONG_AGO + age))
+
+
+def test_manifest_and_module_are_no_data(echo: Watched) -> None:
+    echo.load()
+    put(echo.path / "echo.json", "other")
+    put(echo.path / "echo.py", "other")
+    assert not echo.has_other_data()
+
+
+def test_a_file_beside_them_is_data_whether_new_other_or_gone(echo: Watched) -> None:
+    echo.load()
+    for age in (1, 2):
+        put(echo.path / "words.csv", "a,b", age)
+        assert echo.has_other_data()
+        echo.load()
+        assert not echo.has_other_data()
+    (echo.path / "words.csv").unlink()
+    assert echo.has_other_data()
+
+
+def test_a_file_below_is_data(echo: Watched) -> None:
+    echo.load()
+    put(echo.path / "data" / "words.csv", "a,b")
+    assert echo.has_other_data()
+
+
+def test_noise_is_no_data(echo: Watched) -> None:
+    echo.load()
+    put(echo.path / "echo.py~", "old")
+    put(echo.path / "__pycache__" / "echo.pyc", "")
+    assert not echo.has_other_data()
+
+
+def test_a_helper_that_the_module_can_import_is_no_data(write: Write) -> None:
+    echo = Watched(write("echo", code=HELPED, helpers="WORD = 1\n"))
+    echo.load()
+    put(echo.path / "helpers.py", "WORD = 2\n")
+    assert not echo.has_other_data()
+
+
+def test_a_python_file_that_the_module_can_only_read_is_data(write: Write) -> None:
+    echo = Watched(write("echo", helpers="WORD = 1\n"))
+    echo.load()
+    put(echo.path / "helpers.py", "WORD = 2\n")
+    assert echo.has_other_data()
+
+
+def test_beside_a_module_that_can_not_be_read_everything_is_data(write: Write) -> None:
+    echo = Watched(write("echo", code=HELPED, helpers="WORD = 1\n"))
+    echo.load()
+    (echo.path / "echo.py").unlink()
+    assert not echo.has_other_data()
+    put(echo.path / "helpers.py", "WORD = 2\n")
+    assert echo.has_other_data()
+
+
+def test_in_a_folder_that_nobody_looked_at_any_data_may_have_changed(echo: Watched) -> None:
+    assert not echo.has_other_data()
+    put(echo.path / "words.csv", "a,b")
+    assert echo.has_other_data()
+
+
+def test_a_folder_that_is_gone_is_forgotten(echo: Watched) -> None:
+    put(echo.path / "words.csv", "a,b")
+    echo.load()
+    echo.surveys.forget(echo.folder.location)
+    assert echo.has_other_data()
+    echo.surveys.forget(echo.folder.location)
+
+
+def test_a_file_that_was_written_during_the_load_is_seen_afterwards(echo: Watched) -> None:
+    seen = survey(echo.folder.location)
+    put(echo.path / "words.csv", "a,b")
+    echo.surveys.keep(echo.folder, seen)
+    assert echo.has_other_data()
+
+
+def test_a_module_that_writes_at_each_load_is_told_of_and_left_alone(
+    echo: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "sovl_tools")
+    for number in range(2):
+        assert caplog.messages == []
+        seen = survey(echo.folder.location)
+        put(echo.path / "words.csv", "a,b", number)
+        echo.surveys.keep(echo.folder, seen)
+    assert caplog.messages == ["tool tools/echo writes into its own folder when it is imported"]
+    assert not echo.has_other_data()
+    put(echo.path / "words.csv", "a,b", 9)
+    assert echo.has_other_data()
+
+
+def test_a_quiet_load_ends_the_count_of_those_that_wrote(
+    echo: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(3):
+        seen = survey(echo.folder.location)
+        put(echo.path / "words.csv", "a,b", number)
+        echo.surveys.keep(echo.folder, seen)
+        echo.load()
+    assert caplog.messages == []
+
+
+def test_a_folder_counts_as_changed_until_its_files_have_aged(echo: Watched) -> None:
+    old = Watched(REPOSITORY / "tools" / "slugify")
+    for each in (old, echo):
+        assert each.is_changed()
+        each.load()
+    assert echo.is_changed()
+    assert not old.is_changed()
+
+
+def test_a_folder_that_has_other_files_than_when_it_was_loaded_is_changed(tmp_path: Path) -> None:
+    link = tmp_path / "slugify"
+    link.symlink_to(REPOSITORY / "tools" / "slugify")
+    linked = Watched(link)
+    linked.load()
+    assert not linked.is_changed()
+    link.unlink()
+    link.mkdir()
+    assert linked.is_changed()
+
+
+def test_what_was_written_before_the_load_is_learnt(echo: Watched) -> None:
+    put(echo.path / "words.csv", "a,b")
+    assert not echo.learn(time_ns() + 1_000_000_000)
+    assert not echo.has_other_data()
+
+
+def test_what_was_written_since_the_load_may_be_another_version(echo: Watched) -> None:
+    assert echo.learn(time_ns() - 1_000_000_000)
+    put(echo.path / "words.csv", "a,b")
+    assert echo.has_other_data()
+
+
+@pytest.mark.parametrize("name", ["echo.json", "echo.py"])
+def test_a_file_that_is_missing_is_looked_for_again(echo: Watched, name: str) -> None:
+    (echo.path / name).unlink()
+    assert echo.learn(time_ns() + 1_000_000_000)
+
+
+def test_links_are_known_by_their_places(echo: Watched, write: Write, tmp_path: Path) -> None:
+    put(tmp_path / "words.csv", "a,b")
+    (echo.path / "link.csv").symlink_to(tmp_path / "words.csv")
+    assert echo.surveys.links == {}
+    echo.load()
+    other = tmp_path / "tools" / "other"
+    other.symlink_to(echo.path)
+    linked = ToolFolder("other", "tools/other", str(other))
+    echo.surveys.keep(linked, survey(str(other)))
+    target = str(tmp_path.resolve() / "words.csv")
+    assert echo.surveys.links == {
+        str(echo.path / "link.csv"): target,
+        str(other / "link.csv"): target,
+        str(other): str(echo.path.resolve()),
+    }

@@ -1,0 +1,238 @@
+"""Tests for what a tool's folder looks like."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from sovl_tools.watching.survey import MAX_DEPTH, MAX_ENTRIES, Stamp, survey
+from tests.watching.children import lines
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "echo"
+    place.mkdir()
+    (place / "echo.json").write_text("{}")
+    (place / "echo.py").write_text("def echo(): ...\n")
+    return place
+
+
+def stamp_of(path: Path) -> Stamp:
+    status = path.stat()
+    return Stamp(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def test_each_file_has_a_stamp(folder: Path) -> None:
+    (folder / "data").mkdir()
+    (folder / "data" / "words.csv").write_text("a,b")
+    stamps, links = survey(str(folder))
+    assert stamps == {
+        path: stamp_of(folder / path) for path in ("echo.json", "echo.py", "data/words.csv")
+    }
+    assert links == {}
+
+
+def test_noise_is_left_out(folder: Path) -> None:
+    for name in ("__pycache__", ".git", "node_modules"):
+        (folder / name).mkdir()
+        (folder / name / "file").touch()
+    (folder / "echo.py~").touch()
+    (folder / ".link").symlink_to("echo.py")
+    assert survey(str(folder)).stamps.keys() == {"echo.json", "echo.py"}
+    assert survey(str(folder)).links == {}
+
+
+def test_nothing_changes_without_a_change(folder: Path) -> None:
+    assert survey(str(folder)) == survey(str(folder))
+
+
+def test_an_edit_of_the_same_length_changes_the_stamp(folder: Path) -> None:
+    before = survey(str(folder))
+    (folder / "echo.json").write_text("[]")
+    os.utime(folder / "echo.json", ns=(0, before.stamps["echo.json"].modified + 1))
+    after = survey(str(folder))
+    assert after.stamps["echo.json"] != before.stamps["echo.json"]
+    assert after.stamps["echo.py"] == before.stamps["echo.py"]
+
+
+def test_a_file_that_takes_the_place_of_another_of_its_time_and_size_is_seen(folder: Path) -> None:
+    before = survey(str(folder)).stamps["echo.json"]
+    other = folder.parent / "other"
+    other.write_text("[]")
+    os.utime(other, ns=(0, before.modified))
+    other.replace(folder / "echo.json")
+    after = survey(str(folder)).stamps["echo.json"]
+    assert (after.modified, after.size) == (before.modified, before.size)
+    assert after.inode != before.inode
+
+
+def test_the_stamp_of_a_link_is_that_of_its_target(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target.csv"
+    target.write_text("one")
+    (folder / "data.csv").symlink_to(target)
+    before = survey(str(folder))
+    assert before.stamps["data.csv"] == stamp_of(target)
+    assert before.links == {"data.csv": str(target.resolve())}
+    target.write_text("three")
+    assert survey(str(folder)).stamps["data.csv"].size == 5
+
+
+def test_a_chain_of_links_leads_to_its_end(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "end.txt").touch()
+    (tmp_path / "middle").symlink_to("end.txt")
+    (folder / "start").symlink_to(tmp_path / "middle")
+    assert survey(str(folder)).links == {"start": str(tmp_path.resolve() / "end.txt")}
+
+
+def test_a_broken_link_has_a_target_but_no_stamp(folder: Path, tmp_path: Path) -> None:
+    (folder / "data.csv").symlink_to(tmp_path / "absent.csv")
+    found = survey(str(folder))
+    assert found.links == {"data.csv": str(tmp_path.resolve() / "absent.csv")}
+    assert "data.csv" not in found.stamps
+
+
+def test_a_link_to_itself_has_no_stamp(folder: Path) -> None:
+    (folder / "self").symlink_to("self")
+    found = survey(str(folder))
+    assert found.links.keys() == {"self"}
+    assert "self" not in found.stamps
+
+
+def test_a_link_to_a_folder_is_followed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "shared" / "deep").mkdir(parents=True)
+    (tmp_path / "shared" / "deep" / "words.csv").touch()
+    (folder / "data").symlink_to(tmp_path / "shared")
+    found = survey(str(folder))
+    assert "data/deep/words.csv" in found.stamps
+    assert found.links == {"data": str(tmp_path.resolve() / "shared")}
+
+
+def test_the_folder_may_be_a_link_itself(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    found = survey(str(link))
+    assert found.links == {"": str(folder.resolve())}
+    assert found.stamps == survey(str(folder)).stamps
+
+
+def test_a_loop_ends(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "file").touch()
+    (folder / "sub" / "up").symlink_to("..")
+    found = survey(str(folder))
+    assert found.stamps.keys() == {"echo.json", "echo.py", "sub/file"}
+    assert found.links == {"sub/up": str(folder.resolve())}
+
+
+def test_a_folder_is_visited_under_its_own_path_rather_than_by_a_link(folder: Path) -> None:
+    (folder / "zoo").mkdir()
+    (folder / "zoo" / "file").touch()
+    (folder / "a").symlink_to("zoo")
+    found = survey(str(folder))
+    assert found.stamps.keys() == {"echo.json", "echo.py", "zoo/file"}
+    assert found.links.keys() == {"a"}
+
+
+def test_two_links_to_one_folder_are_told_but_it_is_visited_once(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "file").touch()
+    for name in "bca":
+        (folder / name).symlink_to(tmp_path / "shared")
+    found = survey(str(folder))
+    assert found.stamps.keys() == {"echo.json", "echo.py", "a/file"}
+    assert found.links.keys() == {"a", "b", "c"}
+
+
+def test_folders_are_looked_into_down_to_a_depth(folder: Path) -> None:
+    deep = folder
+    for level in range(1, MAX_DEPTH + 2):
+        deep = deep / "d"
+        deep.mkdir()
+        (deep / f"at{level}").touch()
+    names = {path.rpartition("/")[2] for path in survey(str(folder)).stamps}
+    assert names == {"echo.json", "echo.py", *(f"at{level}" for level in range(1, MAX_DEPTH + 1))}
+
+
+def test_a_data_lake_does_not_hold_up_and_hides_no_manifest(folder: Path, tmp_path: Path) -> None:
+    for number in range(MAX_ENTRIES + 100):
+        (folder / f"{number}.csv").touch()
+    (folder / "echo.py").unlink()
+    (tmp_path / "echo.py").touch()
+    (folder / "echo.py").symlink_to(tmp_path / "echo.py")
+    found = survey(str(folder))
+    assert MAX_ENTRIES <= len(found.stamps) <= MAX_ENTRIES + 2
+    assert {"echo.json", "echo.py"} <= found.stamps.keys()
+    assert found.links == {"echo.py": str(tmp_path.resolve() / "echo.py")}
+
+
+def test_a_lake_without_manifest_and_module_is_surveyed_too(tmp_path: Path) -> None:
+    for number in range(MAX_ENTRIES):
+        (tmp_path / f"{number}.csv").touch()
+    assert len(survey(str(tmp_path)).stamps) == MAX_ENTRIES
+
+
+def test_many_folders_do_not_hold_up(folder: Path) -> None:
+    for number in range(MAX_ENTRIES + 100):
+        (folder / f"{number}").mkdir()
+        (folder / f"{number}" / "file").touch()
+    assert survey(str(folder)).stamps.keys() == {"echo.json", "echo.py"}
+
+
+@pytest.mark.parametrize("name", ["absent", "file", "x" * 300])
+def test_what_is_no_folder_holds_nothing(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    assert survey(str(tmp_path / name)) == ({}, {})
+
+
+def test_a_broken_link_for_a_folder_holds_nothing_but_its_target(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("absent")
+    assert survey(str(tmp_path / "link")) == ({}, {"": str(tmp_path.resolve() / "absent")})
+
+
+SECRET = """
+os.mkdir("secret", 0o000)
+become(65534)
+print(sorted(survey(".").stamps))
+become(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "setresuid"), reason="this system has no users to become")
+def test_what_may_not_be_listed_is_left_out(folder: Path) -> None:
+    folder.chmod(0o755)
+    assert lines(folder, SECRET) == ["['child.py', 'echo.json', 'echo.py']"]
+
+
+def test_names_that_are_no_text_are_kept(folder: Path) -> None:
+    try:
+        (folder / os.fsdecode(b"caf\xe9.csv")).touch()
+    except OSError:
+        pytest.skip("this file system takes text only")
+    assert os.fsdecode(b"caf\xe9.csv") in survey(str(folder)).stamps
+
+
+def test_what_comes_and_goes_meanwhile_raises_nothing(folder: Path) -> None:
+    is_over = threading.Event()
+    churning = threading.Thread(target=churn, args=(folder / "sub", is_over))
+    churning.start()
+    try:
+        for _ in range(500):
+            assert {"echo.json", "echo.py"} <= survey(str(folder)).stamps.keys()
+    finally:
+        is_over.set()
+        churning.join()
+
+
+def churn(place: Path, is_over: threading.Event) -> None:
+    while not is_over.is_set():
+        place.mkdir()
+        (place / "link").symlink_to("file")
+        (place / "file").touch()
+        shutil.rmtree(place)
