@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Audio": "sovl_tools.model.content",
     "CallEvent": "sovl_tools.model.call",
+    "CatalogChange": "sovl_tools.model.catalog",
     "Diagnostic": "sovl_tools.model.diagnostic",
     "EmbeddedResource": "sovl_tools.model.content",
     "Failure": "sovl_tools.model.result",
@@ -26,6 +27,7 @@ _PUBLIC = {
     "ToolError": "sovl_tools.model.errors",
     "ToolLoadError": "sovl_tools.model.errors",
     "ToolNotFoundError": "sovl_tools.model.errors",
+    "ToolParameterDefinition": "sovl_tools.model.parameter",
     "ToolRegistry": "sovl_tools.registry",
     "ToolResult": "sovl_tools.model.result",
     "Tooler": "sovl_tools.running.tooler",

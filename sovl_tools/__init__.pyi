@@ -2,6 +2,7 @@ from sovl_tools.model.call import CallEvent as CallEvent
 from sovl_tools.model.call import LogMessage as LogMessage
 from sovl_tools.model.call import Progress as Progress
 from sovl_tools.model.call import ToolCall as ToolCall
+from sovl_tools.model.catalog import CatalogChange as CatalogChange
 from sovl_tools.model.content import Audio as Audio
 from sovl_tools.model.content import EmbeddedResource as EmbeddedResource
 from sovl_tools.model.content import Image as Image
@@ -13,6 +14,7 @@ from sovl_tools.model.errors import SovlToolsError as SovlToolsError
 from sovl_tools.model.errors import ToolError as ToolError
 from sovl_tools.model.errors import ToolLoadError as ToolLoadError
 from sovl_tools.model.errors import ToolNotFoundError as ToolNotFoundError
+from sovl_tools.model.parameter import ToolParameterDefinition as ToolParameterDefinition
 from sovl_tools.model.result import Failure as Failure
 from sovl_tools.model.result import ToolResult as ToolResult
 from sovl_tools.registry import ToolRegistry as ToolRegistry

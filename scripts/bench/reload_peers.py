@@ -17,8 +17,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from edits import CASES, Case, Verdict, run
+from edits import CASES, Case
 from reload_products import PRODUCTS, Workbench
+from trial import Verdict, run
 
 DEADLINE = 60.0
 """So many seconds a case may take; a call that waits for an import without end takes longer."""

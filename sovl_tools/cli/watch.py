@@ -12,9 +12,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from queue import Empty, SimpleQueue
-from threading import Thread
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import click
 
@@ -28,8 +27,6 @@ from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import STATUSES, Outcome, counted
 from sovl_tools.reporting.plain import plain
 from sovl_tools.reporting.text import block, painted
-
-_T = TypeVar("_T")
 
 EXAMPLES = """\b
 Examples:
@@ -51,8 +48,6 @@ _WIDTH = max(map(len, _TINTS))
 _MOST_NAMES = 5
 _BEAT = 0.5
 """Seconds after which it is noticed at the latest that nobody reads the results any more."""
-_PARTING = 1.0
-"""Seconds that the end waits for what is being loaded."""
 
 
 class Moment(NamedTuple):
@@ -141,23 +136,11 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     summary = _summary(found, registry.report)
     moments = SimpleQueue[Moment]()
     registry.subscribe(lambda change: moments.put(_moment(registry, change)))
-    with _left_soon(registry.watch(poll=poll, libraries=found.watch)) as watching:
+    with registry.watch(poll=poll, libraries=found.watch) as watching:
         yield summary
         yield from (f"{path!r} is not there yet; waiting for it" for path in absent)
         yield start
         yield from followed(moments, lambda: watching.notice)
-
-
-@contextlib.contextmanager
-def _left_soon(manager: contextlib.AbstractContextManager[_T]) -> Iterator[_T]:
-    """Enter a context, but do not wait for its end if a tool is being imported for ever."""
-    entered = manager.__enter__()
-    try:
-        yield entered
-    finally:
-        leaving = Thread(target=manager.__exit__, args=[None] * 3, daemon=True)
-        leaving.start()
-        leaving.join(_PARTING)
 
 
 def _summary(found: Configuration, report: LoadReport) -> str:

@@ -28,6 +28,7 @@ class Reloader:
         self._shelf = Shelf(load)
         self._swap = swap
         self._lock = threading.RLock()
+        self._counting = threading.Lock()
         self._watcher: Watcher | None = None
         self._blocks = 0
 
@@ -64,16 +65,20 @@ class Reloader:
     def _begin(self, *, poll: bool, libraries: Iterable[str]) -> Watcher:
         with self._lock:
             self._shelf.libraries.add(libraries)
-            if self._watcher is None:
-                signs = Signs()
-                watcher = Watcher(self, None if poll else Events(signs.tell), signs)
-                watcher.start()
-                self._watcher = watcher
-            self._blocks += 1
-            return self._watcher
+            with self._counting:
+                if self._watcher is not None:
+                    self._blocks += 1
+                    return self._watcher
+            signs = Signs()
+            watcher = Watcher(self, None if poll else Events(signs.tell), signs)
+            watcher.start()
+            with self._counting:
+                self._watcher, self._blocks = watcher, 1
+            return watcher
 
     def _end(self, watcher: Watcher) -> None:
-        with self._lock:
+        """Count a block less, without waiting for a reload that is under way."""
+        with self._counting:
             self._blocks -= 1
             is_last = not self._blocks
             if is_last:

@@ -163,8 +163,7 @@ class Shelf:
         candidates = [
             candidate
             for each in (due if is_patient else ())
-            if self._roster.is_new(each.location)
-            and (candidate := arriving(each, seen[each.location])) is not None
+            if (candidate := self._arriving(each, seen[each.location])) is not None
         ]
         waiting = {each.location for each in candidates}
         ready = [
@@ -174,6 +173,9 @@ class Shelf:
         for folder in due:
             self.surveys.keep(folder, seen[folder.location])
         return candidates
+
+    def _arriving(self, folder: ToolFolder, seen: Survey) -> Candidate | None:
+        return arriving(folder, seen, is_new=self._roster.is_new(folder.location))
 
     def _revised(self, folder: ToolFolder, seen: Survey) -> ToolFolder:
         if folder.location in self._roster and self.surveys.has_other_data(folder, seen):

@@ -11,11 +11,14 @@ from sovl_tools.model.folder import ToolFolder
 from sovl_tools.watching.survey import Survey
 
 
-def arriving(folder: ToolFolder, seen: Survey) -> Candidate | None:
-    """Return the candidate of a new folder some of whose files are still missing or empty."""
+def arriving(folder: ToolFolder, seen: Survey, *, is_new: bool) -> Candidate | None:
+    """Return the candidate of a folder whose files are on their way, or None if they are there.
+
+    Of a new folder no file may be missing or empty; one that is known has lost both of them.
+    """
     files = (folder.manifest_name, folder.module_name)
     missing = [name for name in files if name not in seen.stamps or not seen.stamps[name].size]
-    if not missing:
+    if not missing or not (is_new or _is_emptied(folder)):
         return None
     reason = f"{' and '.join(missing)} {'have' if len(missing) > 1 else 'has'} not arrived yet"
     return Candidate(folder.name, folder.path, folder.location, "waiting", reasons=(reason,))
@@ -33,20 +36,23 @@ def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
     """
     if _is_same(old, new):
         return old
-    if new.status in {"disabled", "unavailable"} or _is_emptied(new):
+    if new.status in {"disabled", "unavailable", "waiting"} or _is_broken_off(new):
         return new
     return new._replace(previous=old._replace(previous=None) if is_served else old.previous)
 
 
-def _is_emptied(candidate: Candidate) -> bool:
+def _is_broken_off(candidate: Candidate) -> bool:
+    folder = ToolFolder(candidate.name, candidate.path, candidate.location)
+    return candidate.status == "rejected" and _is_emptied(folder)
+
+
+def _is_emptied(folder: ToolFolder) -> bool:
     """Tell whether neither file of a tool is there any more: it was deleted, not broken."""
-    if candidate.status != "rejected":
-        return False
     try:
-        names = os.listdir(candidate.location)
+        names = os.listdir(folder.location)
     except OSError:
         return False
-    return f"{candidate.name}.json" not in names and f"{candidate.name}.py" not in names
+    return folder.manifest_name not in names and folder.module_name not in names
 
 
 def _is_same(old: Candidate, new: Candidate) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sovl_tools.model.document import JSON
+from sovl_tools.model.dynamic import resolved
 from sovl_tools.model.interface import StepHandler
+from sovl_tools.model.parameter import ToolParameterDefinition, parameter_definitions
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,10 @@ class ToolDefinition:
         function: what is called, with the arguments as keywords.
         source: the folder, module or distribution that it comes from.
         output_schema: the JSON Schema of the result, if the author gave one.
+        returns: what the function returns, in words.
+        types: the annotations of the function, as far as somebody has resolved them.
+        is_dynamic: whether functions stand in the parameters, as in ``{"enum": names}``.
+        instance: the object that those functions are given; None if nothing.
         preprocess: takes the valid arguments and returns those that the function gets.
         postprocess: takes what the function returned and returns the result.
     """
@@ -46,8 +52,32 @@ class ToolDefinition:
     metadata: Mapping[str, JSON] = field(default_factory=dict)
     step_handlers: Mapping[str, StepHandler] = field(default_factory=dict)
     source: str = ""
+    returns: str | None = None
+    types: Mapping[str, Any] = field(default_factory=dict)
+    is_dynamic: bool = False
+    instance: object = None
     preprocess: Callable[[dict[str, Any]], Any] | None = None
     postprocess: Callable[[Any], Any] | None = None
+
+    def resolve(self) -> ToolDefinition:
+        """Return the tool with the functions in its parameters called; itself if there are none.
+
+        Nowhere else are they called. They get the instance, if the tool belongs to one.
+
+        Raises:
+            ResolutionError: one fails, or returns no list where there must be one.
+        """
+        if not self.is_dynamic:
+            return self
+        given = () if self.instance is None else (self.instance,)
+        parameters = resolved(self.parameters, lambda function: function(*given))
+        return replace(self, parameters=parameters, is_dynamic=False)
+
+    @property
+    def parameter_definitions(self) -> list[ToolParameterDefinition]:
+        """The parameters one by one, in the order of the schema."""
+        types = self.types or getattr(self.function, "__annotations__", {})
+        return parameter_definitions(self.resolve().parameters, types)
 
     def __repr__(self) -> str:
         return f"<ToolDefinition {self.name!r} from {self.source or 'code'}>"
@@ -57,9 +87,10 @@ class ToolDefinition:
         return self.function(**arguments)
 
     def to_schema(self) -> dict[str, JSON]:
-        """Return exactly ``{name, description, parameters}``, the neutral definition."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": self.parameters,
-        }
+        """Return exactly ``{name, description, parameters}``, the neutral definition.
+
+        Raises:
+            ResolutionError: see ``resolve``.
+        """
+        parameters = self.resolve().parameters
+        return {"name": self.name, "description": self.description, "parameters": parameters}

@@ -56,6 +56,51 @@ class SchemaError(SovlToolsError, ValueError):
         self.reason = reason
 
 
+class ResolutionError(SovlToolsError):
+    """A dynamic part of a schema can't be had; ``place`` is its path from the parameters."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(place, reason)
+        self.place = place
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the dynamic part {self.place} {self.reason}"
+
+
+class InferenceError(SovlToolsError, TypeError):
+    """A function, or a type, of which no JSON Schema can be made.
+
+    Attributes:
+        message: what there is that can't be described.
+        function: the function's qualified name; ``""`` for a type alone.
+        parameter: the parameter that is to blame; None for the function as a whole.
+        help: what would be right, as an imperative; None where nothing is better.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        function: str = "",
+        parameter: str | None = None,
+        advice: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.function = function
+        self.parameter = parameter
+        self.help = advice
+
+    def __str__(self) -> str:
+        place = f"{self.function}: " if self.function else ""
+        return f"{place}{self.message}" + (f"; {self.help}" if self.help else "")
+
+
+class UnresolvedReferenceError(InferenceError):
+    """An annotation uses a name that is not defined, or not yet."""
+
+
 class ConfigurationError(SovlToolsError):
     """A setting that can't be read or makes no sense; ``source`` names where it stands."""
 

@@ -22,6 +22,7 @@ HEARTBEAT = 0.5
 POLLING = 1.0
 """Seconds between two looks at everything, where there are no events; more if a look takes long."""
 _SHARE = 10
+_PARTING = 2.0
 _EXHAUSTED = {
     errno.ENOSPC: "the system has no inotify watches left (fs.inotify.max_user_watches)",
     errno.EMFILE: "the system has no inotify instances left (fs.inotify.max_user_instances)",
@@ -69,10 +70,10 @@ class Watcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, when what is being reacted to is done."""
+        """End when what is being reacted to is done; do not wait long for an import that hangs."""
         self._signs.end()
         if self._thread is not threading.current_thread():
-            self._thread.join()
+            self._thread.join(_PARTING)
 
     def _run(self) -> None:
         self._attempt(self._begin)

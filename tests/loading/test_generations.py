@@ -41,6 +41,18 @@ def tools(tmp_path: Path) -> Path:
     return tmp_path / "tools"
 
 
+@pytest.fixture
+def noting(tmp_path: Path) -> str:
+    """Return code that leaves a trace outside of its folder each time that it runs."""
+    return f"with open({str(tmp_path / 'trace')!r}, 'a') as trace:\n    trace.write('x')\n"
+
+
+@pytest.fixture
+def ran(tmp_path: Path) -> Callable[[], int]:
+    """Return how often ``noting`` ran."""
+    return lambda: len((tmp_path / "trace").read_text())
+
+
 class Left:
     """What is there of tools' modules, besides what was there before."""
 
@@ -229,18 +241,6 @@ def test_an_undone_edit_is_the_version_before_and_runs_nothing(
     assert registry["echo"].function is before
     assert not registry.report.diagnostics
     assert ran() == 1
-
-
-@pytest.fixture
-def noting(tmp_path: Path) -> str:
-    """Return code that leaves a trace outside of its folder each time that it runs."""
-    return f"with open({str(tmp_path / 'trace')!r}, 'a') as trace:\n    trace.write('x')\n"
-
-
-@pytest.fixture
-def ran(tmp_path: Path) -> Callable[[], int]:
-    """Return how often ``noting`` ran."""
-    return lambda: len((tmp_path / "trace").read_text())
 
 
 def test_another_manifest_does_not_run_the_module_again(

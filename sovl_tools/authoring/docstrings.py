@@ -1,0 +1,131 @@
+"""From a docstring to descriptions: Google, NumPy, Sphinx and Epydoc styles."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+
+class Documentation(NamedTuple):
+    """What a docstring says.
+
+    Attributes:
+        description: its summary and the text below, with a blank line between; or ``""``.
+        parameters: descriptions by parameter.
+        returns: what comes back; None if that is not said.
+    """
+
+    description: str = ""
+    parameters: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
+    returns: str | None = None
+
+
+_MARKS = {
+    "GOOGLE": r"[A-Z]\w+:[ \t\r\f\v]*$",
+    "NUMPYDOC": r"----+\s*$|\.\.\s*deprecated\s*::",
+    "REST": r":",
+    "EPYDOC": r"@",
+}
+_MARKED = {style: re.compile(f"^(?:{mark})", re.MULTILINE) for style, mark in _MARKS.items()}
+_ANY_MARK = re.compile(f"^(?:{'|'.join(_MARKS.values())})", re.MULTILINE)
+_GOOGLE_SECTION = re.compile(f"^(?={_MARKS['GOOGLE']})", re.MULTILINE)
+
+
+def documentation_of(function: object) -> Documentation:
+    """Return what the docstring of a function says, or the one that a method inherits.
+
+    The parser is imported only where a line looks like the head of a section.
+    """
+    while isinstance(function, partial):
+        function = function.func
+    try:
+        text = inspect.getdoc(function)
+    except Exception:  # noqa: BLE001 - an object may answer to its docstring as it likes
+        text = None
+    return documentation_in(text or "")
+
+
+def class_documentation(kind: type) -> Documentation:
+    """Return what a class and its bases say of their fields; the description is its own.
+
+    What ``dataclass`` and ``NamedTuple`` write themselves does not count.
+    """
+    own = documentation_in(_own_text(kind))
+    inherited = [documentation_in(_own_text(base)).parameters for base in kind.__mro__[1:-1]]
+    known = {name: text for each in reversed(inherited) for name, text in each.items()}
+    return own._replace(parameters={**known, **own.parameters})
+
+
+def _own_text(kind: type) -> str:
+    text = vars(kind).get("__doc__")
+    is_written = isinstance(text, str) and not text.startswith(f"{kind.__name__}(")
+    return inspect.cleandoc(text or "") if is_written and kind.__module__ != "builtins" else ""
+
+
+def documentation_in(text: str) -> Documentation:
+    """Return what the text of a docstring says, which is not indented."""
+    text = text.strip()
+    if _ANY_MARK.search(text) is None:
+        return Documentation(text)
+    try:
+        return _parsed(text)
+    except Exception:  # noqa: BLE001 - whatever the parser makes of odd text
+        return Documentation(text)
+
+
+def _parsed(text: str) -> Documentation:
+    found = [
+        parsed
+        for style, marked in _MARKED.items()
+        if marked.search(text) and (parsed := _in_style(text, style)) is not None
+    ]
+    if not found:
+        return Documentation(text)
+    best = max(found, key=lambda parsed: len(parsed.meta))
+    described = {
+        name: each.description
+        for each in best.params
+        for name in _names(each)
+        if each.description
+    }
+    returns = best.returns.description if best.returns else None
+    return Documentation((best.description or "").strip(), described, returns or None)
+
+
+def _in_style(text: str, style: str) -> Any:
+    """Return what the parser of one style finds; None if that is nothing it understands."""
+    from docstring_parser import DocstringStyle, ParseError, parse  # noqa: PLC0415 - 30 ms
+    from docstring_parser.common import DocstringMeta  # noqa: PLC0415 - likewise
+
+    def read(text: str) -> Any:
+        return parse(f"\n{text}", DocstringStyle[style])  # or its first line would not count
+
+    with suppress(ParseError):
+        parsed = read(text if style != "GOOGLE" else _without_unreadable(text, read, ParseError))
+        if style == "NUMPYDOC" or any(type(each) is not DocstringMeta for each in parsed.meta):
+            return parsed if parsed.meta else None
+    return None
+
+
+def _without_unreadable(text: str, read: Any, error: type[Exception]) -> str:
+    """Return the text without the sections that the parser would stumble over.
+
+    One of them, such as an ``Args:`` with the word "None" below, would cost all others.
+    """
+    kept = []
+    for section in _GOOGLE_SECTION.split(text):
+        with suppress(error):
+            read(section)
+            kept.append(section)
+    return "".join(kept)
+
+
+def _names(parameter: Any) -> list[str]:
+    """Return the parameters that an entry describes: ``a, b : float`` is about both."""
+    text = parameter.arg_name or ""
+    if parameter.type_name and parameter.type_name.endswith(","):
+        text = f"{parameter.type_name}{text}"
+    return [name.strip(" *`") for name in text.split(",")]

@@ -1,0 +1,83 @@
+"""A tool's parameters one by one, as some programs want them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sovl_tools.model.document import JSON
+
+
+class ToolParameterDefinition(NamedTuple):
+    """One parameter of a tool.
+
+    Attributes:
+        name: the argument's name.
+        description: what it means, "" if nobody has said.
+        param_type: its annotation, or else the Python type of its JSON type, or ``Any``.
+        type_str: its JSON type, several joined by ``" | "``, ``"any"`` if there is none.
+        is_required: whether it has to be given.
+        default_value: what it is if it is not given; None if ``has_default`` is false.
+        has_default: whether the schema names a default.
+    """
+
+    name: str
+    description: str
+    param_type: Any
+    type_str: str
+    is_required: bool
+    default_value: JSON = None
+    has_default: bool = False
+
+
+def parameter_definitions(
+    parameters: Mapping[str, JSON], types: Mapping[str, Any]
+) -> list[ToolParameterDefinition]:
+    """Return the parameters of a schema of arguments, in its order; ``types`` are annotations."""
+    required = parameters.get("required", ())
+    return [
+        ToolParameterDefinition(
+            name,
+            schema.get("description", ""),
+            _python_type(types.get(name), schema),
+            _type_text(schema),
+            name in required,
+            schema.get("default"),
+            "default" in schema,
+        )
+        for name, schema in _schemas(parameters)
+    ]
+
+
+def _schemas(parameters: Mapping[str, JSON]) -> list[tuple[str, dict[str, JSON]]]:
+    properties = parameters.get("properties", {})
+    return [(name, each if isinstance(each, dict) else {}) for name, each in properties.items()]
+
+
+def _types(schema: Mapping[str, JSON]) -> list[str]:
+    types = schema.get("type", [])
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _type_text(schema: Mapping[str, JSON]) -> str:
+    branches = [schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    types = [name for each in branches if isinstance(each, dict) for name in _types(each)]
+    return " | ".join(dict.fromkeys(types)) or "any"
+
+
+def _python_type(annotation: Any, schema: Mapping[str, JSON]) -> Any:
+    if annotation is not None and not isinstance(annotation, str):
+        return annotation
+    types = _types(schema)
+    return _PYTHON_TYPES[types[0]] if len(types) == 1 and types[0] in _PYTHON_TYPES else Any
+
+
+_PYTHON_TYPES: dict[str, type] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}

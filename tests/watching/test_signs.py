@@ -1,0 +1,98 @@
+"""Signs are gathered until they rest."""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter
+
+import pytest
+
+from sovl_tools.watching.signs import LONGEST, QUIET, Batch, Signs
+
+
+@pytest.fixture
+def signs() -> Signs:
+    return Signs()
+
+
+def gathered(signs: Signs, timeout: float = 20) -> Batch:
+    batch = signs.gathered(timeout)
+    assert batch is not None
+    return batch
+
+
+def test_signs_that_come_together_are_one_batch(signs: Signs) -> None:
+    for path in ("/a", "/b", "/a"):
+        signs.tell(path)
+    batch = gathered(signs)
+    assert batch.paths == {"/a", "/b"}
+    assert batch.number == 3
+    assert not batch.is_flood
+
+
+def test_a_batch_is_done_when_nothing_more_comes_for_a_while(signs: Signs) -> None:
+    before = perf_counter()
+    signs.tell("/a")
+    batch = gathered(signs)
+    assert before <= batch.since <= perf_counter() - QUIET
+    signs.tell("/b")
+    assert gathered(signs).paths == {"/b"}
+
+
+def test_without_signs_a_batch_is_empty_after_the_time(signs: Signs) -> None:
+    before = perf_counter()
+    assert gathered(signs, timeout=0.01)[::2] == (set(), 0)
+    assert perf_counter() - before >= 0.01
+    assert gathered(signs, timeout=0).paths == set()
+
+
+def test_the_time_of_a_batch_is_that_of_its_first_sign(signs: Signs) -> None:
+    moments: list[float] = []
+
+    def tell() -> None:
+        moments.append(perf_counter())
+        signs.tell("/a")
+
+    begun = perf_counter()
+    threading.Timer(0.02, tell).start()
+    batch = gathered(signs)
+    assert begun < moments[0] <= batch.since
+
+
+def test_signs_that_never_rest_are_told_of_after_the_longest_time(signs: Signs) -> None:
+    is_over = threading.Event()
+
+    def tell() -> None:
+        while not is_over.wait(QUIET / 50):
+            signs.tell("/a")
+
+    telling = threading.Thread(target=tell)
+    telling.start()
+    try:
+        batch = gathered(signs)
+        waited = perf_counter() - batch.since
+    finally:
+        is_over.set()
+        telling.join()
+    assert waited >= LONGEST
+    assert batch.paths == {"/a"}
+
+
+def test_the_end_is_the_end_of_everything(signs: Signs) -> None:
+    signs.tell("/a")
+    signs.end()
+    assert signs.gathered(20) is None
+
+
+def test_the_end_ends_the_waiting(signs: Signs) -> None:
+    threading.Timer(0.01, signs.end).start()
+    assert signs.gathered(20) is None
+
+
+@pytest.mark.parametrize(("number", "is_flood"), [(1_999, False), (2_000, True)])
+def test_very_many_signs_are_a_flood(signs: Signs, number: int, *, is_flood: bool) -> None:
+    for _ in range(number):
+        signs.tell("/a")
+    batch = gathered(signs)
+    assert batch.paths == {"/a"}
+    assert batch.is_flood is is_flood
