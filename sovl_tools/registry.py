@@ -131,8 +131,8 @@ class ToolRegistry:
         """Return the tools that meet all criteria.
 
         A list is met by an attribute that has all its members, any other value by one that
-        equals it. A name that is no attribute is looked up in ``metadata``; a tool without it
-        does not match.
+        equals it. A name that is no attribute is looked up in ``metadata``, and then among the
+        attributes of the object that the tool belongs to; a tool without it does not match.
 
         Args:
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
@@ -257,6 +257,8 @@ def _meets(tool: ToolDefinition, key: str, wanted: Any) -> bool:
     actual = getattr(tool, key, _ABSENT)
     if actual is _ABSENT:
         actual = tool.metadata.get(key, _ABSENT)
+    if actual is _ABSENT:
+        actual = getattr(tool.instance, key, _ABSENT)
     if isinstance(wanted, list | tuple | set) and isinstance(actual, list | tuple | set):
         return all(each in actual for each in wanted)
     return bool(actual == wanted)

@@ -104,14 +104,17 @@ def _in_style(text: str, style: str) -> Any:
         return parse(f"\n{text}", DocstringStyle[style])  # or its first line would not count
 
     with suppress(ParseError):
-        parsed = read(text if style != "GOOGLE" else _without_unreadable(text, read, ParseError))
+        try:
+            parsed = read(text)
+        except ParseError:
+            parsed = read(_readable(text, read, ParseError))
         if style == "NUMPYDOC" or any(type(each) is not DocstringMeta for each in parsed.meta):
             return parsed if parsed.meta else None
     return None
 
 
-def _without_unreadable(text: str, read: Any, error: type[Exception]) -> str:
-    """Return the text without the sections that the parser would stumble over.
+def _readable(text: str, read: Any, error: type[Exception]) -> str:
+    """Return the text without the sections that the parser stumbles over.
 
     One of them, such as an ``Args:`` with the word "None" below, would cost all others.
     """

@@ -11,7 +11,7 @@ from typing import Any
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import UNKNOWN, Interface, StepHandler
-from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.manifest import KEYS, Manifest
 
 
 def bind(
@@ -44,13 +44,14 @@ def bind(
     return definition
 
 
+_EMPTY: dict[Any, Any] = {dict: MappingProxyType({}), tuple: ()}
 _DEFAULTS: dict[str, Any] = {
-    field.name: field.default if field.default is not MISSING else MappingProxyType({})
+    field.name: _EMPTY[field.default_factory] if field.default is MISSING else field.default
     for field in fields_of(ToolDefinition)
     if field.default is not MISSING or field.default_factory is not MISSING
 }
 _OWN = {"activation_phrases", "step_handlers", "source", "preprocess", "postprocess"}
-_OPTIONAL = _DEFAULTS.keys() - _OWN
+_OPTIONAL = (_DEFAULTS.keys() & KEYS) - _OWN
 
 
 def effective_phrases(manifest: Manifest, own: Any) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ class ToolDefinition:
         output_schema: the JSON Schema of the result, if the author gave one.
         returns: what the function returns, in words.
         types: the annotations of the function, as far as somebody has resolved them.
+        remarks: what is weak about it, each with the name of a parameter or None.
         is_dynamic: whether functions stand in the parameters, as in ``{"enum": names}``.
         instance: the object that those functions are given; None if nothing.
         preprocess: takes the valid arguments and returns those that the function gets.
@@ -54,6 +55,7 @@ class ToolDefinition:
     source: str = ""
     returns: str | None = None
     types: Mapping[str, Any] = field(default_factory=dict)
+    remarks: Sequence[tuple[str | None, str]] = field(default_factory=tuple)
     is_dynamic: bool = False
     instance: object = None
     preprocess: Callable[[dict[str, Any]], Any] | None = None

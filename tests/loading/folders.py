@@ -1,4 +1,4 @@
-"""What tests of reloading share: candidates of no folder, modules that answer, what is left."""
+"""What tests of reloading share: candidates, modules that answer, news, and what is left."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
+from sovl_tools import ToolRegistry
 from sovl_tools.loading.modules import ROOT, Generation
-from sovl_tools.model.catalog import Candidate, Catalog, Status
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Status
 from sovl_tools.model.definition import ToolDefinition
+
+PATIENCE = 30
+"""Seconds after which something that is waited for will not come any more."""
 
 
 def says(word: object, name: str = "echo", head: str = "") -> str:
@@ -64,6 +69,31 @@ def bad(name: str, root: str = "one", *, status: Status = "rejected", why: str =
     """Return the candidate of a folder that gave no tool."""
     path = f"{root}/{name}"
     return Candidate(name, path, f"/absent/{path}", status, reasons=(why or f"it is {status}",))
+
+
+class News:
+    """The changes of a registry in the order in which they come."""
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+        self._changes: SimpleQueue[CatalogChange] = SimpleQueue()
+        registry.subscribe(self._changes.put)
+
+    def next(self) -> CatalogChange:
+        return self._changes.get(timeout=PATIENCE)
+
+    def until(self, expected: dict[str, object]) -> None:
+        """Wait for changes until all tools answer as expected."""
+        while answers(self._registry.catalog) != expected:
+            self.next()
+
+    def so_far(self) -> list[CatalogChange]:
+        return [self._changes.get() for _ in range(self._changes.qsize())]
+
+
+def loaded(*paths: Path) -> tuple[ToolRegistry, News]:
+    registry = ToolRegistry.from_directory(*paths)
+    return registry, News(registry)
 
 
 def generations(place: Path) -> list[Generation]:

@@ -119,7 +119,7 @@ def test_whoever_asks_for_all_gets_an_answer_about_half_a_folder(write: Write, t
     (tools / "echo").mkdir()
     assert shelf.reload().rejected == ("echo",)
     touch(shelf, tools / "echo")
-    assert statuses(shelf.catalog) == {f"{tools}/echo": "rejected"}
+    assert statuses(shelf.catalog) == {f"{tools}/echo": "waiting"}
 
 
 @pytest.mark.parametrize("gone", ["the folder", "both files"])

@@ -41,7 +41,7 @@ def test_only_one_version_is_kept() -> None:
     assert after.previous == second
 
 
-@pytest.mark.parametrize("status", ["rejected", "waiting", "loaded"])
+@pytest.mark.parametrize("status", ["rejected", "loaded"])
 def test_the_last_version_that_served_is_kept(status: Status) -> None:
     first = good("a")
     broken = successor(first, bad("a"), is_served=True)
@@ -127,7 +127,7 @@ def test_so_is_a_new_one_of_the_same_definition(change: dict[str, Any]) -> None:
 def arrival(folder: Path) -> str | None:
     """Return why a folder is waited for, if it is."""
     place = ToolFolder(folder.name, folder.name, str(folder))
-    candidate = arriving(place, survey(str(folder)))
+    candidate = arriving(place, survey(str(folder)), is_new=True)
     if candidate is None:
         return None
     assert candidate.status == "waiting"
@@ -162,3 +162,14 @@ def test_an_empty_folder_and_one_that_is_gone_are_waited_for(tmp_path: Path) -> 
     assert arrival(folder) == "echo.json and echo.py have not arrived yet"
     shutil.rmtree(folder)
     assert arrival(folder) == "echo.json and echo.py have not arrived yet"
+
+
+def test_a_known_folder_that_has_lost_both_files_is_waited_for(write: Write) -> None:
+    folder = write("echo")
+    place = ToolFolder("echo", "echo", str(folder))
+    (folder / "echo.py").unlink()
+    assert arriving(place, survey(str(folder)), is_new=False) is None
+    (folder / "echo.json").unlink()
+    candidate = arriving(place, survey(str(folder)), is_new=False)
+    assert candidate is not None
+    assert candidate.reasons == ("echo.json and echo.py have not arrived yet",)

@@ -286,6 +286,24 @@ def test_it_ends_when_what_it_reacts_to_is_done(make: Make) -> None:
     assert watch.subject.reactions.empty()
 
 
+def test_the_end_does_not_wait_for_a_reaction_that_hangs(make: Make) -> None:
+    watch = make()
+    reacting, gate = threading.Event(), threading.Event()
+
+    def react() -> None:
+        reacting.set()
+        gate.wait(PATIENCE)
+
+    watch.subject.do = react
+    watch.start().tell("/tools/a")
+    reacting.wait(PATIENCE)
+    watch.watcher.stop()
+    assert watch.watcher._thread.is_alive()
+    gate.set()
+    watch.watcher._thread.join(PATIENCE)
+    assert watch.events.is_stopped.is_set()
+
+
 def test_a_reaction_may_end_the_watch(make: Make) -> None:
     watch = make()
     watch.subject.do = watch.watcher.stop

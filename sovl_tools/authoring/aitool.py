@@ -1,0 +1,84 @@
+"""Tools that are classes: each instance of a subclass of ``AITool`` is a tool."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.dynamic import is_dynamic
+
+
+class AITool(ABC):
+    """A tool with a state, or with definitions of its own.
+
+    A subclass gives the four abstract members, as attributes or properties; everything else has a
+    default. Any further attribute can be asked for in ``registry.filter``.
+
+    Attributes:
+        category: what kind of tool it is.
+        tags: words to find it by.
+    """
+
+    category: str | None = None
+    tags: ClassVar[Any] = ()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """An ASCII identifier of at most 64 characters."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """What the tool does and when to use it, for the model."""
+
+    @property
+    @abstractmethod
+    def parameters_schema(self) -> dict[str, JSON]:
+        """The JSON Schema of the arguments; values in it may be functions of the tool."""
+
+    @abstractmethod
+    def execute(self, **arguments: Any) -> Any:
+        """Do the work; sync or async. The arguments have been checked against the schema."""
+
+    def get_ai_prompt_instructions(self) -> str:
+        """Return what a system prompt says of the tool, "" for nothing."""
+        return ""
+
+    def get_openrouter_tool_definition(self) -> dict[str, JSON]:
+        """Return the tool as OpenRouter takes it: a function with name, description, parameters."""
+        return {"type": "function", "function": definition_of_instance(self).to_schema()}
+
+
+def definition_of_instance(instance: AITool) -> ToolDefinition:
+    """Return the definition of a tool that is an object.
+
+    Raises:
+        TypeError: a member is of another type than it has to be.
+        Exception: whatever a property or a method of the subclass raises.
+    """
+    schema = _checked(instance, "parameters_schema", instance.parameters_schema, Mapping)
+    instructions = _checked(instance, "instructions", instance.get_ai_prompt_instructions(), str)
+    return ToolDefinition(
+        name=_checked(instance, "name", instance.name, str),
+        description=_checked(instance, "description", instance.description, str),
+        parameters=copied({"type": "object", "properties": {}, **schema}),
+        function=instance.execute,
+        category=instance.category,
+        tags=tuple(instance.tags),
+        instructions=instructions or None,
+        source=f"{type(instance).__module__}.{type(instance).__qualname__}",
+        is_dynamic=is_dynamic(schema),
+        instance=instance,
+    )
+
+
+def _checked(instance: AITool, member: str, value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        owner, actual = type(instance).__qualname__, type(value).__name__
+        expected = "a mapping" if kind is Mapping else "a string"
+        raise TypeError(f"{member} of {owner} is of type {actual}, not {expected}")
+    return value

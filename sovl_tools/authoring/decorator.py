@@ -1,0 +1,127 @@
+"""``@tool``: says of a function that it is a tool, and changes nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+from sovl_tools.authoring.defining import PendingDefinition, bound, defined
+from sovl_tools.authoring.inference import UnresolvedReferenceError
+from sovl_tools.authoring.marks import NO_MARKS, Marks
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+ATTRIBUTE = "_tool_definition"
+
+
+@overload
+def tool(function: _F, /) -> _F: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    param_descriptions: Mapping[str, str] | None = None,
+    params: Mapping[str, Any] | None = None,
+    required: Sequence[str] | None = None,
+    tags: Sequence[str] = (),
+    category: str | None = None,
+    instructions: str | None = None,
+    activation_phrases: Sequence[str] = (),
+    annotations: Mapping[str, bool] | None = None,
+    output_schema: dict[str, JSON] | None = None,
+    preprocess: Callable[[dict[str, Any]], Any] | None = None,
+    postprocess: Callable[[Any], Any] | None = None,
+    execution: Mapping[str, JSON] | None = None,
+    **fields: Any,
+) -> Callable[[_F], _F]: ...
+def tool(function: Any = None, /, **marks: Any) -> Any:
+    """Make a function or a method a tool, bare or with arguments: ``tool(f) is f``.
+
+    The tool's definition is attached; ``definition_of`` returns it. Nothing is registered:
+    ``registry.register(f)`` does that. Schema and descriptions are inferred from annotations and
+    docstring, and what is said here wins.
+
+    Args:
+        function: a function, sync or async, or a method, in the body of its class.
+        marks: ``name``, ``description``, ``tags``, ``category``, ``instructions``,
+            ``activation_phrases``, ``annotations``, ``execution``, ``output_schema``,
+            ``preprocess`` and ``postprocess``, as in ToolDefinition, and further fields of it;
+            ``required``: names of parameters; ``param_descriptions``: texts by parameter;
+            ``params``: JSON Schema fragments by parameter, laid over the inferred ones. In a
+            fragment, values may be functions, which are called whenever the schema is needed;
+            those of methods are given the instance.
+
+    Raises:
+        TypeError: it is no function, or there is no such argument.
+        InferenceError: its parameters can't be expressed, or a mark names none of them.
+    """
+    made = marks_of(marks)
+    if function is None:
+        return lambda decorated: _attached(decorated, made)
+    return _attached(function, made)
+
+
+def marks_of(given: Mapping[str, Any]) -> Marks:
+    """Return the arguments of ``tool`` as a value.
+
+    Raises:
+        TypeError: there is no such argument.
+    """
+    fields = {key: value for key, value in given.items() if value is not None}
+    own = {key: fields.pop(key) for key in Marks._fields[:-1] if key in fields}
+    unknown = sorted(fields.keys() - FIELDS)
+    if unknown:
+        raise TypeError(f"tool() takes no argument {unknown[0]!r}")
+    return Marks(**own, fields=fields)
+
+
+FIELDS = frozenset(
+    {
+        "title", "tags", "category", "version", "instructions", "activation_phrases", "examples",
+        "output_schema", "annotations", "execution", "requires", "metadata", "preprocess",
+        "postprocess",
+    }
+)  # fmt: skip
+"""Fields of ToolDefinition that an author may set."""
+
+
+def _attached(function: Any, marks: Marks) -> Any:
+    if not callable(function) or isinstance(function, type):
+        raise TypeError(f"tool() takes a function, not {function!r:.80}")
+    setattr(function, ATTRIBUTE, define(function, marks))
+    return function
+
+
+def define(function: Callable[..., Any], marks: Marks = NO_MARKS) -> ToolDefinition:
+    """Return the definition of a function, inferred as far as the marks do not say otherwise.
+
+    An annotation that names what is not there yet is looked at when it is needed.
+
+    Raises:
+        InferenceError: its parameters can't be expressed, or a mark names none of them.
+    """
+    try:
+        return defined(function, marks)
+    except UnresolvedReferenceError:
+        return PendingDefinition.of(function, marks)
+
+
+def definition_of(function: Any) -> ToolDefinition:
+    """Return the definition that ``tool`` attached to a function or a method.
+
+    Of a bound method it is the definition for that instance.
+
+    Raises:
+        TypeError: it is no decorated function, or something else is attached to it.
+    """
+    definition = getattr(function, ATTRIBUTE, None)
+    if definition is None:
+        raise TypeError(f"{function!r:.80} is not decorated with @tool")
+    if not isinstance(definition, ToolDefinition):
+        kind = type(definition).__name__
+        raise TypeError(f"the {ATTRIBUTE} of {function!r:.80} is a {kind}, not a ToolDefinition")
+    instance = getattr(function, "__self__", None)
+    return definition if instance is None else bound(definition, function, instance)

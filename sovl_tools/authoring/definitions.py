@@ -1,0 +1,116 @@
+"""Types that are described once and referred to: the ``$defs`` of a schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator
+from itertools import chain, count
+from typing import Any
+
+from sovl_tools.authoring.form import Form, native
+from sovl_tools.model.document import JSON
+
+_DATA = {"const", "enum", "default", "examples"}
+
+
+class _Definition:
+    """A type, the references to it, and its form when that is known."""
+
+    __slots__ = ("form", "name", "references")
+
+    def __init__(self, name: str) -> None:
+        self.name = re.sub(r"\W+", "_", name).strip("_")
+        self.references: list[dict[str, JSON]] = []
+        self.form = Form({}, native)
+
+    def referred(self) -> Form:
+        """Return the form of one more place where the type is used."""
+        reference = {"$ref": f"#/$defs/{self.name}/{id(self)}"}
+        self.references.append(reference)
+        return Form(reference, lambda value: self.form.write(value))
+
+
+class Definitions:
+    """The definitions of one schema; types of one name get names of their own."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, _Definition] = {}
+        self._foreign: dict[str, JSON] = {}
+
+    def define(self, annotation: Any, name: str, make: Callable[[], Form]) -> Form:
+        """Return the form of a type that may refer to itself; ``make`` is called once."""
+        key = _key(annotation)
+        if key not in self._made:
+            definition = self._made[key] = _Definition(name)
+            definition.form = make()
+        return self._made[key].referred()
+
+    def hoist(self, schema: dict[str, JSON]) -> dict[str, JSON]:
+        """Return a schema of another maker without its definitions, which are kept."""
+        own: dict[str, JSON] = schema.pop("$defs", {})
+        references = {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in self._renamed(own)}
+        for name, definition in own.items():
+            place = references.get(f"#/$defs/{name}", f"#/$defs/{name}")
+            self._foreign[place.removeprefix("#/$defs/")] = _redirected(definition, references)
+        found: dict[str, JSON] = _redirected(schema, references)
+        return found
+
+    def _renamed(self, own: dict[str, JSON]) -> Iterator[tuple[str, str]]:
+        """Yield old and new names if a definition is not the same as the known one of its name."""
+        known = [name for name in own if name in self._foreign]
+        if any(self._foreign[name] != own[name] for name in known):
+            taken = {*self._foreign, *own}
+            for name in known:
+                free = _free(name, taken)
+                taken.add(free)
+                yield name, free
+
+    def finished(self) -> dict[str, JSON]:
+        """Return the definitions and let all references lead to them.
+
+        A type that is used in one place is described there.
+        """
+        found = dict(self._foreign)
+        for each in self._made.values():
+            if len(each.references) > 1:
+                name = _free(each.name, found)
+                found[name] = each.form.schema
+                for reference in each.references:
+                    reference["$ref"] = f"#/$defs/{name}"
+        for each in reversed(self._made.values()):
+            if len(each.references) == 1:
+                _describe(each.references[0], each.form.schema)
+        return found
+
+
+def _key(annotation: Any) -> Any:
+    try:
+        hash(annotation)
+    except TypeError:
+        return repr(annotation)
+    return annotation
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return the name, or the first of ``Name2``, ``Name3``, … that is not taken."""
+    names = chain([name], (f"{name}{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
+
+
+def _describe(reference: dict[str, JSON], schema: dict[str, JSON]) -> None:
+    """Put a schema in the place of the reference to it; what was added there stays."""
+    added = {key: value for key, value in reference.items() if key != "$ref"}
+    reference.clear()
+    reference.update(schema, **added)
+
+
+def _redirected(schema: JSON, references: dict[str, str]) -> JSON:
+    """Return a copy of a schema in which references lead elsewhere."""
+    if isinstance(schema, list):
+        return [_redirected(each, references) for each in schema]
+    if isinstance(schema, dict):
+        return {
+            key: value if key in _DATA else _redirected(value, references)
+            for key, value in schema.items()
+        }
+    return references.get(schema, schema) if isinstance(schema, str) else schema

@@ -1,0 +1,185 @@
+"""What annotations stand for, also those that are text."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import sys
+import typing
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from importlib import import_module
+from types import CodeType, FunctionType, SimpleNamespace
+from typing import Any, ForwardRef, NamedTuple
+
+from sovl_tools.authoring.form import InexpressibleError
+
+_MOST_LAYERS = 64
+
+
+class Names(NamedTuple):
+    """What the names in annotations stand for; ``local`` ones come before the others."""
+
+    others: dict[str, Any]
+    local: Mapping[str, Any] | None = None
+
+
+def names_of(function: Any) -> Names:
+    """Return the names that a function's code sees and, after them, those of its class."""
+    inner = underlying(function)
+    others = getattr(inner, "__globals__", None)
+    if not isinstance(others, dict):
+        return Names({})
+    known = _enclosed(inner)
+    owner = _owner(function, inner.__qualname__, others)
+    if owner is not None:
+        return Names(_members(owner), ChainMap(known, others, vars(builtins)))
+    return Names(others, known or None)
+
+
+def names_in(kind: type) -> Names:
+    """Return the names that a class's module has and, after them, its own."""
+    module = vars(sys.modules.get(kind.__module__) or builtins)
+    return Names(_members(kind), ChainMap({}, module, vars(builtins)))
+
+
+def underlying(function: Any) -> Any:
+    """Return the function in which bound methods, partials, wrappers and callables end."""
+    for _ in range(_MOST_LAYERS):
+        inner = _inner(function)
+        if inner is None:
+            break
+        function = inner
+    return function
+
+
+def _inner(function: Any) -> Any:
+    if isinstance(function, partial):
+        return function.func
+    for name in ("__wrapped__", "__func__"):
+        inner = getattr(function, name, None)
+        if inner is not None:
+            return inner
+    called = type(function).__call__
+    return called if isinstance(called, FunctionType) else None
+
+
+def _enclosed(function: Any) -> dict[str, Any]:
+    """Return a function's type parameters and what it sees of the functions around it."""
+    found = {each.__name__: each for each in getattr(function, "__type_params__", ())}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            continue  # it is not bound yet
+    return found
+
+
+def _owner(function: Any, qualified: str, others: Mapping[str, Any]) -> type | None:
+    """Return the class that a method is bound to, or that its qualified name leads to."""
+    bound = getattr(function, "__self__", None)
+    if bound is not None and inspect.ismethod(function):
+        return bound if isinstance(bound, type) else type(bound)
+    place, *path = qualified.split(".")[:-1] or [""]
+    found = others.get(place)
+    for part in path:
+        found = getattr(found, part, None)
+    return found if isinstance(found, type) else None
+
+
+def _members(kind: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        found.update(vars(base))
+        found[base.__name__] = base
+    return found
+
+
+def hints_of(annotation: Any) -> dict[str, Any]:
+    """Return the annotations of a class and of those that it inherits from.
+
+    Raises:
+        InexpressibleError: a name in one of them is not defined.
+    """
+    kind = typing.get_origin(annotation) or annotation
+    found = {
+        name: resolved(each, names_in(base))
+        for base in reversed(kind.__mro__)
+        for name, each in evaluated(inspect.get_annotations, base, "format").items()
+    }
+    parameters = getattr(kind, "__parameters__", ())
+    bound = dict(zip(parameters, typing.get_args(annotation), strict=False))
+    return {name: substituted(hint, bound) for name, hint in found.items()}
+
+
+def evaluated(read: Callable[..., Any], owner: Any, option: str) -> Any:
+    """Return what ``read`` finds of an owner's annotations, where names may be missing.
+
+    Since Python 3.14 annotations are evaluated when they are read; ``option`` is the keyword that
+    asks for a ForwardRef in the place of what can't be evaluated yet.
+
+    Raises:
+        InexpressibleError: a name is not defined, and this Python knows no such keyword.
+    """
+    try:
+        return read(owner)
+    except NameError as error:
+        try:
+            library = import_module("annotationlib")
+        except ImportError:
+            raise _undefined(error) from error
+    return read(owner, **{option: library.Format.FORWARDREF})
+
+
+def _undefined(error: Exception) -> InexpressibleError:
+    name = getattr(error, "name", None)
+    reason = f"the name {name!r} is not defined" if name else str(error)
+    return InexpressibleError(reason, "import or define it", is_open=True)
+
+
+def substituted(annotation: Any, bound: Mapping[Any, Any]) -> Any:
+    """Return an annotation with the type variables of a generic class replaced."""
+    if isinstance(annotation, typing.TypeVar):
+        return bound.get(annotation, annotation)
+    free = getattr(annotation, "__parameters__", ())
+    if isinstance(annotation, type) or bound.keys().isdisjoint(free):
+        return annotation
+    return annotation[tuple(bound.get(each, each) for each in free)]
+
+
+def resolved(annotation: Any, names: Names) -> Any:
+    """Return an annotation with its text evaluated.
+
+    Raises:
+        InexpressibleError: a name in it is not defined, or it is no expression.
+    """
+    try:
+        if type(annotation) is str:
+            annotation = eval(_compiled(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
+        if not _has_text(annotation):
+            return annotation
+        holder = SimpleNamespace(__annotations__={"annotation": annotation})
+        hints = typing.get_type_hints(holder, names.others, names.local, include_extras=True)
+    except (NameError, AttributeError) as error:
+        raise _undefined(error) from error
+    except Exception as error:
+        reason = f"it can't be evaluated, {type(error).__name__}: {error}"
+        raise InexpressibleError(reason, "correct it") from error
+    return hints["annotation"]
+
+
+@lru_cache(maxsize=1024)
+def _compiled(text: str) -> CodeType:
+    return compile(text.strip(), "<annotation>", "eval")
+
+
+def _has_text(annotation: Any) -> bool:
+    """Tell whether there is text in an annotation that stands for a type."""
+    if type(annotation) in (str, ForwardRef):
+        return True
+    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
+        return False
+    arguments = getattr(annotation, "__args__", ())
+    is_literal = typing.get_origin(annotation) is typing.Literal
+    return not is_literal and isinstance(arguments, tuple) and any(map(_has_text, arguments))

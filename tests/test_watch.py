@@ -1,0 +1,281 @@
+"""A registry that follows its directories by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.loading.changes import stream
+from sovl_tools.model.catalog import CatalogChange
+from tests.conftest import Write
+from tests.loading.folders import PATIENCE, answers, gives, loaded, says, statuses
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    return tmp_path / "tools"
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_is_left() -> Iterator[None]:
+    before = {*threading.enumerate()}
+    yield
+    left = [each.name for each in {*threading.enumerate()} - before if is_watching(each)]
+    assert left == []
+
+
+def is_watching(thread: threading.Thread) -> bool:
+    return thread.name.startswith("sovl-tools") or type(thread).__module__.startswith("watchdog.")
+
+
+def save(tools: Path, code: str, name: str = "echo") -> None:
+    """Save a tool's module in one moment."""
+    part = tools / name / ".part"
+    part.write_text(code)
+    part.replace(tools / name / f"{name}.py")
+
+
+def test_a_save_is_noticed(write: Write, tools: Path) -> None:
+    write("echo", code=says(0))
+    registry, news = loaded(tools)
+    tooler = Tooler(registry)
+    with registry.watch() as watch:
+        assert watch.notice is None
+        for version in (1, 2):
+            write("echo", code=says(version))
+            news.until({"echo": version})
+            assert tooler.call_sync("echo", {"text": ""}).value == version
+    write("echo", code=says(9))
+    assert registry.reload().updated == ("echo",)
+
+
+def test_what_happened_between_the_load_and_the_watch_is_noticed(write: Write, tools: Path) -> None:
+    for name in ("a", "b", "c"):
+        write(name, code=says(0, name))
+    registry, news = loaded(tools)
+    write("a", code=says(1, "a"))
+    write("b", "broken")
+    shutil.rmtree(tools / "c")
+    write("d", code=says(0, "d"))
+    with registry.watch():
+        change = news.next()
+    assert change[:4] == (("d",), ("a",), ("c",), ("b",))
+    assert answers(registry.catalog) == {"a": 1, "b": 0, "d": 0}
+
+
+def test_blocks_in_one_another_share_a_thread_and_the_last_one_ends_it(
+    write: Write, tools: Path
+) -> None:
+    write("echo", code=says(0))
+    registry, news = loaded(tools)
+    with registry.watch() as outer:
+        count = sum(map(is_watching, threading.enumerate()))
+        with registry.watch() as inner:
+            assert inner is outer
+            assert sum(map(is_watching, threading.enumerate())) == count
+        save(tools, says(1))
+        news.next()
+    assert not any(map(is_watching, threading.enumerate()))
+    with registry.watch() as another:
+        assert another is not outer
+
+
+def test_blocks_need_not_end_in_order(write: Write, tools: Path) -> None:
+    write("echo", code=says(0))
+    registry, news = loaded(tools)
+    first, second = registry.watch(), registry.watch()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    save(tools, says(1))
+    assert news.next().updated == ("echo",)
+    second.__exit__(None, None, None)
+
+
+def test_a_subscriber_may_end_the_watch(write: Write, tools: Path) -> None:
+    write("echo", code=says(0))
+    registry, _ = loaded(tools)
+    watch, ended = registry.watch(), threading.Event()
+    thread: list[threading.Thread] = []
+
+    def end(change: CatalogChange) -> None:
+        thread.append(threading.current_thread())
+        watch.__exit__(None, None, None)
+        ended.set()
+
+    registry.subscribe(end)
+    watch.__enter__()
+    save(tools, says(1))
+    assert ended.wait(PATIENCE)
+    thread.pop().join(PATIENCE)
+
+
+def test_it_can_look_again_and_again(write: Write, tools: Path) -> None:
+    write("echo", code=says(0))
+    registry, news = loaded(tools)
+    with registry.watch(poll=True) as watch:
+        assert watch.notice is None
+        write("echo", code=says(1))
+        news.until({"echo": 1})
+        write("new", code=says("new", "new"))
+        news.until({"echo": 1, "new": "new"})
+        shutil.rmtree(tools)
+        news.until({})
+
+
+@pytest.mark.parametrize("code", ["raise KeyboardInterrupt\n", "raise SystemExit(1)\n"])
+def test_what_a_tool_raises_at_import_does_not_end_the_watch(
+    code: str, write: Write, tools: Path
+) -> None:
+    for name in ("a", "b"):
+        write(name, code=says(0, name))
+    registry, news = loaded(tools)
+    with registry.watch():
+        write("a", code=code)
+        write("b", code=says(1, "b"))
+        news.until({"a": 0, "b": 1})
+        while statuses(registry.catalog)[f"{tools}/a"] != "rejected":
+            news.next()
+        write("a", code=says(2, "a"))
+        news.until({"a": 2, "b": 1})
+
+
+def test_a_directory_that_comes_later_is_waited_for(write: Write, tools: Path) -> None:
+    registry, news = loaded(tools)
+    with registry.watch():
+        write("echo", code=says(0))
+        news.until({"echo": 0})
+        assert registry.report.diagnostics == ()
+        shutil.rmtree(tools)
+        news.until({})
+        write("echo", code=says(1))
+        news.until({"echo": 1})
+
+
+@pytest.mark.parametrize("path", ["tools/echo", "tools/echo/echo.json", "tools/echo/echo.py"])
+def test_a_single_tool_can_be_watched(path: str, write: Write, tmp_path: Path) -> None:
+    write("echo", code=says(0))
+    registry, news = loaded(tmp_path / path)
+    with registry.watch():
+        write("echo", code=says(1))
+        write("other")
+        news.until({"echo": 1})
+
+
+def test_of_several_directories_the_first_wins_while_they_change(
+    write: Write, tools: Path, tmp_path: Path
+) -> None:
+    write("echo", code=says("second"))
+    tools.rename(tmp_path / "second")
+    registry, news = loaded(tools, tmp_path / "second")
+    with registry.watch():
+        write("echo", code=says("first"))
+        news.until({"echo": "first"})
+        shutil.rmtree(tools / "echo")
+        news.until({"echo": "second"})
+
+
+def test_libraries_are_watched_too(
+    write: Write, tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    library = tmp_path / f"words_of_{tmp_path.parent.name.replace('-', '_')}.py"
+    library.write_text("WORD = 'one'\n")
+    write("echo", code=gives("words.WORD", head=f"import {library.stem} as words\n"))
+    registry, news = loaded(tools)
+    with registry.watch(libraries=[library]):
+        library.write_text("WORD = 'three'\n")
+        news.until({"echo": "three"})
+
+
+def following(registry: ToolRegistry) -> Any:
+    """Return the changes; what is returned can be closed, though its type does not say so."""
+    return registry.changes()
+
+
+async def begun(changes: Any) -> asyncio.Task[CatalogChange]:
+    """Wait for the next change, and return when that is being done."""
+    task = asyncio.create_task(anext(changes))
+    await asyncio.sleep(0)
+    return task
+
+
+async def ended() -> None:
+    """Wait until the threads of watches that are ending have ended."""
+    for each in threading.enumerate():
+        if is_watching(each):
+            await asyncio.to_thread(each.join, PATIENCE)
+
+
+async def test_changes_can_be_awaited(write: Write, tools: Path) -> None:
+    write("echo", code=says(0))
+    registry = ToolRegistry.from_directory(tools)
+    one, two = following(registry), following(registry)
+    async with aclosing(one), aclosing(two):
+        waiting = await begun(one), await begun(two)
+        save(tools, says(1))
+        first, second = await asyncio.wait_for(asyncio.gather(*waiting), PATIENCE)
+        assert first is second
+        assert first.updated == ("echo",)
+        await one.aclose()
+        save(tools, says(2))
+        assert (await asyncio.wait_for(anext(two), PATIENCE)).updated == ("echo",)
+    await ended()
+    assert registry._subscribers == {}
+
+
+@pytest.mark.parametrize("when", ["at once", "after a change"])
+async def test_whoever_waits_for_changes_can_be_cancelled(
+    when: str, write: Write, tools: Path
+) -> None:
+    write("echo", code=says(0))
+    registry = ToolRegistry.from_directory(tools)
+    changes = following(registry)
+    waiting = await begun(changes)
+    if when == "after a change":
+        save(tools, says(1))
+        await asyncio.wait_for(waiting, PATIENCE)
+        waiting = await begun(changes)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await asyncio.get_running_loop().shutdown_default_executor()
+    gc.collect()
+    for each in threading.enumerate():
+        if is_watching(each):
+            each.join(PATIENCE)
+    assert registry._subscribers == {}
+
+
+def test_a_loop_that_was_closed_is_told_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    tellers: list[Callable[[CatalogChange], object]] = []
+
+    def subscribe(tell: Callable[[CatalogChange], object]) -> Callable[[], None]:
+        tellers.append(tell)
+        return tellers.clear
+
+    async def first() -> CatalogChange:
+        waiting = await begun(changes)
+        tellers[0](CatalogChange(("a",)))
+        return await waiting
+
+    changes = stream(subscribe, nullcontext(NoWatch()))
+    loop = asyncio.new_event_loop()
+    assert loop.run_until_complete(first()).added == ("a",)
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+    tellers[0](CatalogChange(("b",)))
+    assert caplog.messages == []
+
+
+class NoWatch:
+    notice: str | None = None
