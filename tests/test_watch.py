@@ -27,14 +27,18 @@ def tools(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _no_thread_is_left() -> Iterator[None]:
-    before = {*threading.enumerate()}
+    before = watching()
     yield
-    left = [each.name for each in {*threading.enumerate()} - before if is_watching(each)]
-    assert left == []
+    assert watching() <= before
 
 
-def is_watching(thread: threading.Thread) -> bool:
-    return thread.name.startswith("sovl-tools") or type(thread).__module__.startswith("watchdog.")
+def watching() -> set[threading.Thread]:
+    """Return the threads that watch something, and those that load."""
+    return {
+        each
+        for each in threading.enumerate()
+        if each.name.startswith("sovl-tools") or type(each).__module__.startswith("watchdog.")
+    }
 
 
 def save(tools: Path, code: str, name: str = "echo") -> None:
@@ -78,13 +82,12 @@ def test_blocks_in_one_another_share_a_thread_and_the_last_one_ends_it(
     write("echo", code=says(0))
     registry, news = loaded(tools)
     with registry.watch() as outer:
-        count = sum(map(is_watching, threading.enumerate()))
         with registry.watch() as inner:
             assert inner is outer
-            assert sum(map(is_watching, threading.enumerate())) == count
+            assert [each.name for each in watching()].count("sovl-tools-watcher") == 1
         save(tools, says(1))
         news.next()
-    assert not any(map(is_watching, threading.enumerate()))
+    assert "sovl-tools-watcher" not in [each.name for each in watching()]
     with registry.watch() as another:
         assert another is not outer
 
@@ -209,16 +212,21 @@ async def begun(changes: Any) -> asyncio.Task[CatalogChange]:
     return task
 
 
-async def ended() -> None:
-    """Wait until the threads of watches that are ending have ended."""
-    for each in threading.enumerate():
-        if is_watching(each):
-            await asyncio.to_thread(each.join, PATIENCE)
+async def ended(threads: set[threading.Thread]) -> None:
+    """Wait until all that is ending has ended, these threads as well."""
+    gc.collect()
+    await asyncio.sleep(0)
+    current = asyncio.current_task()
+    await asyncio.gather(*[each for each in asyncio.all_tasks() if each is not current])
+    await asyncio.get_running_loop().shutdown_default_executor()
+    for each in threads:
+        each.join(PATIENCE)
 
 
 async def test_changes_can_be_awaited(write: Write, tools: Path) -> None:
     write("echo", code=says(0))
     registry = ToolRegistry.from_directory(tools)
+    before = watching()
     one, two = following(registry), following(registry)
     async with aclosing(one), aclosing(two):
         waiting = await begun(one), await begun(two)
@@ -229,7 +237,7 @@ async def test_changes_can_be_awaited(write: Write, tools: Path) -> None:
         await one.aclose()
         save(tools, says(2))
         assert (await asyncio.wait_for(anext(two), PATIENCE)).updated == ("echo",)
-    await ended()
+    await ended(watching() - before)
     assert registry._subscribers == {}
 
 
@@ -239,6 +247,7 @@ async def test_whoever_waits_for_changes_can_be_cancelled(
 ) -> None:
     write("echo", code=says(0))
     registry = ToolRegistry.from_directory(tools)
+    before = watching()
     changes = following(registry)
     waiting = await begun(changes)
     if when == "after a change":
@@ -248,11 +257,7 @@ async def test_whoever_waits_for_changes_can_be_cancelled(
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    await asyncio.get_running_loop().shutdown_default_executor()
-    gc.collect()
-    for each in threading.enumerate():
-        if is_watching(each):
-            each.join(PATIENCE)
+    await ended(watching() - before)
     assert registry._subscribers == {}
 
 

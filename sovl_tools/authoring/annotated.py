@@ -42,6 +42,8 @@ def _ruled(builder: Builder, annotation: Any) -> Form | None:
 
 def text_of(annotation: Any) -> str | None:
     """Return the description that an annotation itself gives: the last text in ``Annotated``."""
+    if type(annotation) is type:
+        return None
     while typing.get_origin(annotation) in _QUALIFIERS:
         [annotation] = typing.get_args(annotation)
     if typing.get_origin(annotation) is not typing.Annotated:

@@ -27,22 +27,124 @@ the arguments of a call are converted from.
 from __future__ import annotations
 
 import dataclasses
-import sys
 import typing
 from collections.abc import Callable
 from enum import Enum
-from functools import partial
-from types import NoneType, UnionType
+from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from sovl_tools.authoring.annotated import annotated
 from sovl_tools.authoring.choices import enumeration, literal
 from sovl_tools.authoring.containers import ARRAYS, OBJECTS, array, fixed_array, mapping
 from sovl_tools.authoring.definitions import Definitions
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError, native
-from sovl_tools.authoring.hints import names_in, resolved, substituted
+from sovl_tools.authoring.form import Builder, Form, InexpressibleError
+from sovl_tools.authoring.hints import substituted, value_of
 from sovl_tools.authoring.instances import instance, typed_dict
 from sovl_tools.authoring.pydantic_types import is_model, model
 from sovl_tools.authoring.scalars import json_scalar, scalar
+from sovl_tools.authoring.unions import union
 from sovl_tools.model.document import JSON
 from sovl_tools.model.interface import Annotation
+
+_Make: TypeAlias = Callable[[Builder, Any], Form]
+
+
+def _inner(builder: Builder, annotation: Any) -> Form:
+    return builder.build(typing.get_args(annotation)[0])
+
+
+_QUALIFIERS = (typing.Required, typing.NotRequired, typing.Final)
+# By identity, because what is looked for here may have any idea of being equal.
+_FORMS: dict[int, _Make] = {
+    id(Union): union,
+    id(UnionType): union,
+    id(Annotated): annotated,
+    id(Literal): literal,
+    **{id(origin): array for origin in ARRAYS},
+    **{id(origin): mapping for origin in OBJECTS},
+    **{id(qualifier): _inner for qualifier in _QUALIFIERS},
+    id(tuple): fixed_array,
+}
+_CLASSES: tuple[tuple[Callable[[Any], bool], _Make], ...] = (
+    (is_model, model),
+    (lambda kind: issubclass(kind, Enum), enumeration),
+    (lambda kind: issubclass(kind, dict) and hasattr(kind, "__required_keys__"), typed_dict),
+    (lambda kind: issubclass(kind, tuple) and hasattr(kind, "_fields"), instance),
+    (dataclasses.is_dataclass, instance),
+)
+_ADVICE = "use a JSON type, a date, an Enum, a dataclass, a TypedDict or the like"
+
+
+class SchemaBuilder:
+    """Makes the forms of the parameters of one function, or of one type.
+
+    Attributes:
+        warnings: what the author should know, since ``warnings`` was last emptied.
+    """
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self._definitions = Definitions()
+        self.define = self._definitions.define
+        self.hoist = self._definitions.hoist
+
+    def warn(self, message: str) -> None:
+        """Note what the author should know although a schema can be made."""
+        self.warnings.append(message)
+
+    def definitions(self) -> dict[str, JSON]:
+        """Return the ``$defs`` that the schemas made so far refer to; makes them ready for use."""
+        return self._definitions.finished()
+
+    def build(self, annotation: Any) -> Form:
+        """Return the form of an annotation.
+
+        Raises:
+            InexpressibleError: it, or something in it, is none that JSON Schema can describe.
+        """
+        found = json_scalar(annotation)
+        if found is not None:
+            return found
+        origin = typing.get_origin(annotation) or annotation
+        if id(origin) in _FORMS:
+            return _FORMS[id(origin)](self, annotation)
+        if isinstance(origin, type):
+            return self._of_class(origin, annotation)
+        if hasattr(origin, "__value__"):
+            return self._of_alias(origin, annotation)
+        return self._of_other(annotation)
+
+    def _of_class(self, kind: type, annotation: Any) -> Form:
+        found = scalar(kind)
+        if found is not None:
+            return found
+        for applies, make in _CLASSES:
+            if applies(kind):
+                return make(self, annotation)
+        raise InexpressibleError(f"there is no JSON for {Annotation(annotation).text}", _ADVICE)
+
+    def _of_alias(self, alias: Any, annotation: Any) -> Form:
+        def make() -> Form:
+            bound = dict(zip(alias.__type_params__, typing.get_args(annotation), strict=False))
+            return self.build(substituted(value_of(alias), bound))
+
+        return self.define(annotation, getattr(alias, "__name__", "alias"), make)
+
+    def _of_other(self, annotation: Any) -> Form:
+        if isinstance(annotation, typing.NewType):
+            return self.build(annotation.__supertype__)
+        if isinstance(annotation, typing.TypeVar):
+            return self._of_variable(annotation)
+        if isinstance(annotation, dataclasses.InitVar):
+            return self.build(annotation.type)
+        if isinstance(annotation, typing.ForwardRef):
+            reason = f"the reference {annotation.__forward_arg__!r} can't be followed"
+            raise InexpressibleError(reason, "use a dataclass, or Any for JSON of any kind")
+        raise InexpressibleError(f"there is no JSON for {Annotation(annotation).text}", _ADVICE)
+
+    def _of_variable(self, variable: typing.TypeVar) -> Form:
+        if variable.__constraints__:
+            return self.build(Union[variable.__constraints__])  # noqa: UP007 - there may be any number
+        if variable.__bound__ is None:
+            self.warn(f"the type variable {variable.__name__} stands for any type")
+        return self.build(variable.__bound__ or Any)

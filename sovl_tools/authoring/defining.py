@@ -40,7 +40,7 @@ def defined(function: Callable[..., Any], marks: Marks) -> ToolDefinition:
 
 def _head(function: Any, marks: Marks, documentation: Documentation) -> dict[str, Any]:
     name = marks.name or getattr(function, "__name__", type(function).__name__)
-    fields = {
+    fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in marks.fields.items()
     }
@@ -77,7 +77,7 @@ def is_method(function: Any) -> bool:
 
 
 def _parameters(function: Any, marks: Marks, inference: Inference) -> dict[str, JSON]:
-    parameters = copied(inference.parameters)
+    parameters: dict[str, JSON] = copied(inference.parameters)
     properties = parameters["properties"]
     for mark in ("param_descriptions", "params", "required"):
         for name in getattr(marks, mark) or ():

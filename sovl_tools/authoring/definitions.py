@@ -27,7 +27,7 @@ class _Definition:
         """Return the form of one more place where the type is used."""
         reference = {"$ref": f"#/$defs/{self.name}/{id(self)}"}
         self.references.append(reference)
-        return Form(reference, lambda value: self.form.write(value))
+        return Form(reference, lambda value: self.form.write(value))  # noqa: PLW0108 - not made yet
 
 
 class Definitions:

@@ -86,10 +86,7 @@ def _parsed(text: str) -> Documentation:
         return Documentation(text)
     best = max(found, key=lambda parsed: len(parsed.meta))
     described = {
-        name: each.description
-        for each in best.params
-        for name in _names(each)
-        if each.description
+        name: each.description for each in best.params for name in _names(each) if each.description
     }
     returns = best.returns.description if best.returns else None
     return Documentation((best.description or "").strip(), described, returns or None)

@@ -40,8 +40,23 @@ def names_of(function: Any) -> Names:
 
 def names_in(kind: type) -> Names:
     """Return the names that a class's module has and, after them, its own."""
-    module = vars(sys.modules.get(kind.__module__) or builtins)
-    return Names(_members(kind), ChainMap({}, module, vars(builtins)))
+    return Names(_members(kind), ChainMap({}, _module(kind), vars(builtins)))
+
+
+def value_of(alias: Any) -> Any:
+    """Return what an alias of the statement ``type`` stands for.
+
+    Raises:
+        InexpressibleError: a name in it is not defined.
+    """
+    try:
+        return resolved(alias.__value__, Names(_module(alias)))
+    except NameError as error:
+        raise _undefined(error) from error
+
+
+def _module(thing: Any) -> dict[str, Any]:
+    return vars(sys.modules.get(thing.__module__) or builtins)
 
 
 def underlying(function: Any) -> Any:
@@ -103,11 +118,11 @@ def hints_of(annotation: Any) -> dict[str, Any]:
         InexpressibleError: a name in one of them is not defined.
     """
     kind = typing.get_origin(annotation) or annotation
-    found = {
-        name: resolved(each, names_in(base))
-        for base in reversed(kind.__mro__)
-        for name, each in evaluated(inspect.get_annotations, base, "format").items()
-    }
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        own = evaluated(inspect.get_annotations, base, "format")
+        names = names_in(base) if own else Names({})
+        found.update((name, resolved(each, names)) for name, each in own.items())
     parameters = getattr(kind, "__parameters__", ())
     bound = dict(zip(parameters, typing.get_args(annotation), strict=False))
     return {name: substituted(hint, bound) for name, hint in found.items()}
@@ -178,7 +193,7 @@ def _has_text(annotation: Any) -> bool:
     """Tell whether there is text in an annotation that stands for a type."""
     if type(annotation) in (str, ForwardRef):
         return True
-    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
+    if type(annotation) is type:
         return False
     arguments = getattr(annotation, "__args__", ())
     is_literal = typing.get_origin(annotation) is typing.Literal

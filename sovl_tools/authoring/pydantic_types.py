@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import typing
 from typing import Any
 
 from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError

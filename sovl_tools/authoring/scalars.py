@@ -107,9 +107,9 @@ _NAMED: dict[str, _Scalar] = {
 }
 
 
-def json_scalar(origin: Any) -> Form | None:
+def json_scalar(annotation: Any) -> Form | None:
     """Return the form of a type that JSON has; None if it is another."""
-    found = _JSON.get(id(origin))
+    found = _JSON.get(id(annotation))
     return None if found is None else Form(dict(found.schema), found.write)
 
 

@@ -86,6 +86,21 @@ def _clashes(draft: _Draft, candidate: Candidate) -> list[tuple[Rule, Clash]]:
 
 
 def _located(rule: Rule, clash: Clash) -> tuple[Diagnostic, ...]:
+    later = clash.later
+    if later.line:
+        return tuple(
+            Diagnostic(
+                rule.code,
+                rule.severity,
+                found.message,
+                found.help,
+                later.name,
+                later.path,
+                later.line,
+                1,
+            )
+            for found in rule.check(clash)
+        )
     folder = ToolFolder(clash.later.name, clash.later.path, clash.later.location)
     return Locator(folder).diagnostics(ask((rule,), clash))
 

@@ -136,7 +136,7 @@ def _check_closely(work: Work) -> bool:
     work.verdicts.extend(ask(manifest_checks.RULES, case))
     if not _may_be_read(case):
         return False
-    work.verdicts.extend(_schema_verdicts(work.manifest))
+    work.verdicts.extend(schema_verdicts(work.manifest))
     return True
 
 
@@ -147,7 +147,8 @@ def _may_be_read(case: manifest_checks.ManifestCase) -> bool:
     )
 
 
-def _schema_verdicts(manifest: Manifest) -> list[Verdict]:
+def schema_verdicts(manifest: Manifest) -> list[Verdict]:
+    """Return what is wrong with the schemas of a manifest, the meta-schema apart."""
     verdicts: list[Verdict] = []
     for key in ("parameters", "output_schema"):
         root = manifest.document.get(key)

@@ -44,6 +44,7 @@ class Shelf:
         self._source = load._replace(candidates=(), catalog=Catalog())
         self._roster = Roster(load.candidates, load.catalog)
         self._revisions: dict[str, int] = {}
+        self._is_torn = False
 
     @property
     def catalog(self) -> Catalog:
@@ -72,24 +73,30 @@ class Shelf:
     def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and swap the catalog.
 
+        After a reload that was interrupted the next one looks everywhere.
+
         Args:
             touched: absolute paths where something may have happened; None looks everywhere.
         """
         known = self.diagnostics
         sources = self.libraries.sources(touched or ())
-        is_listing = touched is None or any(
-            self._owner(path) in {None, path} for path in touched if path not in sources
-        )
+        is_everywhere, self._is_torn = touched is None or self._is_torn, True
+        is_listing = is_everywhere or self._must_list(touched or (), sources)
         changes = self._relisted() if is_listing else []
-        due = self._due(touched, sources)
+        due = self._due(None if is_everywhere else touched, sources)
         if sources:
             candidates = self._load_with_libraries(due, sources)
         else:
             candidates = self._load(due, is_patient=touched is not None)
         changes += [change for each in candidates for change in self._roster.entered(each)]
         change = self._roster.swap(changes, self.folders if is_listing else None)
+        self._is_torn = False
         new = [each for each in self.diagnostics if each not in known]
         return change._replace(diagnostics=(*new, *change.diagnostics))
+
+    def _must_list(self, touched: Collection[str], sources: set[str]) -> bool:
+        """Tell whether folders may have come or gone."""
+        return any(self._owner(path) in {None, path} for path in touched if path not in sources)
 
     def _owner(self, path: str) -> str | None:
         """Return the location of the tool's folder in which a path lies, if it lies in one."""
@@ -110,13 +117,13 @@ class Shelf:
 
     def _relisted(self) -> list[Change]:
         """Look which folders there are; return what that changes by itself."""
-        known, collected = self.folders, self._collected()
+        collected = self._collected()
         self.diagnostics = collected.diagnostics
         self.folders = {
             each.location: each._replace(revision=self._revisions.get(each.location, 0))
             for each in collected.folders
         }
-        gone = [location for location in known if location not in self.folders]
+        gone = [location for location in self._roster.shown if location not in self.folders]
         return [change for location in gone for change in self._left(location)]
 
     def _left(self, location: str) -> Iterable[Change]:

@@ -33,6 +33,7 @@ class Candidate(NamedTuple):
         actions: the kinds of steps that it brings.
         diagnostics: all that was found on the way.
         reasons: in words, why it can't be called; empty if it can.
+        line: where it stands in a Python file, from 1; 0 for a folder.
         previous: the last good version, which serves for as long as this one can't.
     """
 
@@ -46,6 +47,7 @@ class Candidate(NamedTuple):
     actions: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     reasons: tuple[str, ...] = ()
+    line: int = 0
     previous: Candidate | None = None
 
 

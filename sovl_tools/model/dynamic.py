@@ -55,3 +55,15 @@ def _called(function: Any, call: Callable[[Any], Any], place: str) -> Any:
         return call(function)
     except Exception as error:
         raise ResolutionError(place, f"failed: {type(error).__name__}: {error}") from error
+
+
+def without_functions(schema: Any, place: str = "") -> JSON:
+    """Return a schema without its dynamic parts: what can be said of it before they are called."""
+    if isinstance(schema, list | tuple):
+        return [without_functions(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {key: {} if callable(value) else value for key, value in schema.items()}
+    if place != "properties":
+        kept = {key: value for key, value in schema.items() if not callable(value)}
+    return {key: without_functions(value, key) for key, value in kept.items()}

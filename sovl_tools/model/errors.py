@@ -72,29 +72,25 @@ class InferenceError(SovlToolsError, TypeError):
     """A function, or a type, of which no JSON Schema can be made.
 
     Attributes:
-        message: what there is that can't be described.
         function: the function's qualified name; ``""`` for a type alone.
         parameter: the parameter that is to blame; None for the function as a whole.
-        help: what would be right, as an imperative; None where nothing is better.
+        message: what is there.
+        help: what would be right, as an imperative; None where that can't be told.
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        function: str = "",
-        parameter: str | None = None,
-        advice: str | None = None,
+        self, function: str, parameter: str | None, message: str, advice: str | None = None
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        super().__init__(function, parameter, message, advice)
         self.function = function
         self.parameter = parameter
+        self.message = message
         self.help = advice
 
     def __str__(self) -> str:
-        place = f"{self.function}: " if self.function else ""
-        return f"{place}{self.message}" + (f"; {self.help}" if self.help else "")
+        parameter = None if self.parameter is None else repr(self.parameter)
+        place = [part for part in (self.function, parameter) if part]
+        return ": ".join([*place, self.message]) + (f"; {self.help}" if self.help else "")
 
 
 class UnresolvedReferenceError(InferenceError):

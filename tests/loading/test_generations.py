@@ -323,6 +323,17 @@ def test_a_removed_folder_leaves_nothing(write: Write, tools: Path) -> None:
     assert generations(tools) == []
 
 
+def test_a_folder_that_never_gave_a_tool_may_go(write: Write, tools: Path) -> None:
+    left = Left()
+    folder = write("echo", code=f"{LOGS}\n1 / 0\n")
+    registry = ToolRegistry.from_directory(tools)
+    folder.rename(tools.parent / "elsewhere")
+    reloaded(registry)
+    assert registry.catalog.candidates == ()
+    assert left.modules() == []
+    assert generations(tools) == []
+
+
 def test_a_folder_that_is_made_again_runs_again(
     write: Write, tools: Path, ran: Callable[[], int], noting: str
 ) -> None:

@@ -272,31 +272,33 @@ def test_modules_of_the_interpreter_and_odd_ones_are_left_alone(
     assert before <= set(sys.modules)
 
 
-def test_modules_may_be_collected_while_libraries_are_taken_out(library: Library) -> None:
+class Ending:
+    """Takes a module out each time that the collector finds one like it."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        self.itself = self
+
+    def __del__(self) -> None:
+        if self.names:
+            del sys.modules[self.names.pop()]
+            Ending(self.names)
+
+
+def test_the_collector_may_take_modules_while_libraries_are_taken_out(library: Library) -> None:
     libraries = Libraries()
     libraries.add([str(library.path)])
-
-    class Ending:
-        """Something that takes a module out when the collector finds it."""
-
-        def __init__(self, number: int) -> None:
-            self.name = f"{library.name}_{number}"
-            self.itself = self
-            sys.modules[self.name] = ModuleType(self.name)
-
-        def __del__(self) -> None:
-            del sys.modules[self.name]
-
+    names = [f"{library.name}_{number}" for number in range(500)]
+    sys.modules.update({name: ModuleType(name) for name in names})
+    Ending(names)
     before = gc.get_threshold()
+    gc.set_threshold(1)
     try:
-        for number in range(50):
-            Ending(number)
-            gc.set_threshold(1)
-            libraries.take_out(())
-            gc.set_threshold(*before)
+        assert libraries.take_out(()) == {}
     finally:
         gc.set_threshold(*before)
-        gc.collect()
+        while names:
+            gc.collect()
 
 
 def test_what_looks_otherwise_is_found_without_events(

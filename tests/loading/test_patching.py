@@ -17,7 +17,7 @@ from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Status
 from tests.loading.folders import bad, good
 from tests.validation.strategies import moderate
 
-PLACES = [(name, root) for root in ("one", "two") for name in "abcd"]
+PLACES = [(name, root) for root in ("one", "two") for name in "abc"]
 
 
 class Outcome(NamedTuple):
@@ -51,16 +51,14 @@ class Plain:
 
 
 locations = st.sampled_from([bad(*place).location for place in PLACES])
+kinds = ["loaded"] * 5 + ["rejected"] * 2 + ["again", "disabled", "unavailable", "waiting"]
+phrases = ["say it", "Say, it!", "echo", "!"]
 outcomes = st.builds(
     Outcome,
-    st.sampled_from(
-        ["loaded"] * 5 + ["rejected"] * 3 + ["again", "disabled", "unavailable", "waiting"]
-    ),
-    st.lists(st.sampled_from(["say it", "Say, it!", "echo", "!", "a", "b"]), max_size=2).map(tuple),
-    st.lists(
-        st.sampled_from(["greet", "wave", "x", "y", "z"]), max_size=2, unique=True
-    ).map(tuple),
-)  # fmt: skip
+    st.sampled_from(kinds),
+    st.lists(st.sampled_from(phrases), max_size=1).map(tuple),
+    st.lists(st.sampled_from(["greet", "wave", "bow"]), max_size=2, unique=True).map(tuple),
+)
 steps = st.dictionaries(locations, st.none() | outcomes | outcomes, min_size=1, max_size=3)
 
 

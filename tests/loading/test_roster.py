@@ -169,6 +169,15 @@ def test_a_last_good_version_that_clashes_as_well_does_not_serve() -> None:
     assert (back.added, back.updated, back.rejected) == (("b",), ("a",), ())
 
 
+def test_what_a_last_good_version_brings_is_taken() -> None:
+    first, before = good("a", actions=("greet",)), good("b", actions=("wave",))
+    roster = roster_of(first, before)
+    entered(roster, good("b", actions=("greet",)))
+    change = entered(roster, good("c", actions=("wave",)))
+    assert change.rejected == ("c",)
+    assert roster.catalog.tools == {"a": first.definition, "b": before.definition}
+
+
 def test_a_phrase_that_another_has_is_only_warned_of() -> None:
     first = good("a", phrases=("say it",))
     roster = roster_of(first)

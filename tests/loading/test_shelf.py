@@ -276,6 +276,23 @@ def test_whoever_reloads_himself_may_have_interrupted_it(write: Write, tools: Pa
     assert shelf.reload().updated == ("echo",)
 
 
+def test_a_reload_after_one_that_was_interrupted_makes_up_for_it(write: Write, tools: Path) -> None:
+    for name in ("b", "c"):
+        write(name, code=says(1, name))
+    shelf = shelved(tools)
+    shutil.rmtree(tools / "b")
+    write("a", code=says(1, "a"))
+    write("c", code=says(2, "c"))
+    odd = write("d", code=INTERRUPTED)
+    with pytest.raises(KeyboardInterrupt):
+        shelf.reload()
+    write("d", code=says(1, "d"))
+    change = touch(shelf, odd / "d.py")
+    assert (change.added, change.updated, change.removed) == (("a", "d"), ("c",), ("b",))
+    assert answers(shelf.catalog) == {"a": 1, "c": 2, "d": 1}
+    assert list(statuses(shelf.catalog)) == [f"{tools}/{name}" for name in "acd"]
+
+
 @pytest.mark.parametrize("path", ["tools", "tools/echo", "tools/echo/echo.json"])
 def test_a_path_may_be_a_directory_a_tool_or_a_file(
     path: str, write: Write, tmp_path: Path

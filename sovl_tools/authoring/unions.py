@@ -1,0 +1,65 @@
+"""Types of which a value may be any."""
+
+from __future__ import annotations
+
+import typing
+from contextlib import suppress
+from types import NoneType, UnionType
+from typing import Any
+
+from sovl_tools.authoring.form import Builder, Form, UnwritableError, native
+from sovl_tools.model.document import JSON
+
+
+def union(builder: Builder, annotation: Any) -> Form:
+    """Return the form of a union, however it is written; null is a member like others."""
+    members = typing.get_args(annotation)
+    forms = [builder.build(each) for each in members]
+    schemas: list[JSON] = []
+    for form in forms:
+        if form.schema not in schemas:
+            schemas.append(form.schema)
+    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    made = [form for member, form in zip(members, forms, strict=True) if member is not NoneType]
+
+    def write(value: Any) -> JSON:
+        if value is None and len(made) < len(forms):
+            return None
+        return made[0].write(value) if len(made) == 1 else _unmistakable(value, made)
+
+    return Form(schema, write)
+
+
+def _unmistakable(value: Any, forms: list[Form]) -> JSON:
+    """Write a value that stays as it is, whichever members there are.
+
+    The JSON of all others may be that of another member: the text of a date is a text as well.
+    """
+    if value and isinstance(value, list | dict):
+        raise UnwritableError
+    for form in forms:
+        with suppress(Exception):
+            if type(form.write(value)) is type(value):
+                return native(value)
+    raise UnwritableError
+
+
+def without_none(annotation: Any) -> tuple[Any, bool]:
+    """Return ``T`` for ``T | None``, and whether it was that; ``Annotated`` stays around it."""
+    if type(annotation) is type:
+        return annotation, False
+    if typing.get_origin(annotation) is typing.Annotated:
+        inner, is_optional = without_none(annotation.__origin__)
+        if is_optional:
+            return typing.Annotated[(inner, *annotation.__metadata__)], True
+        return annotation, False
+    members = [each for each in members_of(annotation) if each is not NoneType]
+    if len(members) == len(members_of(annotation)) or not members:
+        return annotation, False
+    return typing.Union[tuple(members)], True  # noqa: UP007 - there may be any number
+
+
+def members_of(annotation: Any) -> tuple[Any, ...]:
+    """Return the members of a union; the annotation alone if it is none."""
+    is_union = typing.get_origin(annotation) in (typing.Union, UnionType)
+    return typing.get_args(annotation) if is_union else (annotation,)

@@ -1,0 +1,120 @@
+"""From an object in Python to candidates: functions, methods, classes, definitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sovl_tools.loading.checks import code
+from sovl_tools.loading.checks.code import CodeCase
+from sovl_tools.loading.pipeline import schema_verdicts
+from sovl_tools.loading.whereabouts import whereabouts_of
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Rule
+from sovl_tools.model.document import JSON, dotted
+from sovl_tools.model.dynamic import without_functions
+from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.manifest import KEYS, Manifest
+from sovl_tools.validation.published import published
+from sovl_tools.validation.wording import describe
+
+
+def enlisted(definition: ToolDefinition, location: str) -> Candidate:
+    """Return the candidate of a definition, checked as a manifest would be.
+
+    ``location`` is what tells the candidate from all others.
+    """
+    try:
+        found = [*_diagnostics(definition)]
+    except InferenceError as error:
+        found = [not_inferable(definition.function, error, definition.name)]
+    errors = tuple(str(each) for each in found if each.severity == "error")
+    place = whereabouts_of(definition.function)
+    if errors:
+        return rejected(definition.name, location, found)
+    return Candidate(
+        definition.name,
+        place.path,
+        location,
+        "loaded",
+        definition,
+        definition.activation_phrases,
+        has_own_phrases=True,
+        actions=tuple(definition.step_handlers),
+        diagnostics=tuple(found),
+        line=place.line,
+    )
+
+
+def rejected(name: str, location: str, found: list[Diagnostic]) -> Candidate:
+    """Return the candidate of something that can't be a tool."""
+    reasons = tuple(str(each) for each in found if each.severity == "error")
+    path, line = found[0].path, found[0].line
+    return Candidate(
+        name, path, location, "rejected", diagnostics=tuple(found), reasons=reasons, line=line
+    )
+
+
+def not_inferable(function: Any, error: InferenceError, name: str) -> Diagnostic:
+    """Return the diagnostic of a function whose parameters can't be expressed."""
+    message = error.message if error.parameter is None else f"{error.parameter!r}: {error.message}"
+    return diagnosed(
+        code.not_inferable, CodeCase(message, error.help), function, name, error.parameter
+    )
+
+
+def diagnosed(
+    rule: Rule, case: CodeCase, value: Any, name: str | None, parameter: str | None = None
+) -> Diagnostic:
+    """Return what a rule says of a case, at the place of a function or a class."""
+    (finding,) = rule.check(case)
+    place = whereabouts_of(value, parameter)
+    return Diagnostic(rule.code, rule.severity, finding.message, finding.help, name, *place)
+
+
+def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
+    for message, advice in _problems(definition):
+        case = CodeCase(message, advice)
+        yield diagnosed(code.invalid_definition, case, definition.function, definition.name)
+    for parameter, message in definition.remarks:
+        words = message if parameter is None else f"{parameter!r}: {message}"
+        yield diagnosed(
+            code.weak_description, CodeCase(words), definition.function, definition.name, parameter
+        )
+
+
+def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
+    """Yield what a manifest of the same content would be told, with its place in the words."""
+    try:
+        document = _document(definition)
+    except (TypeError, ValueError) as error:
+        yield f"the definition is no JSON: {error}", None
+        return
+    problems = published("tool").problems(document)
+    for problem in problems:
+        yield f"{dotted(problem.path)} {describe(problem)}".strip(), None
+    if not problems:
+        for verdict in schema_verdicts(Manifest(document, json.dumps(document))):
+            place = verdict.finding.place
+            path = dotted(place.path) if isinstance(place, ManifestPlace) else ""
+            if verdict.rule.severity == "error":
+                yield f"{path}: {verdict.finding.message}", verdict.finding.help
+
+
+def _document(definition: ToolDefinition) -> dict[str, JSON]:
+    fields: Mapping[str, Any] = {
+        key: getattr(definition, key) for key in KEYS if hasattr(definition, key)
+    }
+    given = {key: value for key, value in fields.items() if value not in (None, (), {})}
+    given["parameters"] = without_functions(definition.parameters)
+    given.setdefault("description", definition.description)
+    plain: dict[str, JSON] = json.loads(json.dumps(given, default=_as_json, allow_nan=False))
+    return plain
+
+
+def _as_json(value: Any) -> JSON:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{value!r:.60} is of type {type(value).__name__}")
