@@ -8,7 +8,6 @@ import re
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from fnmatch import fnmatchcase
 from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, Self, TypeAlias
@@ -16,18 +15,18 @@ from typing import Any, Self, TypeAlias
 from sovl_tools.loading.collecting import report_of
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport, Watch
+from sovl_tools.model.catalog import Catalog, CatalogChange, LoadReport, Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.model.errors import ResolutionError, ToolNotFoundError
 from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.journal import log_change, log_load
+from sovl_tools.search.criteria import is_named, meets
 from sovl_tools.search.phrases import PhraseIndex, PhraseMatch
 
 _LOGGER = logging.getLogger("sovl_tools")
-_ABSENT = object()
 
 Subscriber: TypeAlias = Callable[[CatalogChange], object]
 """Told of every change of a catalog; what it returns is ignored."""
@@ -72,7 +71,7 @@ class ToolRegistry:
         registry._load = load(paths, names=names, settings=Settings(limit=import_timeout))
         registry.catalog = registry._load.catalog
         registry._found = registry._load.collected.diagnostics
-        _log(registry.report)
+        log_load(registry.report)
         return registry
 
     @property
@@ -122,11 +121,21 @@ class ToolRegistry:
         return list(self.catalog.tools.values())
 
     def schemas(self) -> list[dict[str, JSON]]:
-        """Return the neutral definition ``{name, description, parameters}`` of every tool."""
-        return [tool.to_schema() for tool in self]
+        """Return the neutral definition ``{name, description, parameters}`` of every tool.
+
+        A tool with a dynamic part that can't be had just now is left out, with a warning.
+        """
+        return [schema for tool in self for schema in _schemas(tool)]
+
+    def prompt_instructions(self) -> str:
+        """Return what the tools want a system prompt to say, joined by blank lines."""
+        return "\n\n".join(tool.instructions for tool in self if tool.instructions)
 
     def filter(
-        self, *, name_pattern: str | re.Pattern[str] | None = None, **criteria: Any
+        self,
+        *predicates: Callable[[ToolDefinition], object],
+        name_pattern: str | re.Pattern[str] | None = None,
+        **criteria: Any,
     ) -> list[ToolDefinition]:
         """Return the tools that meet all criteria.
 
@@ -135,6 +144,7 @@ class ToolRegistry:
         attributes of the object that the tool belongs to; a tool without it does not match.
 
         Args:
+            predicates: functions of a tool that have to be true of it.
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
                 is searched for in the name.
             criteria: attribute names or ``metadata`` keys and what they have to be.
@@ -142,8 +152,9 @@ class ToolRegistry:
         return [
             tool
             for tool in self
-            if (name_pattern is None or _is_named(tool.name, name_pattern))
-            and all(_meets(tool, key, wanted) for key, wanted in criteria.items())
+            if (name_pattern is None or is_named(tool.name, name_pattern))
+            and all(meets(tool, key, wanted) for key, wanted in criteria.items())
+            and all(predicate(tool) for predicate in predicates)
         ]
 
     def match(self, text: str) -> list[PhraseMatch]:
@@ -157,6 +168,74 @@ class ToolRegistry:
         elif cached[0] is not catalog:
             cached = self._phrases = catalog, _changed(*cached, catalog)
         return cached[1].match(text)
+
+    def register(
+        self, tool: Any, *, override: bool = False, strict: bool = False
+    ) -> ToolDefinition | list[ToolDefinition]:
+        """Enter a tool that is in no folder; return the definition that is now in force.
+
+        What was entered first stays, and wins over folders and packages. A function that is not
+        decorated is taken as one with a bare ``@tool``; of an object all ``@tool`` methods are
+        entered, and a list is returned.
+
+        Args:
+            tool: a function, a method, an object with ``@tool`` methods, an ``AITool`` or a
+                ToolDefinition.
+            override: put it in the place of another one of its name.
+            strict: raise if another one of its name is in force.
+
+        Raises:
+            TypeError: it is nothing of the kind, or its parameters can't be expressed.
+            ToolLoadError: its definition is unsound.
+            DuplicateToolError: another tool of its name is in force, and ``strict`` is set.
+        """
+        from sovl_tools.loading.enrolment import enrolled  # noqa: PLC0415 - most never need it
+
+        made: ToolDefinition | list[ToolDefinition] = enrolled(
+            self._reloading(), tool, override=override, strict=strict
+        )
+        return made
+
+    def tool(self, function: Any = None, /, **marks: Any) -> Any:
+        """Decorate a function as ``tool`` does, and register it; bare or with its arguments."""
+        from sovl_tools.authoring.decorator import tool  # noqa: PLC0415 - most never need it
+
+        def registered(decorated: Any) -> Any:
+            self.register(tool(**marks)(decorated))
+            return decorated
+
+        return registered if function is None else registered(function)
+
+    def unregister(self, name: str) -> None:
+        """Take out the tool that was registered by hand; another one of its name takes its place.
+
+        Raises:
+            ToolNotFoundError: none of that name was registered by hand.
+        """
+        if not self._reloading().unregister(name):
+            raise ToolNotFoundError(name, suggestion=nearest(name, self.catalog.tools))
+
+    def load_entry_points(self, group: str = "sovl_tools.tools") -> CatalogChange:
+        """Enter the tools of installed distributions: functions, classes, modules, packages."""
+        return self._look("EntryPoints", group)
+
+    def load_modules(self, path: str | os.PathLike[str]) -> CatalogChange:
+        """Enter the decorated functions and ``AITool`` classes of a directory of modules."""
+        return self._look("Modules", os.path.abspath(path))
+
+    def load_package(self, name: str) -> CatalogChange:
+        """Enter the decorated functions and ``AITool`` classes of a package and what is below."""
+        return self._look("Package", name)
+
+    def load_package_folders(self, name: str) -> CatalogChange:
+        """Enter the tool folders inside of an installed package."""
+        return self._look("PackageFolders", name)
+
+    def _look(self, kind: str, place: str) -> CatalogChange:
+        from sovl_tools.loading import origins  # noqa: PLC0415 - most never need it
+
+        change: CatalogChange = self._reloading().look(getattr(origins, kind)(place))
+        return change
 
     def reload(self) -> CatalogChange:
         """Look at every folder again, load what has changed, and return what that changed.
@@ -234,7 +313,7 @@ class ToolRegistry:
         self._found, self.catalog = found, catalog
         if not change:
             return
-        _log_change(change, catalog)
+        log_change(change, catalog)
         for subscriber in list(self._subscribers.values()):
             try:
                 subscriber(change)
@@ -247,21 +326,11 @@ class ToolRegistry:
         return self.catalog.step_handlers
 
 
-def _is_named(name: str, pattern: str | re.Pattern[str]) -> bool:
-    if isinstance(pattern, str):
-        return fnmatchcase(name, pattern)
-    return pattern.search(name) is not None
-
-
-def _meets(tool: ToolDefinition, key: str, wanted: Any) -> bool:
-    actual = getattr(tool, key, _ABSENT)
-    if actual is _ABSENT:
-        actual = tool.metadata.get(key, _ABSENT)
-    if actual is _ABSENT:
-        actual = getattr(tool.instance, key, _ABSENT)
-    if isinstance(wanted, list | tuple | set) and isinstance(actual, list | tuple | set):
-        return all(each in actual for each in wanted)
-    return bool(actual == wanted)
+def _schemas(tool: ToolDefinition) -> Iterator[dict[str, JSON]]:
+    try:
+        yield tool.to_schema()
+    except ResolutionError as error:
+        _LOGGER.warning("tool %s is left out: %s", tool.name, error)
 
 
 def _changed(before: Catalog, phrases: PhraseIndex, after: Catalog) -> PhraseIndex:
@@ -271,25 +340,3 @@ def _changed(before: Catalog, phrases: PhraseIndex, after: Catalog) -> PhraseInd
         [tool for name, tool in old.items() if new.get(name) is not tool],
         [tool for name, tool in new.items() if old.get(name) is not tool],
     )
-
-
-def _log_change(change: CatalogChange, catalog: Catalog) -> None:
-    for kind in ("added", "updated", "removed"):
-        for name in getattr(change, kind):
-            _LOGGER.info("tool %s was %s", name, kind)
-    for folder in catalog.candidates if change.rejected else ():
-        if folder.status == "rejected" and folder.name in change.rejected:
-            _log_rejected(folder)
-
-
-def _log_rejected(folder: Candidate) -> None:
-    reasons = plain("; ".join(folder.reasons))
-    _LOGGER.warning("tool %s was rejected: %s", plain(folder.path), reasons)
-
-
-def _log(report: LoadReport) -> None:
-    for folder in report.folders:
-        if folder.status == "rejected":
-            _log_rejected(folder)
-        elif folder.status == "loaded":
-            _LOGGER.info("tool %s was loaded from %s", folder.name, folder.path)

@@ -122,6 +122,13 @@ def test_a_subscriber_may_end_the_watch(write: Write, tools: Path) -> None:
     thread.pop().join(PATIENCE)
 
 
+def test_a_registry_without_directories_has_nothing_to_watch() -> None:
+    registry = ToolRegistry()
+    with registry.watch() as watch:
+        assert watch.notice is None
+        assert not registry.reload()
+
+
 def test_it_can_look_again_and_again(write: Write, tools: Path) -> None:
     write("echo", code=says(0))
     registry, news = loaded(tools)

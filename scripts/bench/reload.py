@@ -180,7 +180,6 @@ def measure_calls(base: Path, count: int) -> Found:
         least[label] = min(least[label], (time.perf_counter() - started) / CALLS)
 
     for _ in range(ROUNDS):
-        batch("bare")
         with bench.watched():
             for _ in range(ROUNDS):
                 batch("watched")
@@ -233,9 +232,10 @@ def measure_idleness(base: Path, count: int) -> Found:
 
 def show_edits(count: int, found: Found) -> float:
     """Print the line of a number of tools; return the median in ms without the quiet time."""
-    ours, floor = (sorted(each * _MILLI for each in found[key]) for key in ("ours", "floor"))
+    ours, floor = ([each * _MILLI for each in found[key]] for key in ("ours", "floor"))
     quiet, least = QUIET * _MILLI, median(floor)
-    middle, last = median(ours), quantiles(ours, n=100)[98]
+    middle: float = median(ours)
+    last = quantiles(ours, n=100)[98]
     target = f" (target {TARGET:.0f})" if count == COUNTS[1] else ""
     print(
         f"edit, N = {count:5}   whole: median {middle:6.2f} ms, p99 {last:6.2f} ms   "

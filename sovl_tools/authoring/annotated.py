@@ -10,6 +10,7 @@ from typing import Any
 from sovl_tools.authoring import pydantic_types
 from sovl_tools.authoring.constraints import constrained
 from sovl_tools.authoring.form import Builder, Form, InexpressibleError
+from sovl_tools.model.document import JSON
 
 EMPTY = inspect.Parameter.empty
 """In the place of an annotation or a default that is not there."""
@@ -76,7 +77,14 @@ def property_of(builder: Builder, hint: Any, *, default: Any, text: str | None) 
     told = text_of(hint) or text
     if told:
         form.schema["description"] = told
-    if default is not None and default is not EMPTY:
-        with suppress(Exception):  # UnwritableError, or what its class raises
-            form.schema["default"] = form.write(default)
+    written = None if default is EMPTY else _written(form, default)
+    if written is not None:
+        form.schema["default"] = written
     return form
+
+
+def _written(form: Form, default: Any) -> JSON:
+    """Return a default as JSON; None if it is that, or can't be written."""
+    with suppress(Exception):  # UnwritableError, or what its class raises
+        return form.write(default)
+    return None

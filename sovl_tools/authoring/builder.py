@@ -53,6 +53,7 @@ def _inner(builder: Builder, annotation: Any) -> Form:
     return builder.build(typing.get_args(annotation)[0])
 
 
+_CONTAINERS = frozenset({*ARRAYS, *OBJECTS})
 _QUALIFIERS = (typing.Required, typing.NotRequired, typing.Final)
 # By identity, because what is looked for here may have any idea of being equal.
 _FORMS: dict[int, _Make] = {
@@ -106,11 +107,11 @@ class SchemaBuilder:
         if found is not None:
             return found
         origin = typing.get_origin(annotation) or annotation
-        if id(origin) in _FORMS:
+        if id(origin) in _FORMS and (annotation is not origin or origin in _CONTAINERS):
             return _FORMS[id(origin)](self, annotation)
         if isinstance(origin, type):
             return self._of_class(origin, annotation)
-        if hasattr(origin, "__value__"):
+        if type(origin).__name__ == "TypeAliasType":
             return self._of_alias(origin, annotation)
         return self._of_other(annotation)
 
@@ -128,7 +129,7 @@ class SchemaBuilder:
             bound = dict(zip(alias.__type_params__, typing.get_args(annotation), strict=False))
             return self.build(substituted(value_of(alias), bound))
 
-        return self.define(annotation, getattr(alias, "__name__", "alias"), make)
+        return self.define(annotation, alias.__name__, make)
 
     def _of_other(self, annotation: Any) -> Form:
         if isinstance(annotation, typing.NewType):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sovl_tools.authoring.form import Builder, Form, UnwritableError, Write
+from sovl_tools.authoring.form import Builder, Form, UnwritableError, Write, types_of
 from sovl_tools.model.document import JSON
 
 _BOUNDS = {
@@ -20,7 +20,6 @@ _LENGTHS = {
     "max_length": {"string": "maxLength", "array": "maxItems", "object": "maxProperties"},
 }
 _NUMERIC = {"integer", "number"}
-_EVERY = {"string", "array", "object", *_NUMERIC}
 _WORDS = {"Unit", "DocInfo"}
 
 
@@ -40,16 +39,8 @@ def constrained(builder: Builder, form: Form, metadata: Iterable[Any]) -> Form:
     return form
 
 
-def _types(schema: dict[str, JSON]) -> set[str]:
-    """Return the types that a schema admits, as far as a constraint may concern them."""
-    if "anyOf" in schema:
-        return {kind for each in schema["anyOf"] for kind in _types(each)}
-    kinds = schema.get("type", [] if "$ref" in schema else [*_EVERY])
-    return {kinds} if isinstance(kinds, str) else {*kinds}
-
-
 def _bounds(constraint: Any, schema: dict[str, JSON]) -> Iterator[tuple[str, JSON]]:
-    is_numeric = not _NUMERIC.isdisjoint(_types(schema))
+    is_numeric = not _NUMERIC.isdisjoint(types_of(schema))
     for attribute, keyword in _BOUNDS.items() if is_numeric else ():
         number = _number(getattr(constraint, attribute, None))
         if number is not None:
@@ -70,7 +61,7 @@ def _number(value: Any) -> float | None:
 def _lengths(constraint: Any, schema: dict[str, JSON]) -> Iterator[tuple[str, JSON]]:
     for attribute, keywords in _LENGTHS.items():
         length = getattr(constraint, attribute, None)
-        for kind in sorted(_types(schema) & keywords.keys()) if length else ():
+        for kind in sorted(types_of(schema) & keywords.keys()) if length else ():
             yield keywords[kind], length
 
 

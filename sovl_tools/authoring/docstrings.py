@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -31,7 +32,7 @@ _MARKS = {
 }
 _MARKED = {style: re.compile(f"^(?:{mark})", re.MULTILINE) for style, mark in _MARKS.items()}
 _ANY_MARK = re.compile(f"^(?:{'|'.join(_MARKS.values())})", re.MULTILINE)
-_GOOGLE_SECTION = re.compile(f"^(?={_MARKS['GOOGLE']})", re.MULTILINE)
+_PARTS = {style: re.compile(f"^(?={mark})", re.MULTILINE) for style, mark in _MARKS.items()}
 
 
 def documentation_of(function: object) -> Documentation:
@@ -70,18 +71,8 @@ def documentation_in(text: str) -> Documentation:
     text = text.strip()
     if _ANY_MARK.search(text) is None:
         return Documentation(text)
-    try:
-        return _parsed(text)
-    except Exception:  # noqa: BLE001 - whatever the parser makes of odd text
-        return Documentation(text)
-
-
-def _parsed(text: str) -> Documentation:
-    found = [
-        parsed
-        for style, marked in _MARKED.items()
-        if marked.search(text) and (parsed := _in_style(text, style)) is not None
-    ]
+    styles = [style for style, marked in _MARKED.items() if marked.search(text)]
+    found = [parsed for style in styles if (parsed := _in_style(text, style)) is not None]
     if not found:
         return Documentation(text)
     best = max(found, key=lambda parsed: len(parsed.meta))
@@ -94,33 +85,33 @@ def _parsed(text: str) -> Documentation:
 
 def _in_style(text: str, style: str) -> Any:
     """Return what the parser of one style finds; None if that is nothing it understands."""
-    from docstring_parser import DocstringStyle, ParseError, parse  # noqa: PLC0415 - 30 ms
+    from docstring_parser import DocstringStyle, parse  # noqa: PLC0415 - 30 ms
     from docstring_parser.common import DocstringMeta  # noqa: PLC0415 - likewise
 
     def read(text: str) -> Any:
         return parse(f"\n{text}", DocstringStyle[style])  # or its first line would not count
 
-    with suppress(ParseError):
-        try:
-            parsed = read(text)
-        except ParseError:
-            parsed = read(_readable(text, read, ParseError))
-        if style == "NUMPYDOC" or any(type(each) is not DocstringMeta for each in parsed.meta):
-            return parsed if parsed.meta else None
-    return None
+    readable = _readable(text, read, style)
+    parsed = read(readable)
+    is_understood = any(type(each) is not DocstringMeta for each in parsed.meta)
+    is_all = style == "NUMPYDOC" and parsed.meta
+    return parsed if is_understood or is_all or (style == "GOOGLE" and readable != text) else None
 
 
-def _readable(text: str, read: Any, error: type[Exception]) -> str:
-    """Return the text without the sections that the parser stumbles over.
+def _readable(text: str, read: Callable[[str], Any], style: str) -> str:
+    """Return the text without the parts that the parser stumbles over.
 
     One of them, such as an ``Args:`` with the word "None" below, would cost all others.
     """
-    kept = []
-    for section in _GOOGLE_SECTION.split(text):
-        with suppress(error):
-            read(section)
-            kept.append(section)
-    return "".join(kept)
+    with suppress(Exception):  # a ParseError, or whatever odd text leads to
+        read(text)
+        return text
+    kept = [""]
+    for part in _PARTS[style].split(text):
+        with suppress(Exception):
+            read(f"{kept[-1]}{part}")
+            kept.append(f"{kept[-1]}{part}")
+    return kept[-1]
 
 
 def _names(parameter: Any) -> list[str]:

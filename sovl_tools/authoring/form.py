@@ -70,4 +70,13 @@ def native(value: Any) -> JSON:
     raise UnwritableError
 
 
+def types_of(schema: dict[str, JSON]) -> set[str]:
+    """Return the JSON types that a schema admits; all of them where it does not say."""
+    if "anyOf" in schema:
+        return {kind for each in schema["anyOf"] for kind in types_of(each)}
+    kinds = schema.get("type", _TYPES)
+    return {kinds} if isinstance(kinds, str) else {*kinds}
+
+
+_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _SCALARS = frozenset({str, int, bool, float, type(None)})

@@ -34,13 +34,15 @@ def names_of(function: Any) -> Names:
     known = _enclosed(inner)
     owner = _owner(function, inner.__qualname__, others)
     if owner is not None:
+        known = {**_type_parameters(owner), **known}
         return Names(_members(owner), ChainMap(known, others, vars(builtins)))
     return Names(others, known or None)
 
 
 def names_in(kind: type) -> Names:
     """Return the names that a class's module has and, after them, its own."""
-    return Names(_members(kind), ChainMap({}, _module(kind), vars(builtins)))
+    known = _type_parameters(kind)
+    return Names(_members(kind), ChainMap(known, _module(kind), vars(builtins)))
 
 
 def value_of(alias: Any) -> Any:
@@ -80,9 +82,13 @@ def _inner(function: Any) -> Any:
     return called if isinstance(called, FunctionType) else None
 
 
+def _type_parameters(thing: Any) -> dict[str, Any]:
+    return {each.__name__: each for each in getattr(thing, "__type_params__", ())}
+
+
 def _enclosed(function: Any) -> dict[str, Any]:
     """Return a function's type parameters and what it sees of the functions around it."""
-    found = {each.__name__: each for each in getattr(function, "__type_params__", ())}
+    found = _type_parameters(function)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         try:
             found[name] = cell.cell_contents
@@ -122,10 +128,17 @@ def hints_of(annotation: Any) -> dict[str, Any]:
     for base in reversed(kind.__mro__):
         own = evaluated(inspect.get_annotations, base, "format")
         names = names_in(base) if own else Names({})
-        found.update((name, resolved(each, names)) for name, each in own.items())
+        found.update((name, _of_field(base, name, each, names)) for name, each in own.items())
     parameters = getattr(kind, "__parameters__", ())
     bound = dict(zip(parameters, typing.get_args(annotation), strict=False))
     return {name: substituted(hint, bound) for name, hint in found.items()}
+
+
+def _of_field(kind: type, name: str, annotation: Any, names: Names) -> Any:
+    try:
+        return resolved(annotation, names)
+    except InexpressibleError as error:
+        raise error.within(f"the field {name!r} of {kind.__name__}") from error
 
 
 def evaluated(read: Callable[..., Any], owner: Any, option: str) -> Any:

@@ -99,13 +99,19 @@ def schema_of(annotation: Any) -> dict[str, JSON]:
 
 @contextmanager
 def _blaming(function: Any = None, taken: Taken | None = None) -> Iterator[None]:
-    """Tell of what can't be described which parameter of which function it is."""
+    """Tell of what can't be described which parameter of which function it is.
+
+    Whatever else is raised comes of an annotation, which may be anything, or of its library.
+    """
     try:
         yield
-    except RecursionError as error:
-        raise _refusal(InexpressibleError("it is nested too deep"), function, taken) from error
     except InexpressibleError as error:
         raise _refusal(error, function, taken) from error
+    except RecursionError as error:
+        raise _refusal(InexpressibleError("it is nested too deep"), function, taken) from error
+    except Exception as error:
+        reason = f"its annotation can't be read, {type(error).__name__}: {error}"
+        raise _refusal(InexpressibleError(reason), function, taken) from error
 
 
 def _refusal(error: InexpressibleError, function: Any, taken: Taken | None) -> InferenceError:
@@ -132,7 +138,7 @@ class _Argument(NamedTuple):
 
 _UNFIT = {
     inspect.Parameter.VAR_POSITIONAL: (
-        "a '*' parameter never receives anything",
+        "'*{}' never receives anything",
         "remove it, or make it a parameter of type list",
     ),
     inspect.Parameter.POSITIONAL_ONLY: (
@@ -145,7 +151,8 @@ _UNFIT = {
 def _check(taken: Taken) -> None:
     """Raise an InexpressibleError for a parameter that can't be passed by keyword."""
     if taken.kind in _UNFIT:
-        raise InexpressibleError(*_UNFIT[taken.kind])
+        reason, advice = _UNFIT[taken.kind]
+        raise InexpressibleError(reason.format(taken.name), advice)
     if is_field(taken.default):
         reason = "its default is a Field of pydantic, which the function would receive"
         raise InexpressibleError(reason, "write Annotated[T, Field(…)] and a default of type T")

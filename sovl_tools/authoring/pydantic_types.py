@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -54,11 +55,18 @@ def model(builder: Builder, annotation: Any) -> Form:
 
     def write(value: Any) -> JSON:
         written = adapter.dump_python(value, mode="json", by_alias=True)
-        if adapter.validate_python(written) != value:
+        if _made(adapter, written) != value:
             raise UnwritableError
         return written
 
     return Form(builder.hoist(schema), write)
+
+
+def _made(adapter: Any, written: JSON) -> Any:
+    try:
+        return adapter.validate_python(written)
+    except ValueError:
+        return adapter.validate_json(json.dumps(written))  # a strict model reads dates from text
 
 
 def _refused(error: Exception) -> InexpressibleError:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from types import NoneType, UnionType
 from typing import Any
 
-from sovl_tools.authoring.form import Builder, Form, UnwritableError, native
-from sovl_tools.model.document import JSON
+from sovl_tools.authoring.form import Builder, Form, UnwritableError, types_of
+from sovl_tools.model.document import JSON, kind
 
 
 def union(builder: Builder, annotation: Any) -> Form:
@@ -21,27 +22,40 @@ def union(builder: Builder, annotation: Any) -> Form:
             schemas.append(form.schema)
     schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     made = [form for member, form in zip(members, forms, strict=True) if member is not NoneType]
+    kept = {each for member in members for each in _KEPT.get(id(member), ())}
 
     def write(value: Any) -> JSON:
         if value is None and len(made) < len(forms):
             return None
-        return made[0].write(value) if len(made) == 1 else _unmistakable(value, made)
+        written = made[0].write(value) if len(made) == 1 else _unmistakable(value, made, kept)
+        if written is None:
+            raise UnwritableError  # null is None here, and no member of an Enum
+        return written
 
     return Form(schema, write)
 
 
-def _unmistakable(value: Any, forms: list[Form]) -> JSON:
-    """Write a value that stays as it is, whichever members there are.
+_KEPT = {id(each): (each,) for each in (str, int, bool)} | {id(float): (float, int)}
+"""Types of values that stay as they are if the type is a member, whatever the others are."""
 
-    The JSON of all others may be that of another member: the text of a date is a text as well.
+
+def _unmistakable(value: Any, forms: list[Form], kept: AbstractSet[type]) -> JSON:
+    """Write a value if its JSON can be that of one member only.
+
+    The text of a date is a text as well.
     """
-    if value and isinstance(value, list | dict):
-        raise UnwritableError
     for form in forms:
         with suppress(Exception):
-            if type(form.write(value)) is type(value):
-                return native(value)
+            written = form.write(value)
+            takers = [each for each in forms if _admits(each, written)]
+            if len(takers) == 1 or (type(value) in kept and type(written) is type(value)):
+                return written
     raise UnwritableError
+
+
+def _admits(form: Form, written: JSON) -> bool:
+    name = kind(written)
+    return not types_of(form.schema).isdisjoint({name, "number"} if name == "integer" else {name})
 
 
 def without_none(annotation: Any) -> tuple[Any, bool]:

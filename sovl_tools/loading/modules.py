@@ -195,19 +195,24 @@ def generation_of(snapshot: Snapshot) -> Generation:
     It is in use by the caller until he releases it.
     """
     with _LOCK:
-        digest = _placed(snapshot) if snapshot.folder.revision else snapshot.digest
-        known = _used(digest)
-        if known is not None and known.snapshot.folder.location != snapshot.folder.location:
-            known.release()
-            digest = _placed(snapshot)
-            known = _used(digest)
+        digests = _digests(snapshot)
+        known = next(filter(None, (_used(each, snapshot) for each in digests)), None)
         if known is None:
-            known = Generation(snapshot, digest)
+            free = next(each for each in digests if f"{ROOT}.{each}" not in _GENERATIONS)
+            known = Generation(snapshot, free)
             known.users = 1
             _GENERATIONS[known.package] = known
             _install()
         _make_current(known)
         return known
+
+
+def _digests(snapshot: Snapshot) -> list[str]:
+    """Return what a generation of the snapshot may be called, the best name first."""
+    if snapshot.folder.revision:
+        return [_placed(snapshot)]
+    is_known = snapshot.folder.location in _CURRENT or f"{ROOT}.{snapshot.digest}" in _GENERATIONS
+    return [snapshot.digest, _placed(snapshot)] if is_known else [snapshot.digest]
 
 
 def _make_current(generation: Generation) -> None:
@@ -227,12 +232,16 @@ def leave(location: str) -> None:
         current.replace()
 
 
-def _used(digest: str) -> Generation | None:
-    """Return a generation that is in use from now on; None if it has just been forgotten."""
+def _used(digest: str, snapshot: Snapshot) -> Generation | None:
+    """Return a generation of the folder that is in use from now on; None if there is none.
+
+    Of one that has just been forgotten there is none.
+    """
     package = f"{ROOT}.{digest}"
     known = _GENERATIONS.get(package)
-    if known is not None:
-        known.users += 1
+    if known is None or known.snapshot.folder.location != snapshot.folder.location:
+        return None
+    known.users += 1
     return known if _GENERATIONS.get(package) is known else None
 
 

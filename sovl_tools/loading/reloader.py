@@ -10,8 +10,10 @@ from time import perf_counter
 from typing import TypeAlias
 
 from sovl_tools.loading.load import Load
+from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.shelf import Shelf
-from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.watching.events import Events, Place
 from sovl_tools.watching.signs import Signs
@@ -43,9 +45,42 @@ class Reloader:
         """
         started = perf_counter() if since is None else since
         with self._lock:
-            change = self._shelf.reload(touched)
-            change = change._replace(duration=perf_counter() - started)
-            self._swap(self._shelf.catalog, self._shelf.diagnostics, change)
+            return self._handed_over(self._shelf.reload(touched), started)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools as they are now."""
+        return self._shelf.catalog
+
+    def register(self, definition: ToolDefinition, *, override: bool) -> Candidate:
+        """Enter a tool that is in no folder; return its candidate, rejected if it is unsound.
+
+        ``override`` puts it before all that were registered before.
+        """
+        started = perf_counter()
+        with self._lock:
+            candidate = self._shelf.enlisted.register(definition, is_first=override)
+            if candidate.status == "loaded":
+                self._handed_over(self._shelf.enlist(), started)
+        return candidate
+
+    def unregister(self, name: str) -> bool:
+        """Take out the tool that was registered by that name first; tell whether there was one."""
+        started = perf_counter()
+        with self._lock:
+            is_found = bool(self._shelf.enlisted.unregister(name))
+            self._handed_over(self._shelf.enlist(), started)
+        return is_found
+
+    def look(self, origin: Origin) -> CatalogChange:
+        """Enter all tools of an origin, from now on at every reload."""
+        started = perf_counter()
+        with self._lock:
+            return self._handed_over(self._shelf.enlist([origin]), started)
+
+    def _handed_over(self, change: CatalogChange, started: float) -> CatalogChange:
+        change = change._replace(duration=perf_counter() - started)
+        self._swap(self._shelf.catalog, self._shelf.diagnostics, change)
         return change
 
     @contextmanager

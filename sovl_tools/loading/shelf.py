@@ -8,10 +8,12 @@ import threading
 from collections.abc import Collection, Iterable, Sequence
 
 from sovl_tools.loading.collecting import Collected, collect
+from sovl_tools.loading.enlisted import Enlisted
 from sovl_tools.loading.failures import border_verdicts
 from sovl_tools.loading.libraries import Libraries, put_back, users
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
+from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.patching import Change
 from sovl_tools.loading.pipeline import rejected
 from sovl_tools.loading.roster import Roster
@@ -19,6 +21,7 @@ from sovl_tools.loading.succeeding import arriving
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.loading.surveying import Surveys
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.watching.places import Place, places
 from sovl_tools.watching.survey import Survey, survey
@@ -30,19 +33,21 @@ class Shelf:
     """The folders of a registry and what became of them; one thread at a time may use it.
 
     Attributes:
-        diagnostics: what is wrong with the paths.
         libraries: modules outside of the folders that tools import.
         surveys: what the folders looked like when they were loaded.
         folders: the folders that there are, by their locations.
+        enlisted: tools that are in no folder.
     """
 
     def __init__(self, load: Load) -> None:
-        self.diagnostics = load.collected.diagnostics
+        self._found = load.collected.diagnostics
         self.libraries = Libraries()
         self.surveys = Surveys()
         self.folders = {each.location: each for each in load.collected.folders}
         self._source = load._replace(candidates=(), catalog=Catalog())
+        self.enlisted = Enlisted()
         self._roster = Roster(load.candidates, load.catalog)
+        self._others: set[str] = set()
         self._revisions: dict[str, int] = {}
         self._is_torn = False
 
@@ -50,6 +55,11 @@ class Shelf:
     def catalog(self) -> Catalog:
         """The tools as they are now."""
         return self._roster.catalog
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the paths and the other origins."""
+        return (*self._found, *self.enlisted.diagnostics)
 
     def learn(self) -> set[str]:
         """Look at all folders for the first time; return those that changed since they loaded."""
@@ -83,16 +93,41 @@ class Shelf:
         is_everywhere, self._is_torn = touched is None or self._is_torn, True
         is_listing = is_everywhere or self._must_list(touched or (), sources)
         changes = self._relisted() if is_listing else []
-        due = self._due(None if is_everywhere else touched, sources)
+        if is_everywhere:
+            self.enlisted.look(tuple(self.enlisted.origins))
+            changes += self._enlisted()
+        new = self.folders.keys() - self._roster.shown.keys() if is_listing else set()
+        due = self._due(None if is_everywhere else touched, sources, new)
         if sources:
             candidates = self._load_with_libraries(due, sources)
         else:
             candidates = self._load(due, is_patient=touched is not None)
         changes += [change for each in candidates for change in self._roster.entered(each)]
-        change = self._roster.swap(changes, self.folders if is_listing else None)
+        change = self._swapped(changes, known, is_listing=is_listing)
         self._is_torn = False
-        new = [each for each in self.diagnostics if each not in known]
-        return change._replace(diagnostics=(*new, *change.diagnostics))
+        return change
+
+    def enlist(self, origins: Iterable[Origin] = ()) -> CatalogChange:
+        """Look at origins outside of the folders, and enter what is enlisted there and by hand."""
+        known = self.diagnostics
+        self.enlisted.look(origins)
+        return self._swapped(self._enlisted(), known, is_listing=True)
+
+    def _enlisted(self) -> list[Change]:
+        """Return what changes by what is enlisted now."""
+        present = {**self.enlisted.after_folders(), **self.enlisted.before_folders()}
+        gone, self._others = self._others - present.keys(), set(present)
+        changes = [change for each in present.values() for change in self._roster.entered(each)]
+        return changes + [change for each in gone for change in self._roster.left(each)]
+
+    def _swapped(
+        self, changes: Sequence[Change], known: Collection[Diagnostic], *, is_listing: bool
+    ) -> CatalogChange:
+        order = [*self.enlisted.before_folders(), *self.folders] if is_listing else []
+        order += self.enlisted.after_folders() if is_listing else ()
+        change = self._roster.swap(changes, order if is_listing else None)
+        found = [each for each in self.diagnostics if each not in known]
+        return change._replace(diagnostics=(*found, *change.diagnostics))
 
     def _must_list(self, touched: Collection[str], sources: set[str]) -> bool:
         """Tell whether folders may have come or gone."""
@@ -118,7 +153,7 @@ class Shelf:
     def _relisted(self) -> list[Change]:
         """Look which folders there are; return what that changes by itself."""
         collected = self._collected()
-        self.diagnostics = collected.diagnostics
+        self._found = collected.diagnostics
         self.folders = {
             each.location: each._replace(revision=self._revisions.get(each.location, 0))
             for each in collected.folders
@@ -138,12 +173,14 @@ class Shelf:
         if location in self.folders:
             self.folders[location] = self.folders[location]._replace(revision=revision)
 
-    def _due(self, touched: Collection[str] | None, sources: set[str]) -> list[ToolFolder]:
+    def _due(
+        self, touched: Collection[str] | None, sources: set[str], new: set[str]
+    ) -> list[ToolFolder]:
         """Return the folders that have to be looked at, in order."""
         if touched is None:
             return list(self.folders.values())
         due = {self._owner(path) for path in touched if path not in sources}
-        return self._in_order(due | (self.folders.keys() - self._roster.shown.keys()))
+        return self._in_order(due | new)
 
     def _in_order(self, locations: Collection[str | None]) -> list[ToolFolder]:
         if len(locations) == 1:

@@ -56,6 +56,18 @@ class SchemaError(SovlToolsError, ValueError):
         self.reason = reason
 
 
+class DuplicateToolError(SovlToolsError, ValueError):
+    """Another tool of that name is in force; ``source`` says where it comes from."""
+
+    def __init__(self, name: str, source: str) -> None:
+        super().__init__(name, source)
+        self.name = name
+        self.source = source
+
+    def __str__(self) -> str:
+        return f"there is already a tool {self.name!r} from {self.source or 'code'}"
+
+
 class ResolutionError(SovlToolsError):
     """A dynamic part of a schema can't be had; ``place`` is its path from the parameters."""
 

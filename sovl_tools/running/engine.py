@@ -11,7 +11,7 @@ from sovl_tools.model.call import CallEvent, LogMessage, Progress
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.context import Listener, State
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.errors import ResolutionError, SchemaError
 from sovl_tools.model.lookup import ToolLookup
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
@@ -64,6 +64,7 @@ class Engine:
         self._observers = observers
         self._listener = listener
         self.plans = Plans(registry.catalog)
+        self._dynamic: dict[str, tuple[ToolDefinition, str, Plan]] = {}
         self._states: dict[str, State] = {}
         self._running: dict[str, Run] = {}
 
@@ -82,7 +83,25 @@ class Engine:
             return plan
         if definition is None:
             return self._absence(str(name), catalog)
-        return self._planned(definition, plans)
+        if definition.is_dynamic:
+            return self._resolved(definition)
+        made = self._planned(definition)
+        return made if isinstance(made, Absence) else plans.setdefault(name, made)
+
+    def _resolved(self, definition: ToolDefinition) -> Plan | Absence:
+        """Return the plan of a tool whose schema may be another one at each call."""
+        try:
+            resolved = definition.resolve()
+        except ResolutionError as error:
+            return _unavailable(definition.name, str(error))
+        schema = repr(resolved.parameters)
+        known = self._dynamic.get(definition.name)
+        if known is not None and known[:2] == (definition, schema):
+            return known[2]
+        made = self._planned(resolved)
+        if isinstance(made, Plan):
+            self._dynamic[definition.name] = definition, schema, made
+        return made
 
     @staticmethod
     def _kept(plans: Plans, catalog: Catalog) -> Plans:
@@ -95,21 +114,18 @@ class Engine:
         )
         return kept
 
-    def _planned(self, definition: ToolDefinition, plans: Plans) -> Plan | Absence:
+    def _planned(self, definition: ToolDefinition) -> Plan | Absence:
         log = self.logs.setdefault(definition.name, CallLog())
         try:
-            plan = Plan(definition, self.settings, log)
+            return Plan(definition, self.settings, log)
         except SchemaError as error:
-            words = f"tool {definition.name!r} is not available: {error}"
-            return Absence(Failure("unavailable", words))
-        return plans.setdefault(definition.name, plan)
+            return _unavailable(definition.name, str(error))
 
     @staticmethod
     def _absence(name: str, catalog: Catalog) -> Absence:
         reasons = catalog.unavailable.get(name)
         if reasons is not None:
-            words = f"tool {name!r} is not available: {'; '.join(reasons)}"
-            return Absence(Failure("unavailable", words))
+            return _unavailable(name, "; ".join(reasons))
         hint = did_you_mean(name, catalog.tools)
         message = f"there is no tool {name!r}"
         return Absence(Failure("unknown_tool", f"{message}; {hint}" if hint else message))
@@ -159,6 +175,10 @@ class Engine:
                 observer(event)
             except Exception:
                 _LOGGER.exception("an observer failed at a call of %s", event.tool)
+
+
+def _unavailable(name: str, reason: str) -> Absence:
+    return Absence(Failure("unavailable", f"tool {name!r} is not available: {reason}"))
 
 
 def _without_secrets(

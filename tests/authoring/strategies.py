@@ -43,14 +43,15 @@ class Mixed(enum.Enum):
     HALF = 0.5
     TEXT = "text"
     NONE = None
-    YES = True
+    NO = False
 
 
 class Unit(enum.Enum):
-    METER = Fraction(1)
+    FOOT = Fraction(381, 1250)
     MILE = Fraction(201168, 125)
 
 
+OPTION = Literal[2, True, None]  # noqa: PYI061 - a member like the others
 Name = NewType("Name", str)
 
 
@@ -98,24 +99,31 @@ STRINGS = [
     scalar(ipaddress.IPv6Address, st.ip_addresses(v=6), str),
     scalar(Color, st.sampled_from(Color), value_of),
     scalar(Unit, st.sampled_from(Unit), lambda member: member.name),
-    scalar(Literal["a", Color.RED], st.sampled_from(["a", Color.RED]), lambda it: Color.RED.value if it is Color.RED else it),  # type: ignore[arg-type]
+    scalar(
+        Literal["a", Color.RED],
+        st.sampled_from(["a", Color.RED]),
+        lambda it: Color.RED.value if it is Color.RED else it,
+    ),
 ]
 OTHERS = [
     scalar(int, whole, same, "integer"),
     scalar(float, numbers, same, "number", "integer"),
     scalar(bool, st.booleans(), same, "boolean"),
-    scalar(timedelta, st.timedeltas(-LONGEST, LONGEST), timedelta.total_seconds, "number", "string"),
+    scalar(
+        timedelta, st.timedeltas(-LONGEST, LONGEST), timedelta.total_seconds, "number", "string"
+    ),
     scalar(Decimal, decimals, str, "number", "string"),
     scalar(Decimal, numbers.map(repr).map(Decimal), float, "number", "string"),
     scalar(Fraction, st.fractions(), str, "number", "string"),
     scalar(Level, st.sampled_from(Level), value_of, "integer"),
     scalar(Right, st.integers(0, 7).map(Right), value_of, "integer"),
     scalar(Literal[1, 2], st.sampled_from([1, 2]), same, "integer"),
-    scalar(Mixed, st.sampled_from(Mixed), value_of, "integer", "number", "string", "null", "boolean"),
-    scalar(Literal[2, True, None], st.sampled_from([2, True, None]), same, "integer", "boolean", "null"),  # fmt: skip
+    scalar(
+        Mixed, st.sampled_from(Mixed), value_of, "integer", "number", "string", "null", "boolean"
+    ),
+    scalar(OPTION, st.sampled_from([2, True, None]), same, "integer", "boolean", "null"),
 ]
 SCALARS = [*STRINGS, *OTHERS]
-HASHABLE = [case for case in SCALARS if case.annotation not in (Mixed, Literal[2, True, None])]
 
 
 def both(pairs: Iterable[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
@@ -131,7 +139,7 @@ def arrays(make: Callable[[list[Any]], Any], annotation: Any, case: Case) -> Cas
     return Case(annotation[case.annotation], lists.map(lambda two: (make(two[0]), two[1])), ARRAY)
 
 
-def sets(make: Callable[[list[Any]], Any], case: Case) -> Case:
+def sets(make: Any, case: Case) -> Case:
     lists = st.lists(case.pairs, max_size=3, unique_by=lambda pair: pair[0]).map(both)
     return Case(make[case.annotation], lists.map(lambda two: (make(two[0]), two[1])), ARRAY)
 
@@ -200,6 +208,8 @@ def trees(case: Case) -> Case:
 
 
 def optional(case: Case) -> Case:
+    if "null" in case.types:
+        return case
     return Case(
         Optional[case.annotation],  # noqa: UP045 - known only now
         case.pairs | st.just((None, None)),
@@ -209,7 +219,10 @@ def optional(case: Case) -> Case:
 
 def either(first: Case, second: Case) -> Case:
     """Return a union, or one of the two if it can't be told by the JSON which one is meant."""
-    if not first.types.isdisjoint(second.types):
+    numeric = {"number", "integer"}
+    if not first.types.isdisjoint(second.types) or (
+        first.types & numeric and second.types & numeric
+    ):
         return first
     return Case(
         Union[first.annotation, second.annotation],  # noqa: UP007 - known only now
@@ -219,7 +232,7 @@ def either(first: Case, second: Case) -> Case:
 
 
 def wider(inner: st.SearchStrategy[Case]) -> st.SearchStrategy[Case]:
-    keys = st.sampled_from(HASHABLE)
+    keys = st.sampled_from(SCALARS)
     return st.one_of(
         inner.map(optional),
         st.builds(either, inner, inner),

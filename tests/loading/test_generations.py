@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -181,6 +183,20 @@ def test_a_registry_that_was_not_reloaded_keeps_its_version(write: Write, tools:
     assert len(generations(tools)) == 1
 
 
+def test_a_folder_does_not_run_again_because_a_copy_of_it_has_gone(
+    write: Write, tools: Path, tmp_path: Path
+) -> None:
+    write("echo", code=HELPED, helpers="WORD = 1\n")
+    shutil.copytree(tools, tmp_path / "copy")
+    copy = ToolRegistry.from_directory(tmp_path / "copy")
+    registry = ToolRegistry.from_directory(tools)
+    assert members(copy) is not members(registry)
+    shutil.rmtree(tmp_path / "copy")
+    assert reloaded(copy).removed == ("echo",)
+    assert generations(tmp_path / "copy") == []
+    assert not reloaded(registry)
+
+
 def test_going_back_to_a_version_that_still_runs_is_that_version(write: Write, tools: Path) -> None:
     left = Left()
     write("echo", code=HELPED, helpers="WORD = 'a'\n")
@@ -190,11 +206,14 @@ def test_going_back_to_a_version_that_still_runs_is_that_version(write: Write, t
     reloaded(registry)
     write("echo", code=HELPED, helpers="WORD = 'a'\n")
     reloaded(registry)
-    assert registry["echo"].function is kept.function
+    function = registry["echo"].function
+    assert function is kept.function
     del kept
     assert answer(registry.catalog.tools) == "a"
     assert len(left.modules()) == 3
+    del registry
     assert len(generations(tools)) == 1
+    assert ToolRegistry.from_directory(tools)["echo"].function is function
 
 
 def test_going_back_to_a_version_that_has_ended_runs_it_again(write: Write, tools: Path) -> None:
@@ -241,6 +260,22 @@ def test_an_undone_edit_is_the_version_before_and_runs_nothing(
     assert registry["echo"].function is before
     assert not registry.report.diagnostics
     assert ran() == 1
+
+
+def test_a_last_good_version_leaves_when_a_better_one_comes(write: Write, tools: Path) -> None:
+    left = Left()
+    write("echo", code=HELPED, helpers="WORD = 1\n")
+    registry = ToolRegistry.from_directory(tools)
+    gone = ref(registry["echo"])
+    for broken in ("1 / 0\n", "def echo(:\n"):
+        write("echo", code=broken)
+        assert reloaded(registry).rejected == ("echo",)
+        assert len(left.modules()) == 3
+        assert gone() is registry["echo"]
+    write("echo", code=says("new"))
+    assert reloaded(registry).updated == ("echo",)
+    assert left.modules() == ["echo"]
+    assert gone() is None
 
 
 def test_another_manifest_does_not_run_the_module_again(
@@ -350,7 +385,6 @@ def test_a_folder_that_is_made_again_runs_again(
 
 def test_hundreds_of_reloads_take_no_more_memory_than_a_few(write: Write, tools: Path) -> None:
     left = Left()
-    (tools / "other").mkdir(parents=True)
     write("other", code=HELPED.replace("echo", "other"), helpers="WORD = 1\n")
     write("echo", code=HELPED, helpers="WORD = 0\n")
     registry = ToolRegistry.from_directory(tools)

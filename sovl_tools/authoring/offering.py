@@ -1,0 +1,87 @@
+"""From whatever an author hands over to the definitions in it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from sovl_tools.authoring.aitool import AITool, definition_of_instance
+from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
+from sovl_tools.authoring.defining import bound, is_method
+from sovl_tools.model.definition import ToolDefinition
+
+_EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"
+
+
+def offered(value: Any) -> ToolDefinition | list[ToolDefinition]:
+    """Return the definition of a function, a method, an ``AITool`` or a definition itself.
+
+    Of another object it is a list: the definitions of its ``@tool`` methods, bound to it, those of
+    base classes included. A method that overrides one keeps its definition; None removes it.
+
+    Raises:
+        TypeError: it is nothing of the kind; the message says what to pass instead.
+        InferenceError: the parameters of the function can't be expressed.
+    """
+    if isinstance(value, ToolDefinition):
+        return value
+    if isinstance(value, type):
+        return _of_class(value)
+    if isinstance(value, AITool):
+        return definition_of_instance(value)
+    if hasattr(value, ATTRIBUTE):
+        return _of_decorated(value)
+    if inspect.isroutine(value):
+        return _of_function(value)
+    found = list(_methods(value))
+    if not found:
+        raise TypeError(f"register takes {_EXPECTED}, not {value!r:.80}")
+    return found
+
+
+def _of_class(kind: type) -> ToolDefinition:
+    name = kind.__name__
+    if not issubclass(kind, AITool):
+        raise TypeError(f"register takes {_EXPECTED}, not the class {name}; pass an instance")
+    missing = sorted(kind.__abstractmethods__)
+    if missing:
+        raise TypeError(f"{name} lacks {', '.join(missing)}, so there can't be an instance of it")
+    return definition_of_instance(kind())
+
+
+def _of_decorated(value: Any) -> ToolDefinition:
+    definition = definition_of(value)
+    _check_bound(value)
+    return definition
+
+
+def _of_function(function: Any) -> ToolDefinition:
+    if getattr(function, "__name__", "") == "<lambda>":
+        raise TypeError("a lambda has no name to call it by; use def, or tool(name=…)")
+    _check_bound(function)
+    definition = define(getattr(function, "__func__", function))
+    return (
+        definition
+        if not inspect.ismethod(function)
+        else bound(definition, function, function.__self__)
+    )
+
+
+def _check_bound(function: Any) -> None:
+    if is_method(function):
+        owner = function.__qualname__.rpartition(".")[0]
+        words = f"pass an instance of {owner}, or the method of one"
+        raise TypeError(f"{function.__qualname__} is a method without its object; {words}")
+
+
+def _methods(instance: object) -> Iterator[ToolDefinition]:
+    """Yield the definitions of an object's methods, in the order in which they were written."""
+    kind = type(instance)
+    names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
+    for name in names:
+        versions = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
+        marked = next((each for each in versions if hasattr(each, ATTRIBUTE)), None)
+        if marked is not None and versions[0] is not None:
+            definition = definition_of(getattr(marked, "__func__", marked))
+            yield bound(definition, getattr(instance, name), instance)

@@ -1,0 +1,93 @@
+"""Tools that are in no tools directory, in the order of their precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+
+from sovl_tools.loading.enlisting import enlisted, rejected
+from sovl_tools.loading.origins import Origin, Sight
+from sovl_tools.loading.scanning import identity
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic
+
+
+class Enlisted:
+    """What was registered by hand, and the origins that somebody has named.
+
+    Attributes:
+        origins: in the order in which they were named.
+    """
+
+    def __init__(self) -> None:
+        self.origins: list[Origin] = []
+        self._explicit: dict[str, Candidate] = {}
+        self._sights: dict[Origin, Sight] = {}
+        self._numbers = count(1)
+
+    def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
+        """Enter a definition after all others that were registered, or before them.
+
+        What was registered before is entered once: its candidate is returned as it is.
+        """
+        for known in self._explicit.values():
+            if known.definition is not None and _is_same(known.definition, definition):
+                return known
+        place = f"registered {next(self._numbers)}: {identity(definition.function)}"
+        candidate = enlisted(definition, place)
+        if candidate.status == "loaded":
+            entered = {place: candidate}
+            self._explicit = entered | self._explicit if is_first else self._explicit | entered
+        return candidate
+
+    def unregister(self, name: str) -> list[str]:
+        """Take out what was registered by a name first; return its location, if there is one."""
+        places = [place for place, each in self._explicit.items() if each.name == name][:1]
+        for place in places:
+            del self._explicit[place]
+        return places
+
+    def look(self, origins: Iterable[Origin]) -> None:
+        """Look at origins, again or for the first time."""
+        for origin in origins:
+            if origin not in self.origins:
+                self.origins.append(origin)
+            sight = origin.look()
+            before = self._sights.get(origin, Sight()).candidates
+            self._sights[origin] = sight._replace(candidates=(*_whole(sight, before),))
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the origins themselves."""
+        return tuple(found for sight in self._sights.values() for found in sight.diagnostics)
+
+    def before_folders(self) -> dict[str, Candidate]:
+        """Return the candidates that win over folders, by their locations."""
+        return self._explicit
+
+    def after_folders(self) -> dict[str, Candidate]:
+        """Return the candidates that folders win over; an object seen twice counts once."""
+        known = {
+            id(each.definition.function) for each in self._explicit.values() if each.definition
+        }
+        found: dict[str, Candidate] = {}
+        for origin in sorted(self.origins, key=lambda each: each.level):
+            for each in self._sights[origin].candidates:
+                is_known = each.definition is not None and id(each.definition.function) in known
+                if not is_known:
+                    found.setdefault(each.location, each)
+        return found
+
+
+def _is_same(first: ToolDefinition, second: ToolDefinition) -> bool:
+    return first is second or (first.function == second.function and first.name == second.name)
+
+
+def _whole(sight: Sight, before: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield what was seen, and what was lost from sight, so that its last good version serves."""
+    yield from sight.candidates
+    for each in before:
+        for prefix, found in sight.lost:
+            if each.location.startswith(prefix):
+                yield rejected(each.name, each.location, [found])

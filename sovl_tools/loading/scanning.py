@@ -1,0 +1,102 @@
+"""From modules to the tools in them: decorated functions and subclasses of ``AITool``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from sovl_tools.authoring.aitool import AITool, definition_of_instance
+from sovl_tools.authoring.decorator import ATTRIBUTE, define
+from sovl_tools.loading.checks import code
+from sovl_tools.loading.checks.code import CodeCase
+from sovl_tools.loading.enlisting import diagnosed, enlisted, not_inferable, rejected
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.errors import InferenceError
+
+
+def tools_in(module: ModuleType) -> Iterator[Candidate]:
+    """Yield the candidates of a module, by name.
+
+    An object that the module has only imported counts as well; whoever looks at several modules
+    tells by the location that it is the same.
+    """
+    for value in _members(module):
+        yield candidate_of(value)
+
+
+def _members(module: ModuleType) -> list[Any]:
+    """Return the tools that stand in a module, each once."""
+    found = {id(value): value for _, value in sorted(vars(module).items()) if _is_tool(value)}
+    return list(found.values())
+
+
+def _is_tool(value: Any) -> bool:
+    if isinstance(value, type):
+        is_base = value is AITool or value.__name__.startswith("_")
+        return issubclass(value, AITool) and not is_base
+    return isinstance(value, AITool) or (inspect.isfunction(value) and hasattr(value, ATTRIBUTE))
+
+
+def candidate_of(value: Any) -> Candidate:
+    """Return the candidate of a function, a subclass of ``AITool`` or an instance of one."""
+    place = identity(value)
+    if isinstance(value, type):
+        return _of_class(value, place)
+    if isinstance(value, AITool):
+        return _of_instance(value, place)
+    return _of_function(value, place)
+
+
+def identity(value: Any) -> str:
+    """Return what tells one object from all others, in a form that lasts over a reload."""
+    owner = value if hasattr(value, "__qualname__") else type(value)
+    return f"{owner.__module__}.{owner.__qualname__}"
+
+
+def _of_function(function: Any, place: str) -> Candidate:
+    attached = getattr(function, ATTRIBUTE, None)
+    name = str(getattr(attached, "name", function.__name__))
+    if attached is not None and not isinstance(attached, ToolDefinition):
+        words = f"its {ATTRIBUTE} is of type {type(attached).__name__}"
+        case = CodeCase(words, "decorate it with sovl_tools.tool")
+        return rejected(name, place, [diagnosed(code.foreign_definition, case, function, name)])
+    try:
+        definition = define(function) if attached is None else attached
+    except InferenceError as error:
+        return rejected(name, place, [not_inferable(function, error, name)])
+    return enlisted(definition, place)
+
+
+def _of_class(kind: type[AITool], place: str) -> Candidate:
+    missing = sorted(getattr(kind, "__abstractmethods__", ()))
+    if missing:
+        words = f"{kind.__name__} lacks {', '.join(missing)}"
+        case = CodeCase(words, "define them, or begin the name of a mere base class with '_'")
+        return _unusable(kind, case, place)
+    try:
+        instance = kind()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the constructor is the author's code
+        words = f"{kind.__name__}() failed: {type(error).__name__}: {error}"
+        return _unusable(kind, CodeCase(words, "register an instance by hand"), place)
+    return _of_instance(instance, place)
+
+
+def _of_instance(instance: AITool, place: str) -> Candidate:
+    try:
+        definition = definition_of_instance(instance)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - its properties are the author's code
+        words = f"{type(error).__name__}: {error}"
+        return _unusable(type(instance), CodeCase(words), place)
+    return enlisted(definition, place)
+
+
+def _unusable(kind: type, case: CodeCase, place: str) -> Candidate:
+    found = diagnosed(code.unusable_class, case, kind, kind.__name__)
+    return rejected(kind.__name__, place, [found])

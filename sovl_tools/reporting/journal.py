@@ -1,0 +1,34 @@
+"""What the logger is told of loads and changes."""
+
+from __future__ import annotations
+
+import logging
+
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
+from sovl_tools.reporting.plain import plain
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+
+def log_load(report: LoadReport) -> None:
+    """Log each tool of a load: a warning for one that was rejected."""
+    for each in report.folders:
+        if each.status == "rejected":
+            _log_rejected(each)
+        elif each.status == "loaded":
+            _LOGGER.info("tool %s was loaded from %s", each.name, each.path)
+
+
+def log_change(change: CatalogChange, catalog: Catalog) -> None:
+    """Log what has changed: a warning for each new version that was rejected."""
+    for kind in ("added", "updated", "removed"):
+        for name in getattr(change, kind):
+            _LOGGER.info("tool %s was %s", name, kind)
+    for each in catalog.candidates if change.rejected else ():
+        if each.status == "rejected" and each.name in change.rejected:
+            _log_rejected(each)
+
+
+def _log_rejected(candidate: Candidate) -> None:
+    reasons = plain("; ".join(candidate.reasons))
+    _LOGGER.warning("tool %s was rejected: %s", plain(candidate.path), reasons)

@@ -1,0 +1,490 @@
+"""Dataclasses, NamedTuples and TypedDicts, and where they are described."""
+
+from __future__ import annotations
+
+import collections
+import sys
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field, make_dataclass
+from datetime import date
+from decimal import Decimal
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    Required,
+    TypedDict,
+    TypeVar,
+)
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from sovl_tools.authoring.inference import (
+    InferenceError,
+    UnresolvedReferenceError,
+    infer,
+    schema_of,
+)
+from tests.authoring.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
+
+T = TypeVar("T")
+DAY = date(2026, 1, 31)
+
+
+@dataclass
+class Point:
+    x: int
+    y: float = 0.0
+
+
+@dataclass
+class Person:
+    """Somebody.
+
+    Attributes:
+        name: What people say.
+        home: Where to write to.
+    """
+
+    name: Annotated[str, "what is written"]
+    born: date
+    home: Point | None = None
+    likes: set[str] = field(default_factory=set)
+    since: date = DAY
+    kind: ClassVar[str] = "person"
+
+
+@dataclass
+class Node:
+    value: int
+    next: Node | None = None
+
+
+@dataclass
+class Even:
+    odd: Odd | None
+
+
+@dataclass
+class Odd:
+    even: Even | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    start: date
+
+
+@dataclass
+class Circle:
+    diameter: InitVar[Decimal]
+    radius: Decimal = field(init=False)
+
+    def __post_init__(self, diameter: Decimal) -> None:
+        self.radius = diameter / 2
+
+
+@dataclass(init=False)
+class Open:
+    day: date
+
+    def __init__(self, day: date, /, hour: int = 0, *rest: int, **options: Any) -> None: ...
+
+
+@dataclass(init=False)
+class Named:
+    day: date
+
+    def __init__(self, day: date, hour: int = 0, **options: Any) -> None:
+        self.day, self.rest = day, {"hour": hour, **options}
+
+
+@dataclass
+class Box(Generic[T]):
+    content: T
+    others: list[T] = field(default_factory=list)
+
+
+@dataclass
+class Chain(Generic[T]):
+    content: T
+    next: Chain[T] | None = None
+
+
+class Place(NamedTuple):
+    """A place."""
+
+    name: str
+    since: date = DAY
+
+
+class Movie(TypedDict):
+    """A movie."""
+
+    title: str
+    released: date
+    length: NotRequired[int]
+
+
+class Partial(TypedDict, total=False):
+    day: Required[date]
+    next: Partial
+
+
+POINT = {
+    "type": "object",
+    "properties": {"x": INTEGER, "y": {"type": "number", "default": 0.0}},
+    "required": ["x"],
+    "additionalProperties": False,
+}
+
+
+def test_a_dataclass_is_an_object_of_what_it_takes() -> None:
+    assert schema_of(Point) == POINT
+    assert schema_of(Person) == {
+        "type": "object",
+        "description": "Somebody.",
+        "properties": {
+            "name": {**STRING, "description": "what is written"},
+            "born": DATE,
+            "home": {"anyOf": [POINT, NULL], "description": "Where to write to."},
+            "likes": {"type": "array", "items": STRING, "uniqueItems": True},
+            "since": {**DATE, "default": "2026-01-31"},
+        },
+        "required": ["name", "born"],
+        "additionalProperties": False,
+    }
+    assert schema_of(Span)["properties"] == {"start": DATE}
+
+
+def test_a_class_takes_what_its_initialiser_does() -> None:
+    assert schema_of(Circle)["properties"].keys() == {"diameter"}
+    assert schema_of(Named) == {
+        "type": "object",
+        "properties": {"day": DATE, "hour": {**INTEGER, "default": 0}},
+        "required": ["day"],
+    }
+
+
+def test_a_named_tuple_is_an_object_of_its_fields() -> None:
+    assert schema_of(Place) == {
+        "type": "object",
+        "description": "A place.",
+        "properties": {"name": STRING, "since": {**DATE, "default": "2026-01-31"}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    untyped = collections.namedtuple("untyped", "a b")  # noqa: PYI024 - without types
+    assert schema_of(untyped)["properties"] == {"a": {}, "b": {}}
+
+
+def test_a_typed_dict_may_have_further_keys() -> None:
+    assert schema_of(Movie) == {
+        "type": "object",
+        "description": "A movie.",
+        "properties": {"title": STRING, "released": DATE, "length": INTEGER},
+        "required": ["title", "released"],
+    }
+
+
+def test_a_type_that_refers_to_itself_is_defined_at_the_root() -> None:
+    node = {
+        "type": "object",
+        "properties": {
+            "value": INTEGER,
+            "next": {"anyOf": [{"$ref": "#/$defs/Node"}, NULL]},
+        },
+        "required": ["value"],
+        "additionalProperties": False,
+    }
+    assert schema_of(Node) == {"$ref": "#/$defs/Node", "$defs": {"Node": node}}
+    assert parameter(list[Node]) == {
+        "type": "object",
+        "properties": {"value": {"type": "array", "items": {"$ref": "#/$defs/Node"}}},
+        "required": ["value"],
+        "$defs": {"Node": node},
+    }
+    assert parameter(Node, Node(1, Node(2)))["properties"]["value"] == {
+        "$ref": "#/$defs/Node",
+        "default": {"value": 1, "next": {"value": 2, "next": None}},
+    }
+    assert schema_of(Partial)["$defs"]["Partial"]["required"] == ["day"]
+
+
+def test_types_that_refer_to_one_another_are_defined_once() -> None:
+    schema = schema_of(Even)
+    assert schema["$defs"].keys() == {"Even"}
+    inner = schema["$defs"]["Even"]["properties"]["odd"]["anyOf"][0]
+    assert inner["properties"]["even"] == {"anyOf": [{"$ref": "#/$defs/Even"}, NULL]}
+    assert Draft202012Validator(schema).is_valid({"odd": {"even": {"odd": None}}})
+
+
+def test_a_type_that_is_used_in_several_places_is_described_in_one() -> None:
+    def function(start: Point, end: Annotated[Point, "the end"], others: list[Point]) -> None:
+        """Do it.
+
+        Args:
+            start: The start.
+        """
+
+    reference = {"$ref": "#/$defs/Point"}
+    assert infer(function).parameters == {
+        "type": "object",
+        "properties": {
+            "start": {**reference, "description": "The start."},
+            "end": {**reference, "description": "the end"},
+            "others": {"type": "array", "items": reference},
+        },
+        "required": ["start", "end", "others"],
+        "$defs": {"Point": POINT},
+    }
+
+
+def test_a_parameter_s_description_wins_over_the_class_s() -> None:
+    def function(place: Place, movie: Movie) -> None:
+        """Do it.
+
+        Args:
+            place: Where.
+        """
+
+    found = infer(function).parameters["properties"]
+    assert found["place"]["description"] == "Where."
+    assert found["movie"]["description"] == "A movie."
+
+
+def test_types_of_one_name_get_names_of_their_own() -> None:
+    first: Any = make_dataclass("Node", [("a", int)])
+    second: Any = make_dataclass("Node", [("b", int)])
+    schema = parameter(kinds.Tuple[first, first, second, second, Node])
+    references = [each["$ref"] for each in schema["properties"]["value"]["prefixItems"]]
+    assert references == [f"#/$defs/{name}" for name in ("Node", "Node", "Node2", "Node2", "Node3")]
+    assert [*schema["$defs"]["Node"]["properties"]] == ["a"]
+    assert [*schema["$defs"]["Node2"]["properties"]] == ["b"]
+    assert schema["$defs"]["Node3"]["properties"]["next"]["anyOf"][0] == {"$ref": "#/$defs/Node3"}
+
+
+def test_names_of_definitions_need_no_escape() -> None:
+    odd: Any = make_dataclass("Odd", [("a", int)])
+    odd.__name__ = "Odd/[name]~ "
+    schema = schema_of(kinds.Tuple[odd, odd])
+    assert schema["$defs"].keys() == {"Odd_name"}
+    Draft202012Validator(schema).validate([{"a": 1}, {"a": 2}])
+
+
+def test_many_levels_do_not_multiply() -> None:
+    kind: Any = int
+    for level in range(40):
+        kind = make_dataclass(f"Level{level}", [("left", kind), ("right", kind)])
+    assert len(str(schema_of(kind))) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("annotation", "properties"),
+    [
+        (Box[date], {"content": DATE, "others": {"type": "array", "items": DATE}}),
+        (Box[Any], {"content": {}, "others": {"type": "array", "items": {}}}),
+        (Box, {"content": {}, "others": {"type": "array", "items": {}}}),
+        (
+            Box[Literal["a"]],
+            {
+                "content": {**STRING, "enum": ["a"]},
+                "others": {"type": "array", "items": {**STRING, "enum": ["a"]}},
+            },
+        ),
+    ],
+    ids=repr,
+)
+def test_generic_classes_are_of_their_arguments(annotation: Any, properties: Any) -> None:
+    assert schema_of(annotation)["properties"] == properties
+
+
+def test_generic_classes_may_refer_to_themselves() -> None:
+    schema = schema_of(dict[str, Chain[date] | Chain[int]])
+    assert schema["$defs"].keys() == {"Chain_date", "Chain_int"}
+    reference = {"$ref": "#/$defs/Chain_date"}
+    wanted = {"content": DATE, "next": {"anyOf": [reference, NULL]}}
+    assert schema["$defs"]["Chain_date"]["properties"] == wanted
+
+
+def test_arguments_that_are_not_hashable_do_no_harm() -> None:
+    unhashable: Any = Annotated[int, []]
+    schema = schema_of(kinds.Tuple[Box[unhashable], Box[unhashable]])
+    assert len(schema["$defs"]) == 1
+    with pytest.raises(InferenceError, match="its annotation can't be read, TypeError: unhash"):
+        schema_of(Chain[unhashable])
+
+
+DEFAULTS: list[tuple[Any, Any, Any]] = [
+    (Point, Point(1), {"x": 1, "y": 0.0}),
+    (Point | None, Point(1, 2), {"x": 1, "y": 2}),
+    (Point | str, Point(1, 2), {"x": 1, "y": 2}),
+    (Place, Place("a"), {"name": "a", "since": "2026-01-31"}),
+    (
+        Person,
+        Person("Ada", DAY, Point(1), {"b", "a"}),
+        {
+            "name": "Ada",
+            "born": "2026-01-31",
+            "home": {"x": 1, "y": 0.0},
+            "likes": ["a", "b"],
+            "since": "2026-01-31",
+        },
+    ),
+    (Box[date], Box(DAY), {"content": "2026-01-31", "others": []}),
+    (
+        Movie,
+        {"title": "a", "released": DAY, "more": [1]},
+        {"title": "a", "released": "2026-01-31", "more": [1]},
+    ),
+    (list[Span], [Span(start=DAY)], [{"start": "2026-01-31"}]),
+]
+
+
+@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=repr)
+def test_an_instance_is_shown_as_the_object_that_it_is_made_of(
+    annotation: Any, default: Any, written: Any
+) -> None:
+    assert parameter(annotation, default)["properties"]["value"]["default"] == written
+
+
+@dataclass
+class Larger(Point):
+    z: int = 0
+
+
+HIDDEN: list[tuple[Any, Any]] = [
+    (Point, Larger(1)),
+    (Point, {"x": 1}),
+    (Point, Point("one")),  # type: ignore[arg-type]
+    (Circle, Circle(Decimal(1))),
+    (Named, Named(DAY)),
+    (Point | Larger, Point(1)),
+    (Point | dict[str, int], Point(1)),
+    (Movie, {"title": "a"}),
+    (Movie, [("title", "a")]),
+    (Movie, {"title": "a", "released": DAY, "more": DAY}),
+]
+
+
+@pytest.mark.parametrize(("annotation", "default"), HIDDEN, ids=str)
+def test_an_instance_that_would_not_come_back_is_not_shown(annotation: Any, default: Any) -> None:
+    assert "default" not in parameter(annotation, default)["properties"]["value"]
+
+
+@dataclass
+class Crowd:
+    people: dict[str, list[Stranger]]
+
+
+@dataclass
+class Lost:
+    # the name of this annotation is nowhere
+    found: Missing  # type: ignore[name-defined]  # noqa: F821
+
+
+class LostKeys(TypedDict):
+    # the name of this annotation is nowhere
+    found: list[Missing]  # type: ignore[name-defined]  # noqa: F821
+
+
+@dataclass
+class Unsigned:
+    x: int
+    __signature__ = "none"
+
+
+PLACED: list[tuple[Any, type[InferenceError], str]] = [
+    (Crowd, InferenceError, "the field 'people' of Crowd: there is no JSON for Stranger"),
+    (Lost, UnresolvedReferenceError, "the field 'found' of Lost: the name 'Missing' is not defin"),
+    (LostKeys, UnresolvedReferenceError, "the field 'found' of LostKeys: the name 'Missing' is "),
+    (Open, InferenceError, "the parameter 'day' of Open is positional-only"),
+    (Unsigned, InferenceError, "it can't be told what Unsigned takes"),
+    (set[Point], InferenceError, "Point is not hashable, so that a set can't hold it"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "kind", "words"), PLACED, ids=str)
+def test_what_can_t_be_described_is_told_with_its_place(
+    annotation: Any, kind: type[InferenceError], words: str
+) -> None:
+    with pytest.raises(InferenceError) as caught:
+        schema_of(annotation)
+    assert type(caught.value) is kind
+    assert caught.value.message.startswith(words)
+
+
+def test_a_class_may_name_what_is_local_to_it() -> None:
+    @dataclass
+    class Local:
+        class Kind(TypedDict):
+            a: int
+
+        kind: Kind
+        list: list[int] = field(default_factory=list)
+        next: Local | None = None
+
+    schema = schema_of(Local)["$defs"]["Local"]
+    assert schema["properties"]["kind"]["properties"] == {"a": INTEGER}
+    assert schema["properties"]["list"] == {"type": "array", "items": INTEGER}
+
+
+class TypeAliasType:
+    """What the statement ``type Tree = date | list[Tree]`` makes since Python 3.12."""
+
+    __name__ = "Tree"
+    __type_params__ = ()
+
+    def __init__(self, value: Callable[[Any], Any]) -> None:
+        self._value = value
+
+    @property
+    def __value__(self) -> Any:
+        return self._value(self)
+
+
+def test_an_alias_may_refer_to_itself() -> None:
+    tree: Any = TypeAliasType(lambda self: date | kinds.List[self])
+    reference = {"$ref": "#/$defs/Tree"}
+    definition = {"anyOf": [DATE, {"type": "array", "items": reference}]}
+    assert schema_of(tree) == {**reference, "$defs": {"Tree": definition}}
+    assert parameter(tree, [DAY, [DAY]])["properties"]["value"]["default"] == [
+        "2026-01-31",
+        ["2026-01-31"],
+    ]
+
+
+def test_an_alias_is_described_where_it_is_used_once() -> None:
+    days: Any = TypeAliasType(lambda _: "list[date]")
+    wrapped: Any = TypeAliasType(lambda _: days)
+    point: Any = TypeAliasType(lambda _: Point)
+    assert schema_of(wrapped) == {"type": "array", "items": DATE}
+    assert schema_of(list[point]) == {"type": "array", "items": POINT}
+
+
+def test_an_alias_may_have_parameters() -> None:
+    extensions = pytest.importorskip("typing_extensions")
+    pair = extensions.TypeAliasType("pair", kinds.Tuple[T, kinds.List[T]], type_params=(T,))
+    items = [DATE, {"type": "array", "items": DATE}]
+    wanted = {"type": "array", "prefixItems": items, "minItems": 2, "maxItems": 2}
+    assert schema_of(pair[date]) == wanted
+
+
+def test_an_alias_of_what_is_not_defined_can_be_waited_for() -> None:
+    def missing(_: Any) -> Any:
+        raise NameError("name 'Missing' is not defined", name="Missing")
+
+    for value in (missing, lambda _: "Missing"):
+        with pytest.raises(UnresolvedReferenceError, match="the name 'Missing' is not defined"):
+            schema_of(TypeAliasType(value))
+
+
+def test_text_in_a_class_of_another_module_is_of_that_module() -> None:
+    assert "make_dataclass" in vars(sys.modules[__name__])
+    first = make_dataclass("First", [("day", "date")], namespace={"__module__": __name__})
+    assert schema_of(first)["properties"] == {"day": DATE}

@@ -1,0 +1,100 @@
+"""Constraints of the package annotated-types."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any
+
+import pytest
+
+from sovl_tools.authoring.inference import infer
+from tests.authoring.test_agreement import accepts, taking
+from tests.authoring.test_mapping import DATE, INTEGER, NULL, STRING, kinds, parameter
+from tests.running.toolbox import tool, tooler
+
+library = pytest.importorskip("annotated_types")
+Ge, Gt, Le, Lt = library.Ge, library.Gt, library.Le, library.Lt
+Len, MinLen, MaxLen = library.Len, library.MinLen, library.MaxLen
+NUMBER = {"type": "number"}
+
+CONSTRAINED: list[tuple[Any, Any]] = [
+    (Annotated[int, Ge(1)], {**INTEGER, "minimum": 1}),
+    (Annotated[int, Gt(1)], {**INTEGER, "exclusiveMinimum": 1}),
+    (Annotated[float, Le(0.5)], {**NUMBER, "maximum": 0.5}),
+    (Annotated[float, Lt(5)], {**NUMBER, "exclusiveMaximum": 5}),
+    (Annotated[int, library.MultipleOf(5)], {**INTEGER, "multipleOf": 5}),
+    (
+        Annotated[int, library.Interval(ge=1, lt=9)],
+        {**INTEGER, "minimum": 1, "exclusiveMaximum": 9},
+    ),
+    (Annotated[int, Ge(1), Ge(5), Ge(1)], {**INTEGER, "minimum": 1, "allOf": [{"minimum": 5}]}),
+    (Annotated[int | None, Ge(1)], {**INTEGER, "minimum": 1}),
+    (Annotated[int | str, Ge(1), MinLen(2)],
+     {"anyOf": [INTEGER, STRING], "minimum": 1, "minLength": 2}),
+    (Annotated[str, Len(2, 4), "a code"],
+     {**STRING, "minLength": 2, "maxLength": 4, "description": "a code"}),
+    (Annotated[str, Len(0, 4)], {**STRING, "maxLength": 4}),
+    (Annotated[kinds.List[int], MinLen(1)], {"type": "array", "items": INTEGER, "minItems": 1}),
+    (Annotated[kinds.Dict[str, int], MaxLen(3)],
+     {"type": "object", "additionalProperties": INTEGER, "maxProperties": 3}),
+    (kinds.List[Annotated[int, Ge(1)]], {"type": "array", "items": {**INTEGER, "minimum": 1}}),
+    (Annotated[Decimal, Gt(Decimal("0.5"))], {**NUMBER, "exclusiveMinimum": 0.5}),
+    (Annotated[Fraction, Le(Fraction(1, 2))], {**NUMBER, "maximum": 0.5}),
+    (kinds.List[Annotated[Decimal | None, Ge(1)]],
+     {"type": "array", "items": {"anyOf": [NUMBER, NULL], "minimum": 1}}),
+    (Annotated[int, library.Unit("m")], INTEGER),
+    (Annotated[int, library.doc("how many")], {**INTEGER, "description": "how many"}),
+    (Annotated[int, 5, [], "how many"], {**INTEGER, "description": "how many"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("annotation", "schema"), CONSTRAINED, ids=range(len(CONSTRAINED)))
+def test_constraints_become_keywords(annotation: Any, schema: Any) -> None:
+    function, _ = taking(annotation)
+    inference = infer(function)
+    assert inference.parameters["properties"] == {"value": schema}
+    assert inference.warnings == ()
+
+
+UNCHECKED: list[tuple[Any, Any]] = [
+    (Annotated[date, Ge(date(2026, 1, 31))], DATE),
+    (Annotated[int, library.Predicate(abs)], INTEGER),
+    (Annotated[str, Ge("a")], STRING),
+    (Annotated[int, Lt(float("inf"))], INTEGER),
+    (Annotated[int, Ge(10**400 * Fraction(1))], INTEGER),
+    (Annotated[int, MinLen(1)], INTEGER),
+    (Annotated[timedelta, Ge(timedelta(1))], {"type": ["number", "string"], "format": "duration"}),
+]
+
+
+@pytest.mark.parametrize(("annotation", "schema"), UNCHECKED, ids=range(len(UNCHECKED)))
+def test_a_constraint_without_keyword_is_told(annotation: Any, schema: Any) -> None:
+    function, _ = taking(annotation)
+    inference = infer(function)
+    assert inference.parameters["properties"] == {"value": schema}
+    [(name, message)] = inference.warnings
+    assert name == "value"
+    assert message.startswith("the constraint ")
+    assert message.endswith(" is not checked")
+
+
+def test_an_exact_number_with_bounds_is_given_as_a_number() -> None:
+    annotation = Annotated[Decimal, Gt(0)]
+    function, received = taking(annotation, Decimal("9.90"))
+    schema = infer(function).parameters
+    assert schema["properties"]["value"]["default"] == 9.9
+    assert not accepts(schema, {"value": "5"})
+    assert not accepts(schema, {"value": 0})
+    dispatcher = tooler(tool(function, schema))
+    assert dispatcher.call_sync("function", {"value": 0.1}).ok
+    assert dispatcher.call_sync("function", {}).ok
+    assert received == [Decimal("0.1"), Decimal("9.9")]
+    assert parameter(annotation, Decimal(5))["properties"]["value"]["default"] == 5
+    several = parameter(list[Annotated[Decimal | None, Ge(1)]], [None, Decimal("1.5")])
+    assert several["properties"]["value"]["default"] == [None, 1.5]
+    text = parameter(Annotated[Decimal | str, Ge(1)], "a")["properties"]["value"]
+    assert text == {"anyOf": [NUMBER, STRING], "minimum": 1, "default": "a"}
+    exact = Decimal("0.12345678901234567890123")
+    assert "default" not in parameter(annotation, exact)["properties"]["value"]

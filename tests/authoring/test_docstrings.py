@@ -1,0 +1,272 @@
+"""What docstrings say, in each of the usual styles."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.authoring.docstrings import (
+    Documentation,
+    class_documentation,
+    documentation_in,
+    documentation_of,
+)
+from tests.running.toolbox import run_script
+from tests.validation.strategies import moderate
+
+
+def google(city: str, days: int, *rest: str) -> None:
+    """Tell the weather.
+
+    It is guessed
+    from the season.
+
+    Args:
+        city (str): Where, as people
+            call it.
+        days, hours (int, optional): How far ahead.
+        *rest: More.
+
+    Returns:
+        dict: What to wear.
+
+    Raises:
+        ValueError: There is no such city.
+    """
+
+
+def numpy(city: str) -> None:
+    """Tell the weather.
+
+    It is guessed
+    from the season.
+
+    Parameters
+    ----------
+    city : str
+        Where, as people
+        call it.
+    days, hours : int, optional
+        How far ahead.
+    *rest : str
+        More.
+    silent : bool
+
+    Returns
+    -------
+    clothes : dict
+        What to wear.
+
+    Notes
+    -----
+    Never mind.
+    """
+
+
+def sphinx(city: str) -> None:
+    """Tell the weather.
+
+    It is guessed
+    from the season.
+
+    :param str city: Where, as people
+        call it.
+    :param days, hours: How far ahead.
+    :param rest: More.
+    :type days: int
+    :returns: What to wear.
+    :raises ValueError: There is no such city.
+    """
+
+
+def epydoc(city: str) -> None:
+    """Tell the weather.
+
+    It is guessed
+    from the season.
+
+    @param city: Where, as people
+        call it.
+    @param days: How far ahead.
+    @param hours: How far ahead.
+    @param rest: More.
+    @return: What to wear.
+    """
+
+
+@pytest.mark.parametrize("function", [google, numpy, sphinx, epydoc])
+def test_a_docstring_of_any_style_says_the_same(function: Any) -> None:
+    assert documentation_of(function) == Documentation(
+        "Tell the weather.\n\nIt is guessed\nfrom the season.",
+        {
+            "city": "Where, as people\ncall it.",
+            "days": "How far ahead.",
+            "hours": "How far ahead.",
+            "rest": "More.",
+        },
+        "What to wear.",
+    )
+
+
+class Base:
+    def method(self) -> None:
+        """Do it.
+
+        Returns:
+            The result.
+        """
+
+
+class Derived(Base):
+    def method(self) -> None: ...
+
+
+class Silent:
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        raise RuntimeError("no comment")
+
+
+class Called:
+    """Call me."""
+
+    def __call__(self) -> None: ...
+
+
+def test_a_method_has_the_docstring_that_it_inherits() -> None:
+    inherited = Documentation("Do it.", {}, "The result.")
+    assert documentation_of(Derived.method) == documentation_of(Derived().method) == inherited
+
+
+def test_callables_of_all_kinds_have_docstrings() -> None:
+    assert documentation_of(functools.partial(functools.partial(google), 1)).parameters
+    assert documentation_of(Called()) == Documentation("Call me.")
+    assert documentation_of(lambda: 0) == Documentation("")
+    assert documentation_of(Silent()) == Documentation("")
+    assert documentation_of(len).description.startswith("Return")
+
+
+PLAIN = [
+    "",
+    "One line.",
+    "A summary\nof two lines.",
+    "A summary.\n\nMore: much more.\n\n- a\n- b",
+    "Take a @decorator, an e-mail@address or a:b.",
+    "Tell what :class:`Thing` is.",
+    "A heading\n---\nthat is short.",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_docstring_without_sections_is_the_description(text: str) -> None:
+    assert documentation_in(text) == Documentation(text)
+
+
+def test_the_parser_is_not_imported_for_a_plain_docstring() -> None:
+    source = '''
+import sys
+from sovl_tools.authoring.docstrings import documentation_of
+def plain():
+    """Do it.
+
+    This is how: simply.
+    """
+def sections():
+    """Do it.
+
+    Args:
+        a: What.
+    """
+documentation_of(plain)
+print("docstring_parser" in sys.modules)
+documentation_of(sections)
+print("docstring_parser" in sys.modules)
+'''
+    assert run_script(source).split() == ["False", "True"]
+
+
+ODD: list[tuple[str, Documentation]] = [
+    ("Do it.\n\nArgs:\n    None\n\nReturns:\n    It.", Documentation("Do it.", {}, "It.")),
+    ("Do it.\n\nArgs:", Documentation("Do it.")),
+    ("Args:\n    a: What.", Documentation("", {"a": "What."})),
+    ("Do it.\n\nNote:\n    Well.\n\nArgs:\n    a: What.",
+     Documentation("Do it.\n\nNote:\n    Well.", {"a": "What."})),
+    ("Do it.\n\nUsage:\n    it()", Documentation("Do it.\n\nUsage:\n    it()")),
+    ("Do it.\n\nExample:\n    it()", Documentation("Do it.")),
+    ("Do it.\n\n:class:`A` is it.", Documentation("Do it.\n\n:class:`A` is it.")),
+    (":) Do it.", Documentation(":) Do it.")),
+    ("Do it.\n\n@wraps(it)", Documentation("Do it.\n\n@wraps(it)")),
+    ("Do it.\n\n@wraps: it", Documentation("Do it.\n\n@wraps: it")),
+    ("Do it.\n\nA table\n-------\n1", Documentation("Do it.\n\nA table\n-------\n1")),
+    ("Do it.\n\n.. deprecated:: 1.0\n    Do that.", Documentation("Do it.")),
+    ("Do it.\n\nReturns\n-------\ndict", Documentation("Do it.")),
+    ("Do it.\n\n:param a: What.\n:param : Nothing.\n:return:",
+     Documentation("Do it.", {"a": "What."})),
+    ("Do it.\n\n:param a b c d: What.", Documentation("Do it.\n\n:param a b c d: What.")),
+    ("Do it.\n\nReturns:\n    A: dict", Documentation("Do it.", {}, "dict")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "documentation"), ODD)
+def test_odd_docstrings_lose_as_little_as_can_be(text: str, documentation: Documentation) -> None:
+    assert documentation_in(text) == documentation
+
+
+lines = st.sampled_from(
+    [
+        "", "", "Args:", "Returns:", "Raises:", "Example:", "Parameters", "----------", "Returns",
+        "-------", ":param a: What.", ":param", ":returns: It.", ":", "@param a: What.", "@x",
+        "    a: What.", "    a (int): What.", "    None", "a : int", "    What.", "Words.",
+        ".. deprecated:: 1.0", "\t:a", "    ", "(", "Attributes:", "Yields:", "    b, c: Both.",
+    ]
+)  # fmt: skip
+
+
+SECTION = re.compile(
+    r"^(Args|Returns|Raises|Example|Attributes|Yields):\s*$|^(Parameters|Returns)\s*\n----|^\.\.",
+    re.MULTILINE,
+)
+"""The heads of sections that leave the description, also when nothing is in them."""
+
+
+@moderate
+@given(st.lists(lines, max_size=8).map("\n".join) | st.text(max_size=30))
+def test_whatever_a_docstring_says_it_is_read(text: str) -> None:
+    found = documentation_in(text)
+    assert isinstance(found.description, str)
+    assert all(found.parameters.values())
+    assert found.returns is None or found.returns
+    if not (found.parameters or found.returns or SECTION.search(text)):
+        assert "".join(found.description.split()) == "".join(text.split())
+
+
+class Grand:
+    """A grand thing.
+
+    Attributes:
+        size: How large.
+        name: How it is called.
+    """
+
+
+class Thing(Grand):
+    """A thing.
+
+    Attributes:
+        name: What people say.
+    """
+
+
+class Bare(Thing):
+    pass
+
+
+def test_a_class_says_what_its_fields_are_and_so_do_its_bases() -> None:
+    fields = {"size": "How large.", "name": "What people say."}
+    assert class_documentation(Thing) == Documentation("A thing.", fields)
+    assert class_documentation(Bare) == Documentation("", fields)

@@ -1,0 +1,419 @@
+"""What a function's signature says about its arguments."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import pickle
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+from types import ModuleType, SimpleNamespace
+from typing import Annotated, Any, Optional, TypeVar
+
+import pytest
+
+from sovl_tools.authoring.docstrings import Documentation
+from sovl_tools.authoring.inference import (
+    MISSING,
+    Inference,
+    InferenceError,
+    UnresolvedReferenceError,
+    infer,
+    schema_of,
+)
+from sovl_tools.model.context import ToolContext
+from tests.authoring.strategies import Color
+from tests.running.toolbox import run_script
+
+DATE = {"type": "string", "format": "date"}
+INTEGER = {"type": "integer"}
+STRING = {"type": "string"}
+
+
+def properties(function: Callable[..., Any], **options: Any) -> dict[str, Any]:
+    found: dict[str, Any] = infer(function, **options).parameters["properties"]
+    return found
+
+
+def weather(  # noqa: PLR0913 - a rich one
+    city: str,
+    day: date | None,
+    units: Color = Color.RED,
+    *,
+    hours: int = 24,
+    detail: Annotated[bool, "whether to tell all"],
+    note: Optional[str] = None,  # noqa: UP045 - old code
+) -> list[str]:
+    """Tell the weather.
+
+    Args:
+        city: Where.
+        detail: Not this.
+    """
+    return [city]
+
+
+def test_parameters_become_properties() -> None:
+    assert infer(weather) == Inference(
+        {
+            "type": "object",
+            "properties": {
+                "city": {**STRING, "description": "Where."},
+                "day": DATE,
+                "units": {**STRING, "enum": ["red", "blue"], "default": "red"},
+                "hours": {**INTEGER, "default": 24},
+                "detail": {"type": "boolean", "description": "whether to tell all"},
+                "note": STRING,
+            },
+            "required": ["city", "detail"],
+        },
+        {
+            "city": str,
+            "day": date | None,
+            "units": Color,
+            "hours": int,
+            "detail": Annotated[bool, "whether to tell all"],
+            "note": Optional[str],  # noqa: UP045 - as it is written above
+        },
+        (),
+        list[str],
+    )
+
+
+def test_required_is_a_list_even_if_it_is_empty() -> None:
+    def nothing() -> None: ...
+
+    schema = {"type": "object", "properties": {}, "required": []}
+    assert infer(nothing) == Inference(schema, {}, (), None)
+
+
+def test_documentation_that_was_read_already_stands_for_the_docstring() -> None:
+    known = Documentation("", {"city": "Which city.", "stranger": "Nobody."})
+    found = properties(weather, documentation=known)
+    assert found["city"]["description"] == "Which city."
+    assert found.keys() == properties(weather).keys()
+
+
+def test_a_parameter_without_annotation_may_be_anything_and_that_is_told() -> None:
+    inference = infer(lambda city, days=3: (city, days))
+    assert inference.parameters["properties"] == {"city": {}, "days": {"default": 3}}
+    assert inference.types == {"city": Any, "days": Any}
+    words = "it has no annotation, so that any type is admitted"
+    assert inference.warnings == (("city", words), ("days", words))
+    assert inference.returns is MISSING
+
+
+def test_further_keywords_are_admitted_where_the_function_takes_them() -> None:
+    def anything(**options): ...  # type: ignore[no-untyped-def]  # noqa: ANN003, ANN202
+    def any_type(**options: Any) -> None: ...
+    def numbers(city: str, **counts: int) -> None: ...
+
+    assert infer(anything).parameters["additionalProperties"] is True
+    assert infer(anything).warnings == ()
+    assert infer(any_type).parameters["additionalProperties"] is True
+    inference = infer(numbers)
+    assert inference.parameters["additionalProperties"] == INTEGER
+    assert inference.parameters["properties"] == {"city": STRING}
+    assert inference.types == {"city": str}
+
+
+def test_the_context_is_no_part_of_the_schema() -> None:
+    def plain(city: str, context: ToolContext) -> None: ...
+    def optional(city: str, context: ToolContext | None = None) -> None: ...
+    def described(city: str, context: Annotated[Optional[ToolContext], "it"] = None) -> None: ...  # noqa: UP045 - old code
+    def text(city: str, context: ToolContext) -> None: ...
+
+    text.__annotations__["context"] = "not_imported.ToolContext | None"
+    plain.__annotations__["context"] = ToolContext
+    for function in (plain, optional, described, text):
+        assert properties(function) == {"city": STRING}
+        assert infer(function).types == {"city": str}
+
+
+class Kind(Enum):
+    A = "a"
+
+
+class Agent:
+    class Layer(Enum):
+        ROADS = "roads"
+
+    date = "an attribute of the name of an import"
+
+    def method(self, layer: Layer, day: date) -> Agent: ...  # type: ignore[empty-body, valid-type]
+
+    def positional(self, /, layer: Layer) -> None: ...
+
+    def __call__(self, layer: Layer) -> None: ...
+
+    @classmethod
+    def create(cls, layer: Layer) -> None: ...
+
+    @staticmethod
+    def static(kind: Kind) -> None: ...
+
+    def nobody() -> None: ...  # type: ignore[misc]
+
+    def anybody(*everybody: Agent) -> None: ...
+
+
+LAYER = {**STRING, "enum": ["roads"]}
+
+
+class Busy(Agent):
+    """One that inherits its methods."""
+
+
+def test_a_method_is_described_without_its_instance() -> None:
+    wanted = {"layer": LAYER, "day": DATE}
+    assert properties(Agent.method, is_method=True) == wanted
+    assert properties(Agent().method) == properties(Busy().method) == wanted
+    assert infer(Agent().method).returns is Agent
+    assert properties(Agent.positional, is_method=True) == {"layer": LAYER}
+    assert properties(Agent.create) == properties(Agent()) == {"layer": LAYER}
+    assert properties(Agent.static) == {"kind": {**STRING, "enum": ["a"]}}
+
+
+def test_a_method_that_takes_no_instance_is_an_error() -> None:
+    for method in (Agent.nobody, Agent.anybody):
+        with pytest.raises(InferenceError) as caught:
+            infer(method, is_method=True)
+        assert caught.value.parameter is None
+        words = f"{method.__qualname__}: it takes no instance; let its first parameter be 'self'"
+        assert str(caught.value) == words
+
+
+def wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **keywords: Any) -> Any:
+        return function(*arguments, **keywords)
+
+    return wrapper
+
+
+def marked(city: str) -> None: ...
+
+
+marked._tool_definition = "something"  # type: ignore[attr-defined]
+
+
+class Endless:
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __call__(self) -> None: ...
+
+
+def test_a_callable_that_answers_to_every_name_does_no_harm() -> None:
+    with pytest.raises(InferenceError, match=r"Endless: "):
+        infer(Endless())
+
+
+class Odd:
+    __signature__ = "none"
+
+    def __call__(self) -> None: ...
+
+
+def test_callables_of_all_kinds_are_described() -> None:
+    assert properties(wrapping(weather)) == properties(weather)
+    assert properties(wrapping(Agent.method), is_method=True)["layer"] == LAYER
+    assert properties(marked) == {"city": STRING}
+    partial = infer(functools.partial(weather, "Paris", hours=5)).parameters
+    assert list(partial["properties"]) == ["day", "units", "hours", "detail", "note"]
+    assert partial["properties"]["hours"] == {**INTEGER, "default": 5}
+    assert properties(functools.cache(marked)) == {"city": STRING}
+
+
+def _positional(city: str, /) -> None: ...
+def _optional(city: str = "", /) -> None: ...
+def _several(*cities: str) -> None: ...
+def _rest(**strangers: Odd) -> None: ...
+
+
+UNFIT: list[tuple[Any, str | None, str]] = [
+    (_positional, "city", "_positional: 'city': positional-only; remove the '/': "),
+    (_optional, "city", "_optional: 'city': positional-only; remove the '/': "),
+    (_several, "cities", "_several: 'cities': '*cities' never receives anything; remove it, or "),
+    (_rest, "strangers", "_rest: 'strangers': annotated Odd, but there is no JSON for Odd; use a "),
+    (len, "obj", "len: 'obj': positional-only; "),
+    (dict.update, None, "dict.update: it can't be told what it takes; wrap it in a function"),
+    (Odd(), None, "Odd.__call__: it can't be told what it takes; wrap it in a function"),
+    (5, None, "int: it can't be told what it takes; wrap it in a function"),
+]
+
+
+@pytest.mark.parametrize(("function", "parameter", "words"), UNFIT, ids=range(len(UNFIT)))
+def test_what_can_t_be_called_by_keyword_is_an_error(
+    function: Any, parameter: str | None, words: str
+) -> None:
+    with pytest.raises(InferenceError) as caught:
+        infer(function)
+    error = caught.value
+    assert str(error).startswith(words)
+    assert error.parameter == parameter
+    assert isinstance(error, TypeError)
+    assert not isinstance(error, UnresolvedReferenceError)
+
+
+def test_errors_can_be_copied_and_sent_to_other_processes() -> None:
+    with pytest.raises(UnresolvedReferenceError) as caught:
+        schema_of("Nowhere")
+    for error in (copy.copy(caught.value), pickle.loads(pickle.dumps(caught.value))):
+        assert type(error) is UnresolvedReferenceError
+        assert vars(error) == vars(caught.value)
+        assert str(error) == "the name 'Nowhere' is not defined; import or define it"
+
+
+# the names of these annotations are nowhere, or not yet
+def lost(city: str, place: list[Nowhere]) -> Nowhere: ...  # type: ignore[name-defined]  # noqa: F821
+def module(place: sys.Nowhere) -> None: ...  # type: ignore[name-defined]
+def result(city: str) -> Nowhere: ...  # type: ignore[name-defined]  # noqa: F821
+def waiting(place: Optional[Tomorrow]) -> None: ...  # type: ignore[name-defined]  # noqa: F821, UP045
+
+
+def test_a_name_that_is_not_defined_can_be_waited_for() -> None:
+    with pytest.raises(UnresolvedReferenceError) as caught:
+        infer(lost)
+    assert caught.value.parameter == "place"
+    words = "annotated list[Nowhere], but the name 'Nowhere' is not defined"
+    assert caught.value.message == words
+    with pytest.raises(UnresolvedReferenceError, match="'Nowhere' is not defined"):
+        infer(module)
+    with pytest.raises(UnresolvedReferenceError, match="'Tomorrow' is not defined"):
+        infer(waiting)
+    waiting.__globals__["Tomorrow"] = Color
+    try:
+        assert properties(waiting)["place"]["enum"] == ["red", "blue"]
+    finally:
+        del waiting.__globals__["Tomorrow"]
+
+
+def test_a_result_that_is_not_defined_hinders_nothing() -> None:
+    assert infer(result) == Inference(
+        {"type": "object", "properties": {"city": STRING}, "required": ["city"]}, {"city": str}
+    )
+
+
+def test_text_may_name_what_the_function_sees() -> None:
+    class Local(Enum):
+        B = "b"
+
+    @dataclass
+    class Point:
+        x: int
+
+    def inner(kind: Local, point: Point) -> tuple[type, type]:
+        return Local, Point
+
+    inner.__annotations__ |= {"kind": "Local", "point": "list[Point] | None"}
+    found = properties(inner)
+    assert found["kind"] == {**STRING, "enum": ["b"]}
+    assert found["point"]["items"]["properties"] == {"x": INTEGER}
+
+
+def test_a_name_that_is_bound_later_can_be_waited_for() -> None:
+    def inner(kind: Later) -> Any:
+        return Later
+
+    with pytest.raises(UnresolvedReferenceError, match="'Later' is not defined"):
+        infer(inner)
+
+    class Later(Enum):
+        C = "c"
+
+    assert properties(inner) == {"kind": {**STRING, "enum": ["c"]}}
+
+
+def test_a_method_s_text_may_name_its_class_even_where_that_is_local() -> None:
+    class Local:
+        class Layer(Enum):
+            ROADS = "roads"
+
+        def method(self, layer: Layer, others: list[Local]) -> None: ...
+        def layer(self, layer: Layer) -> None: ...
+
+    assert properties(Local().layer) == {"layer": LAYER}
+    with pytest.raises(UnresolvedReferenceError, match="'Layer' is not defined"):
+        infer(Local.layer, is_method=True)
+    with pytest.raises(InferenceError, match="there is no JSON for Local"):
+        infer(Local().method)
+
+
+JSON = dict[str, "JSON"]
+
+
+def test_an_alias_that_refers_to_itself_by_text_is_an_error() -> None:
+    def function(value: JSON) -> None: ...
+
+    with pytest.raises(InferenceError, match="the reference 'JSON' can't be followed"):
+        infer(function)
+
+
+def test_type_parameters_are_known_in_text() -> None:
+    def generic(value: T) -> None: ...  # type: ignore[name-defined]  # noqa: F821
+
+    with pytest.raises(UnresolvedReferenceError):
+        infer(generic)
+    vars(generic)["__type_params__"] = (TypeVar("T", bound=date),)  # as Python 3.12 does
+    assert properties(generic) == {"value": DATE}
+
+
+def test_annotations_that_are_evaluated_lazily_can_be_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from sovl_tools.authoring.form import InexpressibleError
+    from sovl_tools.authoring.hints import evaluated
+
+    def read(owner: Any, *, style: str = "value") -> Any:
+        if style == "value":
+            raise NameError("name 'Nowhere' is not defined", name="Nowhere")
+        return {"value": style}
+
+    with pytest.raises(InexpressibleError, match="'Nowhere' is not defined") as caught:
+        evaluated(read, weather, "style")
+    assert caught.value.is_open
+    library = ModuleType("annotationlib")
+    library.Format = SimpleNamespace(FORWARDREF="gaps")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "annotationlib", library)
+    assert evaluated(read, weather, "style") == {"value": "gaps"}
+
+
+def test_types_without_end_are_an_error() -> None:
+    deep: Any = int
+    for _ in range(3000):
+        deep = list[deep]
+
+    def function(value: Any) -> None: ...
+
+    function.__annotations__["value"] = deep
+    with pytest.raises(InferenceError, match="nested too deep") as caught:
+        infer(function)
+    assert caught.value.parameter == "value"
+
+
+def test_nothing_heavy_is_imported_for_plain_functions() -> None:
+    source = '''
+import sys
+before = {*sys.modules}
+from sovl_tools.authoring.inference import infer
+def plain(a: str, b: "int | None", c: list[dict[str, int]], d: float = 1.5) -> str:
+    """Do it."""
+print(infer(plain).parameters["required"])
+heavy = {"pydantic", "docstring_parser", "annotated_types", "click", "asyncio", "decimal", "uuid"}
+print(sorted((heavy | {"datetime", "pathlib", "jsonschema"}) & sys.modules.keys() - before))
+'''
+    assert run_script(source).splitlines() == ["['a', 'c']", "[]"]
+
+
+def test_every_answer_is_the_caller_s_own() -> None:
+    first = infer(weather).parameters
+    first["properties"]["city"]["description"] = "spoiled"
+    first["properties"]["units"]["enum"].clear()
+    first["required"].clear()
+    assert infer(weather).parameters["required"] == ["city", "detail"]
+    assert infer(weather).parameters["properties"]["units"]["enum"] == ["red", "blue"]
+    assert infer(weather).parameters["properties"]["city"]["description"] == "Where."

@@ -1,0 +1,442 @@
+"""Which type has which schema."""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+import enum
+import ipaddress
+import os
+import pathlib
+import re
+import typing
+import zoneinfo
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import InitVar
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    LiteralString,
+    NewType,
+    Optional,
+    TypeVar,
+    Union,
+)
+from uuid import UUID
+
+import pytest
+
+from sovl_tools.authoring.inference import InferenceError, infer, schema_of
+from tests.authoring.strategies import OPTION, Color, Level, Mixed, Right, Unit
+
+kinds: Any = typing  # for annotations that are known only when a test runs
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+NULL = {"type": "null"}
+DATE = {"type": "string", "format": "date"}
+
+T = TypeVar("T")
+Bound = TypeVar("Bound", bound=date)
+Constrained = TypeVar("Constrained", date, int)
+Name = NewType("Name", str)
+Names = NewType("Names", list[Name])
+
+
+class Stranger:
+    """A class of which nobody knows how to make an instance."""
+
+
+class Empty(enum.Enum):
+    pass
+
+
+class Sizes(enum.Enum):
+    ANY = float("inf")
+
+
+class Unhashable:
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Nothing(enum.Flag):
+    pass
+
+
+def parameter(annotation: Any, *default: Any) -> dict[str, Any]:
+    """Return the arguments' schema of a function of one parameter, ``value``."""
+
+    def function(value: Any) -> None: ...
+
+    function.__annotations__ = {"value": annotation}
+    function.__defaults__ = default or None
+    return infer(function).parameters
+
+
+TABLE = [
+    (str, STRING),
+    (int, INTEGER),
+    (float, {"type": "number"}),
+    (bool, {"type": "boolean"}),
+    (list, {"type": "array"}),
+    (list[str], {"type": "array", "items": STRING}),
+    (list[list[int]], {"type": "array", "items": {"type": "array", "items": INTEGER}}),
+    (dict, {"type": "object"}),
+    (dict[str, int], {"type": "object", "additionalProperties": INTEGER}),
+    (Optional[str], STRING),  # noqa: UP045 - as it is often written
+    (str | None, STRING),
+    (Union[str, int], {"anyOf": [STRING, INTEGER]}),  # noqa: UP007 - likewise
+    (str | int, {"anyOf": [STRING, INTEGER]}),
+    (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+    (Color, {"type": "string", "enum": ["red", "blue"]}),
+]
+
+
+@pytest.mark.parametrize(("annotation", "schema"), TABLE, ids=repr)
+def test_the_table_of_types_holds_exactly(annotation: Any, schema: Any) -> None:
+    assert parameter(annotation)["properties"] == {"value": schema}
+
+
+def test_a_model_is_what_pydantic_says() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    model = pydantic.create_model("Model", name=(str, ...), size=(int, 5))
+    assert parameter(model)["properties"] == {"value": model.model_json_schema()}
+
+
+PATH = {"type": "string", "format": "path"}
+BEYOND = [
+    (None, NULL),
+    (type(None), NULL),
+    (Any, {}),
+    (object, {}),
+    (LiteralString, STRING),
+    (list[Any], {"type": "array", "items": {}}),
+    (dict[str, Any], {"type": "object", "additionalProperties": {}}),
+    (dict[Any, int], {"type": "object", "additionalProperties": INTEGER}),
+    (typing.List, {"type": "array"}),  # noqa: UP006 - old code
+    (typing.List[int], {"type": "array", "items": INTEGER}),  # noqa: UP006 - old code
+    (typing.Dict, {"type": "object"}),  # noqa: UP006 - old code
+    (typing.Dict[str, int], {"type": "object", "additionalProperties": INTEGER}),  # noqa: UP006 - old code
+    (typing.Set[int], {"type": "array", "items": INTEGER, "uniqueItems": True}),  # noqa: UP006 - old code
+    (typing.Tuple, {"type": "array"}),  # noqa: UP006 - old code
+    *(
+        (kind[int], {"type": "array", "items": INTEGER})
+        for kind in (
+            Sequence, Iterable, collections.abc.Collection, collections.abc.MutableSequence,
+            collections.deque, typing.Sequence,
+        )
+    ),
+    *(
+        (kind[int], {"type": "array", "items": INTEGER, "uniqueItems": True})
+        for kind in (set, frozenset, collections.abc.Set, collections.abc.MutableSet)
+    ),
+    (set, {"type": "array", "uniqueItems": True}),
+    (Sequence, {"type": "array"}),
+    *(
+        (kind[str, int], {"type": "object", "additionalProperties": INTEGER})
+        for kind in (
+            Mapping, collections.abc.MutableMapping, collections.OrderedDict,
+            collections.defaultdict, typing.Mapping,
+        )
+    ),
+    (Mapping, {"type": "object"}),
+    (tuple, {"type": "array"}),
+    (tuple[int, ...], {"type": "array", "items": INTEGER}),
+    (tuple[()], {"type": "array", "maxItems": 0}),
+    (
+        tuple[int, str],
+        {"type": "array", "prefixItems": [INTEGER, STRING], "minItems": 2, "maxItems": 2},
+    ),
+    (datetime, {"type": "string", "format": "date-time"}),
+    (date, DATE),
+    (time, {"type": "string", "format": "time"}),
+    (timedelta, {"type": ["number", "string"], "format": "duration"}),
+    (UUID, {"type": "string", "format": "uuid"}),
+    (pathlib.Path, PATH),
+    (pathlib.PurePosixPath, PATH),
+    (os.PathLike, PATH),
+    (os.PathLike[str], PATH),
+    (bytes, STRING),
+    (bytearray, STRING),
+    (zoneinfo.ZoneInfo, STRING),
+    (re.Pattern, {"type": "string", "format": "regex"}),
+    (re.Pattern[str], {"type": "string", "format": "regex"}),
+    (ipaddress.IPv4Address, {"type": "string", "format": "ipv4"}),
+    (ipaddress.IPv6Network, {"type": "string", "format": "ipv6network"}),
+    (Level, {"type": "integer", "enum": [1, 2]}),
+    (Unit, {"type": "string", "enum": ["FOOT", "MILE"]}),
+    (
+        Mixed,
+        {
+            "type": ["integer", "number", "string", "null", "boolean"],
+            "enum": [1, 0.5, "text", None, False],
+        },
+    ),
+    (Right, {"type": "integer", "minimum": 0, "maximum": 7}),
+    (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
+    (Literal["a", 1], {"type": ["string", "integer"], "enum": ["a", 1]}),
+    (Literal[1, True], {"type": ["integer", "boolean"], "enum": [1, True]}),
+    (OPTION, {"type": ["integer", "boolean", "null"], "enum": [2, True, None]}),
+    (Literal["red", Color.RED, Level.LOW], {"type": ["string", "integer"], "enum": ["red", 1]}),
+    (int | str | None, {"anyOf": [INTEGER, STRING]}),
+    (bytes | str, STRING),
+    (list[int | None], {"type": "array", "items": {"anyOf": [INTEGER, NULL]}}),
+    (dict[str, int | None], {"type": "object", "additionalProperties": {"anyOf": [INTEGER, NULL]}}),
+    (Name, STRING),
+    (Names, {"type": "array", "items": STRING}),
+    (NewType("Maybe", Optional[int]), {"anyOf": [INTEGER, NULL]}),  # noqa: UP045 - as it is written
+    (Bound, DATE),
+    (Constrained, {"anyOf": [DATE, INTEGER]}),
+    (typing.AnyStr, STRING),
+    (Final[int], INTEGER),
+    (InitVar[int], INTEGER),
+    (Annotated[int, "how many"], {"type": "integer", "description": "how many"}),
+    (Annotated[int | None, "how many"], {"type": "integer", "description": "how many"}),
+    (
+        Annotated[Annotated[int, "inner"], 5, "outer"],
+        {"type": "integer", "description": "outer"},
+    ),
+    (Annotated[int, {"unhashable": []}], INTEGER),
+    (
+        list[Annotated[int, "each"]],
+        {"type": "array", "items": {"type": "integer", "description": "each"}},
+    ),
+    ("int", INTEGER),
+    (" list['date'] ", {"type": "array", "items": DATE}),
+    ("Optional['int']", INTEGER),
+    (list["date"], {"type": "array", "items": DATE}),
+    (Optional["date"], DATE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("annotation", "schema"), BEYOND, ids=repr)
+def test_other_types_are_what_a_call_makes_them_of(annotation: Any, schema: Any) -> None:
+    assert parameter(annotation)["properties"] == {"value": schema}
+
+
+NUMERIC = [
+    (Decimal, ["1", "-0.5", "+1.", ".5", "1E+3"], ["", "x", "NaN", "1/2", "1 "]),
+    (Fraction, ["1", "-1/3", "0.5"], ["", "x", "1/0", "1e5", "/2"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "fit", "unfit"), NUMERIC, ids=str)
+def test_exact_numbers_are_numbers_or_their_digits(
+    kind: Any, fit: list[str], unfit: list[str]
+) -> None:
+    schema = schema_of(kind)
+    assert schema["type"] == ["number", "string"]
+    assert all(re.search(schema["pattern"], text) and kind(text) is not None for text in fit)
+    assert not any(re.search(schema["pattern"], text) for text in unfit)
+
+
+KEYS: list[tuple[Any, list[str], list[str]]] = [
+    (int, ["0", "-12"], ["", "01", "x", "1.5"]),
+    (float, ["0", "-1.5", "1e-7"], ["", "x", "NaN"]),
+    (bool, ["true", "false"], ["True", "1"]),
+    (None, ["null"], ["None"]),
+    (Color, ["red", "blue"], ["green"]),
+    (Level, ["1", "2"], ["3"]),
+    (Decimal, ["1.5"], ["x"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "fit", "unfit"), KEYS, ids=str)
+def test_keys_are_texts_that_stand_for_their_type(
+    kind: Any, fit: list[str], unfit: list[str]
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(schema_of(dict[kind, Any]))
+    assert all(validator.is_valid({key: 1}) for key in fit)
+    assert not any(validator.is_valid({key: 1}) for key in unfit)
+
+
+def test_formats_of_keys_are_kept_and_other_keys_are_any() -> None:
+    assert schema_of(dict[date, int])["propertyNames"] == {"format": "date"}
+    assert "propertyNames" not in schema_of(dict[tuple[int, int], int])
+    assert "propertyNames" not in schema_of(dict[int | str, int])
+
+
+INEXPRESSIBLE: list[tuple[Any, str]] = [
+    (Stranger, "there is no JSON for Stranger"),
+    (list[Stranger], "there is no JSON for Stranger"),
+    (Stranger | int, "there is no JSON for Stranger"),
+    (complex, "there is no JSON for complex"),
+    (kinds.Callable[[int], str], "there is no JSON for Callable[[int], str]"),
+    (collections.Counter[str], "there is no JSON for collections.Counter[str]"),
+    (typing.Iterator[int], "there is no JSON for Iterator[int]"),
+    (type[int], "there is no JSON for type[int]"),
+    (Generic, "there is no JSON for Generic"),
+    (typing.Never, "there is no JSON for Never"),
+    (typing.Union, "there is no JSON for Union"),
+    (Literal, "there is no JSON for Literal"),
+    (Final, "there is no JSON for Final"),
+    (5, "there is no JSON for 5"),
+    (Annotated[Stranger, "a description"], "there is no JSON for Stranger"),
+    (NewType("Odd", Stranger), "there is no JSON for Stranger"),
+    (Empty, "Empty has no members"),
+    (Nothing, "Nothing has no members"),
+    (Sizes, "the value inf of Sizes is no JSON"),
+    (Literal[b"a"], "the value b'a' of the Literal is no JSON"),
+    (set[list[int]], "list[int] is not hashable, so that a set can't hold it"),
+    (set[Sequence[int]], "Sequence[int] is not hashable, so that a set can't hold it"),
+    (dict[dict[str, int], int],
+     "dict[str, int] is not hashable, so that the keys of a dict can't hold it"),
+    (tuple[int, *tuple[str, ...]], "tuple[int, *tuple[str, ...]] has parts of any length"),
+    (tuple[typing.Unpack[tuple[int, ...]]], "tuple[*tuple[int, ...]] has parts of any length"),  # noqa: UP044 - old code
+    ("list[", "it can't be evaluated, SyntaxError: "),
+    ("1 / 0", "it can't be evaluated, ZeroDivisionError: division by zero"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("annotation", "reason"), INEXPRESSIBLE, ids=repr)
+def test_what_json_can_t_express_is_an_error_that_says_so(annotation: Any, reason: str) -> None:
+    with pytest.raises(InferenceError) as caught:
+        parameter(annotation)
+    error = caught.value
+    assert error.parameter == "value"
+    assert reason in error.message
+    assert error.message.startswith("annotated ")
+    assert str(error).startswith(f"{parameter.__name__}.<locals>.function: 'value': annotated ")
+
+
+def test_the_schema_of_one_type_has_null_and_no_parameter() -> None:
+    assert schema_of(int | None) == {"anyOf": [INTEGER, NULL]}
+    assert schema_of("list[int]") == {"type": "array", "items": INTEGER}
+    with pytest.raises(InferenceError) as caught:
+        schema_of(Stranger)
+    assert (caught.value.function, caught.value.parameter) == ("", None)
+    assert str(caught.value) == f"there is no JSON for Stranger; {caught.value.help}"
+
+
+def test_every_schema_is_the_caller_s_own() -> None:
+    for annotation in (int, list[int], Color, date, Decimal, Literal["a"], Mixed):
+        schema = schema_of(annotation)
+        for value in schema.values():
+            if isinstance(value, list | dict):
+                value.clear()
+        schema["spoiled"] = True
+        assert schema_of(annotation) == schema_of(annotation)
+        assert "spoiled" not in schema_of(annotation)
+        assert all(schema_of(annotation).values())
+
+
+DEFAULTS: list[tuple[Any, Any, Any]] = [
+    (str, "Berlin", "Berlin"),
+    (int, 0, 0),
+    (float, 5, 5),
+    (bool, False, False),
+    (int | None, 5, 5),
+    (list, [], []),
+    (list[int], (1, 2), [1, 2]),
+    (dict[str, Any], {"a": [None, 1.5]}, {"a": [None, 1.5]}),
+    (dict[int, date], {1: date(2026, 1, 31)}, {"1": "2026-01-31"}),
+    (tuple[int, str], (1, "a"), [1, "a"]),
+    (tuple[int, ...], (3, 1), [3, 1]),
+    (set[str], {"b", "a", "c"}, ["a", "b", "c"]),
+    (frozenset[int], frozenset({1}), [1]),
+    (collections.deque[int], collections.deque([2, 1]), [2, 1]),
+    (Color, Color.RED, "red"),
+    (Level, Level.HIGH, 2),
+    (Unit, Unit.MILE, "MILE"),
+    (Right, Right.READ | Right.RUN, 5),
+    (Literal["a", Color.RED], Color.RED, "red"),
+    (Literal["a", "b"], "b", "b"),
+    (datetime, datetime(2026, 1, 31, 12), "2026-01-31T12:00:00"),  # noqa: DTZ001 - as its text has none
+    (date, date(2026, 1, 31), "2026-01-31"),
+    (time, time(12, 30), "12:30:00"),
+    (timedelta, timedelta(hours=1, seconds=2), "PT3602S"),
+    (timedelta, -timedelta(milliseconds=1), "-PT0.001000S"),
+    (Decimal, Decimal("1.50"), "1.50"),
+    (Fraction, Fraction(1, 3), "1/3"),
+    (UUID, UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+    (pathlib.Path, pathlib.Path("a/b"), "a/b"),
+    (pathlib.PurePath, pathlib.PurePosixPath("a"), "a"),
+    (bytes, b"\xc3\xa9", "é"),
+    (bytearray, bytearray(b"a"), "a"),
+    (re.Pattern[str], re.compile("a+"), "a+"),
+    (zoneinfo.ZoneInfo, zoneinfo.ZoneInfo("UTC"), "UTC"),
+    (Color | int, Color.BLUE, "blue"),
+    (str | int, "a", "a"),
+    (str | date, "2026-01-31", "2026-01-31"),
+    (str | list[date] | None, [date(2026, 1, 31)], ["2026-01-31"]),
+    (list[int | None], [None, 1], [None, 1]),
+    (Any, {"a": [1]}, {"a": [1]}),
+    (Annotated[int, "how many"], 3, 3),
+]
+
+
+@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=repr)
+def test_a_default_is_shown_in_its_json_form(annotation: Any, default: Any, written: Any) -> None:
+    schema = parameter(annotation, default)
+    assert schema["required"] == []
+    assert schema["properties"]["value"]["default"] == written
+    assert type(schema["properties"]["value"]["default"]) is type(written)
+
+
+class Special(datetime):
+    """A kind of datetime that its text would not become again."""
+
+
+HIDDEN: list[tuple[Any, Any]] = [
+    (int, None),
+    (int | None, None),
+    (int, "auto"),
+    (int, Level.LOW),
+    (bool, 1),
+    (float, float("nan")),
+    (str, Stranger),
+    (list[int], ["a"]),
+    (list[int], "ab"),
+    (tuple[int, int], (1,)),
+    (Literal["a"], "b"),
+    (Literal["a"], []),
+    (Color, "red"),
+    (date, datetime(2026, 1, 31)),  # noqa: DTZ001 - only its type counts
+    (datetime, Special(2026, 1, 31)),
+    (date | str, date(2026, 1, 31)),
+    (Mixed | None, Mixed.NONE),
+    (Mixed, Mixed.NONE),
+    (list[Mixed | None], [Mixed.NONE]),
+    (Decimal, Decimal("Infinity")),
+    (bytes, b"\xff"),
+    (re.Pattern[str], re.compile("a", re.IGNORECASE)),
+    (kinds.Pattern, re.compile(b"a")),
+    (os.PathLike, os),
+    (Any, (1, 2)),
+    (Any, {1: 2}),
+    (dict[str, int], [("a", 1)]),
+    (collections.defaultdict[str, int], collections.defaultdict(int)),
+]
+
+
+@pytest.mark.parametrize(("annotation", "default"), HIDDEN, ids=str)
+def test_a_default_that_would_not_come_back_is_not_shown(annotation: Any, default: Any) -> None:
+    schema = parameter(annotation, default)
+    assert schema["required"] == []
+    assert "default" not in schema["properties"]["value"]
+
+
+def test_a_default_is_a_copy() -> None:
+    default = {"a": [1]}
+    schema = parameter(dict[str, list[int]], default)
+    schema["properties"]["value"]["default"]["a"].append(2)
+    assert default == {"a": [1]}
+
+
+def test_a_type_variable_without_bound_is_told() -> None:
+    def function(value: T, others: list[T]) -> T:
+        return value
+
+    inference = infer(function)
+    assert inference.parameters["properties"] == {
+        "value": {},
+        "others": {"type": "array", "items": {}},
+    }
+    words = "the type variable T stands for any type"
+    assert inference.warnings == (("value", words), ("others", words))

@@ -1,0 +1,233 @@
+"""Types whose schemas pydantic makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import make_dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from sovl_tools.authoring.inference import (
+    InferenceError,
+    UnresolvedReferenceError,
+    infer,
+    schema_of,
+)
+from tests.authoring.test_agreement import accepts, taking
+from tests.authoring.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
+from tests.running.toolbox import run_script, tool, tooler
+
+DAY = date(2026, 1, 31)
+
+pydantic = pytest.importorskip("pydantic")
+Field = pydantic.Field
+Toy = pydantic.create_model("Toy", name=(str, ...))
+Pet = pydantic.create_model(
+    "Pet", __doc__="A pet.", born=(date, ...), toys=(kinds.List[Toy], []), best=(Toy, None)
+)
+
+
+class Node(pydantic.BaseModel):  # type: ignore[misc,name-defined]
+    next: Node | None = None
+
+
+class Lost(pydantic.BaseModel):  # type: ignore[misc,name-defined]
+    # the name of this annotation is nowhere
+    found: Missing  # type: ignore[name-defined]  # noqa: F821
+
+
+def test_a_model_s_definitions_are_at_the_root() -> None:
+    own = Pet.model_json_schema()
+    definitions = own.pop("$defs")
+    assert parameter(Pet) == {
+        "type": "object",
+        "properties": {"value": own},
+        "required": ["value"],
+        "$defs": definitions,
+    }
+    items = parameter(kinds.List[Pet])
+    assert items["properties"]["value"] == {"type": "array", "items": own}
+    assert items["$defs"] == definitions
+    assert parameter(kinds.Optional[Pet])["properties"] == {"value": own}
+
+
+def test_a_model_may_refer_to_itself() -> None:
+    reference = {"$ref": "#/$defs/Node"}
+    schema = parameter(Node)
+    assert schema["properties"]["value"] == reference
+    assert schema["$defs"]["Node"]["properties"]["next"]["anyOf"] == [reference, NULL]
+
+
+def test_definitions_of_one_name_stay_apart() -> None:
+    toy = pydantic.create_model("Toy", price=(Decimal, ...))
+    other = pydantic.create_model("Pet", toys=(kinds.List[toy], ...))
+    made: Any = make_dataclass("Toy", [("size", int)])
+    annotation = kinds.Tuple[Pet, other, kinds.List[Pet], made, made]
+    schema = parameter(annotation)
+    items = schema["properties"]["value"]["prefixItems"]
+    assert items[0]["properties"]["toys"]["items"] == {"$ref": "#/$defs/Toy"}
+    assert items[1]["properties"]["toys"]["items"] == {"$ref": "#/$defs/Toy2"}
+    assert items[2]["items"]["properties"] == items[0]["properties"]
+    assert items[3] == items[4] == {"$ref": "#/$defs/Toy3"}
+    fields = {name: [*each["properties"]] for name, each in schema["$defs"].items()}
+    assert fields == {"Toy": ["name"], "Toy2": ["price"], "Toy3": ["size"]}
+
+
+def test_a_definition_that_refers_to_a_renamed_one_is_renamed_with_it() -> None:
+    def family(kind: type) -> Any:
+        inner: Any = pydantic.create_model("Inner", value=(kind, ...))
+        middle: Any = pydantic.create_model("Middle", inner=(inner, ...))
+        return pydantic.create_model("Outer", middle=(middle, ...), default=(str, "#/$defs/Inner"))
+
+    schema = parameter(kinds.Tuple[family(int), family(str)])
+    definitions = schema["$defs"]
+    first, second = schema["properties"]["value"]["prefixItems"]
+    assert first["properties"]["middle"] == {"$ref": "#/$defs/Middle"}
+    assert second["properties"]["middle"] == {"$ref": "#/$defs/Middle2"}
+    assert second["properties"]["default"]["default"] == "#/$defs/Inner"
+    assert definitions["Middle"]["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
+    assert definitions["Middle2"]["properties"]["inner"] == {"$ref": "#/$defs/Inner2"}
+    assert definitions["Inner2"]["properties"]["value"]["type"] == "string"
+
+
+def test_a_dataclass_may_hold_a_model() -> None:
+    owner = make_dataclass("Owner", [("pets", kinds.Dict[str, Pet])])
+    schema = schema_of(owner)
+    assert schema["properties"]["pets"]["additionalProperties"]["title"] == "Pet"
+    assert schema["$defs"].keys() == {"Toy"}
+
+
+FIELDS: list[tuple[Any, Any]] = [
+    (Annotated[int, Field(ge=1, le=5)], {**INTEGER, "minimum": 1, "maximum": 5}),
+    (
+        Annotated[int | None, Field(ge=1, description="how many")],
+        {**INTEGER, "minimum": 1, "description": "how many"},
+    ),
+    (Annotated[date, Field(description="a day")], {**DATE, "description": "a day"}),
+    (
+        Annotated[int, "not this", Field(description="this", title="T", examples=[5])],
+        {**INTEGER, "description": "this", "title": "T", "examples": [5]},
+    ),
+    (Annotated[int, Field(ge=1, description="not this"), "this"],
+     {**INTEGER, "minimum": 1, "description": "this"}),
+    (Annotated[kinds.List[date], Field(min_length=1)],
+     {"type": "array", "items": DATE, "minItems": 1}),
+    (kinds.List[Annotated[int, Field(ge=1)]],
+     {"type": "array", "items": {**INTEGER, "minimum": 1}}),
+    (Annotated[str, pydantic.StringConstraints(max_length=3)], {**STRING, "maxLength": 3}),
+    (Annotated[int, pydantic.AfterValidator(abs)], INTEGER),
+    (Annotated[Stranger, pydantic.PlainValidator(str), pydantic.WithJsonSchema(STRING)], STRING),
+    (pydantic.SecretStr, {**STRING, "format": "password", "writeOnly": True}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("annotation", "schema"), FIELDS, ids=range(len(FIELDS)))
+def test_fields_and_validators_are_described(annotation: Any, schema: Any) -> None:
+    assert parameter(annotation)["properties"] == {"value": schema}
+
+
+def test_a_discriminated_union_is_what_pydantic_says() -> None:
+    cat: Any = pydantic.create_model("Cat", kind=(Literal["cat"], ...), lives=(int, ...))
+    dog: Any = pydantic.create_model("Dog", kind=(Literal["dog"], ...), age=(int, ...))
+    pets: Any = Annotated[cat | dog, Field(discriminator="kind")]
+    schema = parameter(pets)
+    assert schema["$defs"].keys() == {"Cat", "Dog"}
+    assert schema["properties"]["value"]["discriminator"]["propertyName"] == "kind"
+    assert accepts(schema, {"value": {"kind": "dog", "age": 3}})
+    assert not accepts(schema, {"value": {"kind": "dog", "lives": 3}})
+
+
+Strict = pydantic.create_model(
+    "Strict", __config__=pydantic.ConfigDict(strict=True), day=(date, ...)
+)
+Aliased = pydantic.create_model("Aliased", day=(date, Field(alias="on")))
+Made = pydantic.dataclasses.dataclass(make_dataclass("Made", [("day", date)]))
+DEFAULTS: list[tuple[Any, Any, Any]] = [
+    (Strict, Strict(day=DAY), {"day": "2026-01-31"}),
+    (Aliased, Aliased(on=DAY), {"on": "2026-01-31"}),
+    (Made, Made(DAY), {"day": "2026-01-31"}),
+    (kinds.List[Toy], [Toy(name="ball")], [{"name": "ball"}]),
+    (Annotated[int, Field(ge=1)], 3, 3),
+]
+
+
+@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=repr)
+def test_a_model_is_shown_as_the_object_that_it_is_made_of(
+    annotation: Any, default: Any, written: Any
+) -> None:
+    function, received = taking(annotation, default)
+    schema = infer(function).parameters
+    assert schema["properties"]["value"]["default"] == written
+    assert accepts(schema, {"value": written})
+    assert tooler(tool(function, schema)).call_sync("function", {}).ok
+    assert received == [default]
+    assert type(received[0]) is type(default)
+
+
+def test_what_would_not_come_back_is_not_shown() -> None:
+    for annotation, default in (
+        (pydantic.SecretStr, pydantic.SecretStr("a")),
+        (Annotated[int, Field(ge=1)], "many"),
+        (Toy, {"name": "ball"}),
+    ):
+        assert "default" not in parameter(annotation, default)["properties"]["value"]
+
+
+def test_arguments_become_models() -> None:
+    function, received = taking(kinds.Dict[str, Pet])
+    given = {"value": {"a": {"born": "2026-01-31", "toys": [{"name": "ball"}]}}}
+    schema = infer(function).parameters
+    assert accepts(schema, given)
+    assert tooler(tool(function, schema)).call_sync("function", given).ok
+    assert received == [{"a": Pet(born=DAY, toys=[Toy(name="ball")])}]
+
+
+UNFIT: list[tuple[Any, str]] = [
+    (
+        pydantic.create_model("Calling", call=(Callable[[int], int], ...)),
+        "pydantic has no schema of it: Cannot generate a JsonSchema",
+    ),
+    (Annotated[Stranger, Field(gt=1)], "there is no JSON for Stranger"),
+    (Annotated[Callable[[int], int], Field(gt=1)], "there is no JSON for Callable[[int], int]"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "words"), UNFIT, ids=str)
+def test_what_pydantic_can_t_describe_is_an_error(annotation: Any, words: str) -> None:
+    with pytest.raises(InferenceError) as caught:
+        parameter(annotation)
+    assert f", but {words}" in caught.value.message
+
+
+def test_a_model_that_is_not_complete_can_be_waited_for() -> None:
+    for annotation in (Lost, kinds.List[Lost], Annotated[Lost, Field(frozen=True, gt=1)]):
+        with pytest.raises(UnresolvedReferenceError, match="`Lost` is not fully defined"):
+            parameter(annotation)
+
+
+def test_a_field_in_the_place_of_a_default_is_an_error() -> None:
+    def function(count: int = Field(3, ge=1)) -> None: ...
+
+    with pytest.raises(InferenceError, match="a Field of pydantic, which the function would") as it:
+        infer(function)
+    assert it.value.help is not None
+    assert it.value.help.startswith("write Annotated")
+
+
+def test_a_dataclass_is_described_without_pydantic() -> None:
+    source = """
+import sys
+from dataclasses import dataclass
+from typing import Annotated
+from sovl_tools.authoring.inference import schema_of
+@dataclass
+class Point:
+    x: Annotated[int, "across"]
+    __get_pydantic_core_schema__ = None
+print(schema_of(Point)["properties"], "pydantic" in sys.modules)
+"""
+    wanted = "{'x': {'type': 'integer', 'description': 'across'}} False"
+    assert run_script(source) == wanted
