@@ -9,12 +9,15 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "AITool": "sovl_tools.authoring.aitool",
     "Audio": "sovl_tools.model.content",
     "CallEvent": "sovl_tools.model.call",
     "CatalogChange": "sovl_tools.model.catalog",
     "Diagnostic": "sovl_tools.model.diagnostic",
+    "DuplicateToolError": "sovl_tools.model.errors",
     "EmbeddedResource": "sovl_tools.model.content",
     "Failure": "sovl_tools.model.result",
+    "InferenceError": "sovl_tools.model.errors",
     "Image": "sovl_tools.model.content",
     "LogMessage": "sovl_tools.model.call",
     "PhraseMatch": "sovl_tools.search.phrases",
@@ -31,7 +34,10 @@ _PUBLIC = {
     "ToolRegistry": "sovl_tools.registry",
     "ToolResult": "sovl_tools.model.result",
     "Tooler": "sovl_tools.running.tooler",
+    "default_registry": "sovl_tools.registry",
+    "definition_of": "sovl_tools.authoring.decorator",
     "hook": "sovl_tools.running.hooks",
+    "tool": "sovl_tools.authoring.decorator",
 }
 
 

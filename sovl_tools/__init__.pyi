@@ -1,3 +1,6 @@
+from sovl_tools.authoring.aitool import AITool as AITool
+from sovl_tools.authoring.decorator import definition_of as definition_of
+from sovl_tools.authoring.decorator import tool as tool
 from sovl_tools.model.call import CallEvent as CallEvent
 from sovl_tools.model.call import LogMessage as LogMessage
 from sovl_tools.model.call import Progress as Progress
@@ -10,6 +13,8 @@ from sovl_tools.model.content import Text as Text
 from sovl_tools.model.context import ToolContext as ToolContext
 from sovl_tools.model.definition import ToolDefinition as ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic as Diagnostic
+from sovl_tools.model.errors import DuplicateToolError as DuplicateToolError
+from sovl_tools.model.errors import InferenceError as InferenceError
 from sovl_tools.model.errors import SovlToolsError as SovlToolsError
 from sovl_tools.model.errors import ToolError as ToolError
 from sovl_tools.model.errors import ToolLoadError as ToolLoadError
@@ -18,6 +23,7 @@ from sovl_tools.model.parameter import ToolParameterDefinition as ToolParameterD
 from sovl_tools.model.result import Failure as Failure
 from sovl_tools.model.result import ToolResult as ToolResult
 from sovl_tools.registry import ToolRegistry as ToolRegistry
+from sovl_tools.registry import default_registry as default_registry
 from sovl_tools.running.hooks import hook as hook
 from sovl_tools.running.tooler import Tooler as Tooler
 from sovl_tools.search.phrases import PhraseMatch as PhraseMatch

@@ -19,8 +19,9 @@ PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"
 DEFAULT_SOURCE = "the default"
 DEFAULT_IMPORT_TIMEOUT = 10.0
-_KEYS = ("paths", "import_timeout", "watch")
-_PATHS = ("paths", "watch")
+PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
+_KEYS = ("paths", "import_timeout", "watch", "plugins")
+_PATHS = ("paths", "watch", "plugins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,14 @@ class Configuration:
         import_timeout: how long importing one module may take, in seconds.
         watch: folders and modules outside of the tools directories that tools import; when one
             changes, the tools that imported it are loaded anew.
+        plugins: directories of modules with tools.
     """
 
     paths: tuple[str, ...]
     source: str
     import_timeout: float = DEFAULT_IMPORT_TIMEOUT
     watch: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
 
 
 def configuration(
@@ -48,7 +51,8 @@ def configuration(
 
     ``flags`` win over ``SOVL_TOOLS_PATH`` (paths joined by the system's path separator), that
     over ``[tool.sovl-tools]`` in the nearest ``pyproject.toml``, and that over ``./tools``.
-    Paths are relative to the file that names them.
+    Paths are relative to the file that names them. ``SOVL_TOOLS_PLUGINS_DIR`` wins over the
+    ``plugins`` of the file.
 
     Raises:
         ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
@@ -56,16 +60,31 @@ def configuration(
     environment = os.environ if environment is None else environment
     file = _nearest_project()
     table = _table(file) if file else {}
-    timeout = float(table.get("import_timeout", DEFAULT_IMPORT_TIMEOUT))
-    watch = table.get("watch", ())
-    named = [path for path in environment.get(PATH_VARIABLE, "").split(os.pathsep) if path]
-    if flags:
-        return Configuration(tuple(flags), "--tools", timeout, watch)
-    if named:
-        return Configuration(tuple(named), PATH_VARIABLE, timeout, watch)
-    if "paths" in table:
-        return Configuration(table["paths"], str(file), timeout, watch)
-    return Configuration((DEFAULT_PATH,), DEFAULT_SOURCE, timeout, watch)
+    paths, source = _paths(flags, environment, table, str(file))
+    return Configuration(
+        paths,
+        source,
+        float(table.get("import_timeout", DEFAULT_IMPORT_TIMEOUT)),
+        table.get("watch", ()),
+        _listed(environment, PLUGINS_VARIABLE) or table.get("plugins", ()),
+    )
+
+
+def _paths(
+    flags: Sequence[str], environment: Mapping[str, str], table: Mapping[str, JSON], file: str
+) -> tuple[tuple[str, ...], str]:
+    """Return the tools directories and what named them."""
+    candidates = (
+        (tuple(flags), "--tools"),
+        (_listed(environment, PATH_VARIABLE), PATH_VARIABLE),
+        (table.get("paths", ()), file),
+        ((DEFAULT_PATH,), DEFAULT_SOURCE),
+    )
+    return next(each for each in candidates if each[0])
+
+
+def _listed(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
+    return tuple(path for path in environment.get(variable, "").split(os.pathsep) if path)
 
 
 def _nearest_project() -> Path | None:

@@ -340,3 +340,34 @@ def _changed(before: Catalog, phrases: PhraseIndex, after: Catalog) -> PhraseInd
         [tool for name, tool in old.items() if new.get(name) is not tool],
         [tool for name, tool in new.items() if old.get(name) is not tool],
     )
+
+
+def default_registry() -> ToolRegistry:
+    """Return the registry of this program, which is loaded when it is first asked for.
+
+    It holds the tools of the configured directories, of ``plugins`` and of the entry points of
+    installed distributions; ``sovl_tools.configuration`` says what is configured.
+
+    Raises:
+        ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
+    """
+    with _DEFAULT_LOCK:
+        if not _DEFAULT:
+            _DEFAULT.append(_configured())
+        return _DEFAULT[0]
+
+
+_DEFAULT: list[ToolRegistry] = []
+_DEFAULT_LOCK = threading.RLock()
+
+
+def _configured() -> ToolRegistry:
+    from sovl_tools.configuration import configuration  # noqa: PLC0415 - most never need it
+
+    found = configuration()
+    paths = [path for path in found.paths if os.path.exists(path)]
+    registry = ToolRegistry.from_directory(*paths, import_timeout=found.import_timeout)
+    for path in found.plugins:
+        registry.load_modules(path)
+    registry.load_entry_points()
+    return registry

@@ -106,10 +106,6 @@ def test_a_subscriber_that_fails_disturbs_nobody(
 async def later(change: CatalogChange) -> None: ...
 
 
-class Later:
-    async def __call__(self, change: CatalogChange) -> None: ...
-
-
 @pytest.mark.parametrize("subscriber", [later, "no function", None])
 def test_what_can_not_be_called_at_once_is_refused(subscriber: Any) -> None:
     with pytest.raises(TypeError, match="a subscriber must be a sync function"):

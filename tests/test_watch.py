@@ -7,7 +7,7 @@ import gc
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -268,26 +268,48 @@ async def test_whoever_waits_for_changes_can_be_cancelled(
     assert registry._subscribers == {}
 
 
-def test_a_loop_that_was_closed_is_told_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    tellers: list[Callable[[CatalogChange], object]] = []
+class Source:
+    """What has one subscriber, and a watch that notes where it is begun and ended."""
 
-    def subscribe(tell: Callable[[CatalogChange], object]) -> Callable[[], None]:
-        tellers.append(tell)
-        return tellers.clear
+    notice: str | None = None
 
-    async def first() -> CatalogChange:
-        waiting = await begun(changes)
-        tellers[0](CatalogChange(("a",)))
+    def __init__(self) -> None:
+        self.tellers: list[Callable[[CatalogChange], object]] = []
+        self.threads: list[threading.Thread] = []
+        self.changes: Any = stream(self.subscribe, self.watch())
+
+    def subscribe(self, tell: Callable[[CatalogChange], object]) -> Callable[[], None]:
+        self.tellers.append(tell)
+        return self.tellers.clear
+
+    @contextmanager
+    def watch(self) -> Iterator[Source]:
+        self.threads.append(threading.current_thread())
+        try:
+            yield self
+        finally:
+            self.threads.append(threading.current_thread())
+
+    async def first(self) -> CatalogChange:
+        waiting = await begun(self.changes)
+        self.tellers[0](CatalogChange(("a",)))
         return await waiting
 
-    changes = stream(subscribe, nullcontext(NoWatch()))
+
+async def test_a_watch_is_begun_and_ended_beside_the_loop() -> None:
+    source = Source()
+    assert (await source.first()).added == ("a",)
+    await source.changes.aclose()
+    assert len(source.threads) == 2
+    assert threading.current_thread() not in source.threads
+    assert source.tellers == []
+
+
+def test_a_loop_that_was_closed_is_told_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    source = Source()
     loop = asyncio.new_event_loop()
-    assert loop.run_until_complete(first()).added == ("a",)
+    assert loop.run_until_complete(source.first()).added == ("a",)
     loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
-    tellers[0](CatalogChange(("b",)))
+    source.tellers[0](CatalogChange(("b",)))
     assert caplog.messages == []
-
-
-class NoWatch:
-    notice: str | None = None

@@ -91,11 +91,15 @@ def _in_style(text: str, style: str) -> Any:
     def read(text: str) -> Any:
         return parse(f"\n{text}", DocstringStyle[style])  # or its first line would not count
 
-    readable = _readable(text, read, style)
-    parsed = read(readable)
-    is_understood = any(type(each) is not DocstringMeta for each in parsed.meta)
-    is_all = style == "NUMPYDOC" and parsed.meta
-    return parsed if is_understood or is_all or (style == "GOOGLE" and readable != text) else None
+    found = None
+    with suppress(Exception):  # a ParseError, or whatever odd text leads to
+        readable = _readable(text, read, style)
+        parsed = read(readable)
+        is_understood = any(type(each) is not DocstringMeta for each in parsed.meta)
+        is_all = style == "NUMPYDOC" and parsed.meta
+        is_emptied = style == "GOOGLE" and readable != text
+        found = parsed if is_understood or is_all or is_emptied else None
+    return found
 
 
 def _readable(text: str, read: Callable[[str], Any], style: str) -> str:
@@ -103,15 +107,15 @@ def _readable(text: str, read: Callable[[str], Any], style: str) -> str:
 
     One of them, such as an ``Args:`` with the word "None" below, would cost all others.
     """
-    with suppress(Exception):  # a ParseError, or whatever odd text leads to
+    with suppress(Exception):
         read(text)
         return text
-    kept = [""]
+    kept = []
     for part in _PARTS[style].split(text):
         with suppress(Exception):
-            read(f"{kept[-1]}{part}")
-            kept.append(f"{kept[-1]}{part}")
-    return kept[-1]
+            read(part)
+            kept.append(part)
+    return "".join(kept)
 
 
 def _names(parameter: Any) -> list[str]:

@@ -106,12 +106,19 @@ def _blaming(function: Any = None, taken: Taken | None = None) -> Iterator[None]
     try:
         yield
     except InexpressibleError as error:
-        raise _refusal(error, function, taken) from error
+        raise _refusal(error, function, taken) from _cause(error)
     except RecursionError as error:
         raise _refusal(InexpressibleError("it is nested too deep"), function, taken) from error
     except Exception as error:
         reason = f"its annotation can't be read, {type(error).__name__}: {error}"
         raise _refusal(InexpressibleError(reason), function, taken) from error
+
+
+def _cause(error: BaseException | None) -> BaseException | None:
+    """Return what the author's own code raised, if it did."""
+    while isinstance(error, InexpressibleError):
+        error = error.__cause__
+    return error
 
 
 def _refusal(error: InexpressibleError, function: Any, taken: Taken | None) -> InferenceError:
@@ -192,7 +199,7 @@ def _argument(builder: SchemaBuilder, taken: Taken, hint: Any, text: str | None)
     is_rest = taken.kind is inspect.Parameter.VAR_KEYWORD
     if taken.annotation is EMPTY and not is_rest:
         builder.warn("it has no annotation, so that any type is admitted")
-    inner, is_optional = (hint, False) if is_rest else without_none(hint)
+    inner, is_optional, text = (hint, False, None) if is_rest else (*without_none(hint), text)
     try:
         form = property_of(builder, inner, default=taken.default, text=text)
     except InexpressibleError as error:

@@ -16,6 +16,7 @@ from sovl_tools.cli.command import (
     SECONDS,
     Command,
     Misuse,
+    code_option,
     tools_option,
     write,
 )
@@ -43,6 +44,7 @@ A value is read as the parameter's type says: text as it stands, anything else a
 @click.argument("name", shell_complete=complete_names)
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @tools_option
+@code_option
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @click.option(
     "--timeout",
@@ -64,6 +66,7 @@ def call(
     name: str,
     pairs: tuple[str, ...],
     tools: tuple[str, ...],
+    entry_points: bool,
     text: str | None,
     timeout: float | None,
     lenient: bool,
@@ -77,7 +80,7 @@ def call(
     """
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
-    registry = one_tool(tools, name)
+    registry = one_tool(tools, name, entry_points=entry_points)
     tool = registry.get(name)
     arguments = _given(text) if text is not None else _paired(pairs, tool)
     with _observers(events) as observers:

@@ -160,20 +160,35 @@ def tools_option(function: _F) -> _F:
     )(function)
 
 
+def code_option(function: _F) -> _F:
+    """Add ``--no-entry-points``, for commands that use all tools there are."""
+    return click.option(
+        "--no-entry-points",
+        "entry_points",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="Leave out the tools of installed distributions.",
+    )(function)
+
+
 def _missing(path: str, source: str) -> str:
     if source == DEFAULT_SOURCE:
         return f"there is no {path!r} here; name a tools directory with --tools"
     return f"there is no {path!r} (named by {source})"
 
 
-def settings(tools: Sequence[str]) -> Configuration:
+def settings(tools: Sequence[str], *, needs_tools: bool = True) -> Configuration:
     """Return the settings that hold; every path that was named on purpose must be there.
 
+    ``./tools`` may be missing if nobody has named it and there are tools elsewhere.
+
     Raises:
-        Misuse: a path of ``--tools`` or ``SOVL_TOOLS_PATH`` is not there.
+        Misuse: a path is not there.
     """
     found = configuration(tools)
     for path in found.paths:
-        if not os.path.exists(path):
+        is_needed = needs_tools or found.source != DEFAULT_SOURCE
+        if is_needed and not os.path.exists(path):
             raise Misuse(_missing(path, found.source))
     return found

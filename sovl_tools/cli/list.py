@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from sovl_tools.cli.command import Command, tools_option, write
+from sovl_tools.cli.command import Command, code_option, tools_option, write
 from sovl_tools.cli.documents import serialized
 from sovl_tools.cli.loaded import all_tools
 from sovl_tools.model.definition import ToolDefinition
@@ -25,6 +25,7 @@ _GAP = "  "
 
 @click.command("list", cls=Command, epilog=EXAMPLES)
 @tools_option
+@code_option
 @click.option("--tag", "tags", multiple=True, metavar="T", help="Only with this tag; repeatable.")
 @click.option("--category", metavar="C", help="Only of this category.")
 @click.option("--name", "pattern", metavar="PATTERN", help="Only these names: a shell pattern.")
@@ -38,13 +39,14 @@ _GAP = "  "
 def list_tools(
     *,
     tools: tuple[str, ...],
+    entry_points: bool,
     tags: tuple[str, ...],
     category: str | None,
     pattern: str | None,
     format_: str,
 ) -> None:
     """List the tools that load, by name."""
-    registry = all_tools(tools)
+    registry = all_tools(tools, entry_points=entry_points)
     criteria = {"category": category} if category is not None else {}
     found = registry.filter(name_pattern=pattern, tags=tags, **criteria)
     if format_ == "table":

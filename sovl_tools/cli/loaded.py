@@ -2,43 +2,76 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import click
 from click.shell_completion import CompletionItem
 
 from sovl_tools.cli.command import Misuse, settings
+from sovl_tools.configuration import Configuration
 from sovl_tools.loading.collecting import collect
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.plain import plain
 
 
-def all_tools(tools: Sequence[str]) -> ToolRegistry:
-    """Load every tool of the directories; say on the error output how many did not load."""
-    found = settings(tools)
-    registry = ToolRegistry.from_directory(*found.paths, import_timeout=found.import_timeout)
+def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
+    """Load every tool there is; say on the error output how many did not load.
+
+    ``entry_points`` tells whether those of installed distributions count.
+    """
+    found = settings(tools, needs_tools=False)
+    paths = [path for path in found.paths if os.path.exists(path)]
+    registry = ToolRegistry.from_directory(*paths, import_timeout=found.import_timeout)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
-    if rejected and not click.get_current_context().ensure_object(dict).get("quiet"):
-        count = f"{len(rejected)} tool{'s' * (len(rejected) != 1)}"
-        click.echo(f"{count} did not load; sovl-tools validate says why", err=True)
+    _add_code(registry, found, entry_points=entry_points)
+    if not paths and not len(registry):
+        settings(tools)
+    if not click.get_current_context().ensure_object(dict).get("quiet"):
+        _tell(registry, len(rejected))
     return registry
 
 
-def one_tool(tools: Sequence[str], name: str) -> ToolRegistry:
-    """Load the tool of that name alone.
+def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:
+    for path in found.plugins:
+        registry.load_modules(path)
+    if entry_points:
+        registry.load_entry_points()
+
+
+def _tell(registry: ToolRegistry, rejected: int) -> None:
+    """Say what did not load: of folders how many, of the others why, as validate does not."""
+    if rejected:
+        count = f"{rejected} tool{'s' * (rejected != 1)}"
+        click.echo(f"{count} did not load; sovl-tools validate says why", err=True)
+    for each in registry.report.diagnostics:
+        if each.code.startswith("ST7") and each.severity == "error":
+            click.echo(plain(str(each)), err=True)
+
+
+def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegistry:
+    """Load the tool of that name alone, if it is a folder's; otherwise look at all others.
 
     Raises:
-        Misuse: there is no folder of that name.
+        Misuse: there is no tool of that name.
     """
-    found = settings(tools)
-    names = [folder.name for folder in collect(found.paths).folders]
-    if name not in names:
-        hint = did_you_mean(name, names) or "sovl-tools list shows the tools"
-        raise Misuse(f"there is no tool {name!r}; {hint}")
-    return ToolRegistry.from_directory(
-        *found.paths, names={name}, import_timeout=found.import_timeout
+    found = settings(tools, needs_tools=False)
+    paths = [path for path in found.paths if os.path.exists(path)]
+    names = [folder.name for folder in collect(paths).folders]
+    wanted = {name} & set(names)
+    registry = ToolRegistry.from_directory(
+        *paths, names=wanted, import_timeout=found.import_timeout
     )
+    if not wanted:
+        _add_code(registry, found, entry_points=entry_points)
+        if name not in registry and name not in registry.catalog.unavailable:
+            settings(tools)
+            known = [*names, *registry.catalog.tools]
+            hint = did_you_mean(name, known) or "sovl-tools list shows the tools"
+            raise Misuse(f"there is no tool {name!r}; {hint}")
+    return registry
 
 
 def complete_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sovl_tools.cli.command import Command, tools_option, write
+from sovl_tools.cli.command import Command, code_option, tools_option, write
 from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import all_tools
 from sovl_tools.reporting.plain import plain
@@ -19,6 +19,7 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("text")
 @tools_option
+@code_option
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
 @click.option(
     "--format",
@@ -27,12 +28,14 @@ Examples:
     default="text",
     show_default=True,
 )
-def match(*, text: str, tools: tuple[str, ...], limit: int | None, format_: str) -> None:
+def match(
+    *, text: str, tools: tuple[str, ...], entry_points: bool, limit: int | None, format_: str
+) -> None:
     """Find the tools whose activation phrases stand in TEXT, the longest phrase first.
 
     Words are compared whole, without case and punctuation. START and END count characters.
     """
-    found = all_tools(tools).match(text)[:limit]
+    found = all_tools(tools, entry_points=entry_points).match(text)[:limit]
     if format_ == "json":
         write(json_text([each._asdict() for each in found], indent=2))
     else:

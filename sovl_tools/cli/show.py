@@ -6,7 +6,7 @@ import json
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, tools_option, write
+from sovl_tools.cli.command import FINDINGS, Command, code_option, tools_option, write
 from sovl_tools.cli.documents import serialized
 from sovl_tools.cli.loaded import complete_names, one_tool
 from sovl_tools.model.definition import ToolDefinition
@@ -23,6 +23,7 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("name", shell_complete=complete_names)
 @tools_option
+@code_option
 @click.option(
     "--format",
     "format_",
@@ -31,10 +32,12 @@ Examples:
     show_default=True,
 )
 @click.pass_context
-def show(ctx: click.Context, *, name: str, tools: tuple[str, ...], format_: str) -> None:
+def show(
+    ctx: click.Context, *, name: str, tools: tuple[str, ...], entry_points: bool, format_: str
+) -> None:
     """Show what a model is told of a tool, and what else is known of it."""
     try:
-        tool = one_tool(tools, name)[name]
+        tool = one_tool(tools, name, entry_points=entry_points)[name].resolve()
     except ToolNotFoundError as error:
         click.echo(plain(str(error)), err=True)
         ctx.exit(FINDINGS)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -46,7 +46,7 @@ def test_every_schema_is_a_valid_one(case: Case) -> None:
     assert json.loads(json.dumps(schema)) == schema
 
 
-@settings(moderate, max_examples=300)
+@moderate
 @given(st.data())
 def test_a_value_s_json_is_accepted_and_becomes_the_value(data: st.DataObject) -> None:
     case = data.draw(cases)
@@ -61,7 +61,7 @@ def test_a_value_s_json_is_accepted_and_becomes_the_value(data: st.DataObject) -
     assert type(received[0]) is type(value)
 
 
-@settings(moderate, max_examples=300)
+@moderate
 @given(st.data())
 def test_a_default_comes_back_from_its_json(data: st.DataObject) -> None:
     case = data.draw(cases)
@@ -79,7 +79,7 @@ arguments = values.filter(lambda value: '"":' not in json.dumps(value))
 """JSON without empty keys, below which one of the engines loses its way."""
 
 
-@settings(moderate, max_examples=300)
+@moderate
 @given(cases, arguments)
 def test_whatever_is_given_fits_or_is_refused_with_its_place(case: Case, value: Any) -> None:
     function, received = taking(case.annotation)

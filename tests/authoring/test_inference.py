@@ -107,7 +107,13 @@ def test_a_parameter_without_annotation_may_be_anything_and_that_is_told() -> No
 
 
 def test_further_keywords_are_admitted_where_the_function_takes_them() -> None:
-    def anything(**options): ...  # type: ignore[no-untyped-def]  # noqa: ANN003, ANN202
+    def anything(**options):  # type: ignore[no-untyped-def]  # noqa: ANN003, ANN202
+        """Do it.
+
+        Args:
+            **options: All there is.
+        """
+
     def any_type(**options: Any) -> None: ...
     def numbers(city: str, **counts: int) -> None: ...
 
@@ -281,6 +287,7 @@ def test_a_name_that_is_not_defined_can_be_waited_for() -> None:
     assert caught.value.parameter == "place"
     words = "annotated list[Nowhere], but the name 'Nowhere' is not defined"
     assert caught.value.message == words
+    assert type(caught.value.__cause__) is NameError
     with pytest.raises(UnresolvedReferenceError, match="'Nowhere' is not defined"):
         infer(module)
     with pytest.raises(UnresolvedReferenceError, match="'Tomorrow' is not defined"):

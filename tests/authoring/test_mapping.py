@@ -214,6 +214,12 @@ BEYOND = [
 ]  # fmt: skip
 
 
+def test_a_doc_describes_as_text_does() -> None:
+    extensions = pytest.importorskip("typing_extensions")
+    described: Any = Annotated[int, extensions.Doc("how many")]
+    assert schema_of(described) == {**INTEGER, "description": "how many"}
+
+
 @pytest.mark.parametrize(("annotation", "schema"), BEYOND, ids=repr)
 def test_other_types_are_what_a_call_makes_them_of(annotation: Any, schema: Any) -> None:
     assert parameter(annotation)["properties"] == {"value": schema}

@@ -113,3 +113,27 @@ def loggers() -> set[str]:
     """Return the names of all loggers of tools' modules."""
     gc.collect()
     return {name for name in logging.root.manager.loggerDict if name.startswith(f"{ROOT}.")}
+
+
+def placeholders() -> int:
+    """Return how many loggers of tools' modules the logger above them remembers."""
+    gc.collect()
+    above = logging.root.manager.loggerDict.get(ROOT)
+    return len(above.loggerMap) if isinstance(above, logging.PlaceHolder) else 0
+
+
+class Left:
+    """What is there of tools' modules, besides what was there before."""
+
+    def __init__(self) -> None:
+        self._modules, self._loggers, self._placeholders = modules(), loggers(), placeholders()
+
+    def modules(self) -> list[str]:
+        """Return the last parts of the modules' names."""
+        return sorted(name.rpartition(".")[2] for name in modules() - self._modules)
+
+    def loggers(self) -> int:
+        return len(loggers() - self._loggers)
+
+    def placeholders(self) -> int:
+        return placeholders() - self._placeholders

@@ -17,7 +17,7 @@ from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.result import ToolResult
 from tests.conftest import Write, manifest_of
-from tests.loading.folders import answer, generations, gives, loggers, modules, says
+from tests.loading.folders import Left, answer, generations, gives, loggers, says
 
 LOGS = "import logging\n\nlogging.getLogger(__name__)\n"
 HELPED = gives("helpers.WORD", head=f"{LOGS}\nfrom . import helpers\n")
@@ -53,20 +53,6 @@ def noting(tmp_path: Path) -> str:
 def ran(tmp_path: Path) -> Callable[[], int]:
     """Return how often ``noting`` ran."""
     return lambda: len((tmp_path / "trace").read_text())
-
-
-class Left:
-    """What is there of tools' modules, besides what was there before."""
-
-    def __init__(self) -> None:
-        self._modules, self._loggers = modules(), loggers()
-
-    def modules(self) -> list[str]:
-        """Return the last parts of the modules' names."""
-        return sorted(name.rpartition(".")[2] for name in modules() - self._modules)
-
-    def loggers(self) -> int:
-        return len(loggers() - self._loggers)
 
 
 def members(registry: ToolRegistry) -> Mapping[str, Any]:
@@ -389,11 +375,12 @@ def test_hundreds_of_reloads_take_no_more_memory_than_a_few(write: Write, tools:
     write("echo", code=HELPED, helpers="WORD = 0\n")
     registry = ToolRegistry.from_directory(tools)
     tooler = Tooler(registry)
-    sizes = set()
+    sizes: set[tuple[int, ...]] = set()
     for number in range(1, 301):
         write("echo", code=HELPED, helpers=f"{LOGS}\nWORD = {number}\n")
         assert reloaded(registry).updated == ("echo",)
         assert tooler.call_sync("echo", {"text": ""}).value == number
         if number in {1, 50, 300}:
-            sizes.add((len(left.modules()), left.loggers(), len(generations(tools))))
-    assert sizes == {(6, 5, 2)}
+            known = left.loggers(), left.placeholders()
+            sizes.add((len(left.modules()), len(generations(tools)), *known))
+    assert sizes == {(6, 2, 5, 3)}
