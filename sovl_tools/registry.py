@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from inspect import iscoroutinefunction
@@ -163,10 +163,8 @@ class ToolRegistry:
         Words are compared whole, without case and punctuation.
         """
         catalog, cached = self.catalog, self._phrases
-        if cached is None:
+        if cached is None or cached[0] is not catalog:
             cached = self._phrases = catalog, PhraseIndex(catalog.tools.values())
-        elif cached[0] is not catalog:
-            cached = self._phrases = catalog, _changed(*cached, catalog)
         return cached[1].match(text)
 
     def register(
@@ -276,7 +274,8 @@ class ToolRegistry:
             TypeError: it can't be called, or only be awaited; ``changes`` is for async code.
         """
         subscriber: Any = on_change
-        if not callable(subscriber) or iscoroutinefunction(subscriber):
+        call = getattr(subscriber, "__call__", None)  # noqa: B004 - its code, if it is an object
+        if call is None or iscoroutinefunction(subscriber) or iscoroutinefunction(call):
             raise TypeError(f"a subscriber must be a sync function (change), not {on_change!r:.80}")
         key = object()
         self._subscribers[key] = on_change
@@ -285,9 +284,9 @@ class ToolRegistry:
     def _unsubscribe(self, key: object) -> None:
         self._subscribers.pop(key, None)
 
-    async def changes(
+    def changes(
         self, *, poll: bool = False, libraries: Iterable[str | os.PathLike[str]] = ()
-    ) -> AsyncIterator[CatalogChange]:
+    ) -> AsyncGenerator[CatalogChange]:
         """Watch the directories and yield every change of the catalog; see ``watch``.
 
         async for change in registry.changes():
@@ -295,8 +294,7 @@ class ToolRegistry:
         """
         from sovl_tools.loading.changes import stream  # noqa: PLC0415 - asyncio takes 20 ms
 
-        async for change in stream(self.subscribe, self.watch(poll=poll, libraries=libraries)):
-            yield change
+        return stream(self.subscribe, self.watch(poll=poll, libraries=libraries))
 
     def _reloading(self) -> Any:
         """Return what reloads the directories; most programs never ask for it."""
@@ -310,7 +308,10 @@ class ToolRegistry:
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
         """Put a new catalog in the place of the old one, and tell whoever wants to know."""
-        self._found, self.catalog = found, catalog
+        before, phrases = self.catalog, self._phrases
+        self._found, self.catalog, self._report = found, catalog, None
+        if phrases is not None and phrases[0] is before:
+            self._phrases = catalog, _changed(phrases[1], before, catalog, change)
         if not change:
             return
         log_change(change, catalog)
@@ -333,12 +334,14 @@ def _schemas(tool: ToolDefinition) -> Iterator[dict[str, JSON]]:
         _LOGGER.warning("tool %s is left out: %s", tool.name, error)
 
 
-def _changed(before: Catalog, phrases: PhraseIndex, after: Catalog) -> PhraseIndex:
-    """Return the phrases of a catalog, made from those of another by the difference."""
-    old, new = before.tools, after.tools
+def _changed(
+    phrases: PhraseIndex, before: Catalog, after: Catalog, change: CatalogChange
+) -> PhraseIndex:
+    """Return the phrases of a catalog, made from those of the one before by the difference."""
+    names = (*change.added, *change.updated, *change.removed)
     return phrases.changed(
-        [tool for name, tool in old.items() if new.get(name) is not tool],
-        [tool for name, tool in new.items() if old.get(name) is not tool],
+        [before.tools[name] for name in names if name in before.tools],
+        [after.tools[name] for name in names if name in after.tools],
     )
 
 

@@ -41,7 +41,7 @@ class AITool(ABC):
         """The JSON Schema of the arguments; values in it may be functions of the tool."""
 
     @abstractmethod
-    def execute(self, **arguments: Any) -> Any:
+    def execute(self, *_: Any, **arguments: Any) -> Any:
         """Do the work; sync or async. The arguments have been checked against the schema."""
 
     def get_ai_prompt_instructions(self) -> str:

@@ -89,6 +89,8 @@ FIELDS = frozenset(
 
 
 def _attached(function: Any, marks: Marks) -> Any:
+    if isinstance(function, classmethod | staticmethod):
+        raise TypeError(f"tool() takes a function; write @tool below @{type(function).__name__}")
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"tool() takes a function, not {function!r:.80}")
     setattr(function, ATTRIBUTE, define(function, marks))

@@ -118,7 +118,9 @@ def _check_supplied(
     if marks.fields.get("preprocess") is not None:
         return
     for name in inference.parameters["required"]:
-        if name not in parameters["required"]:
+        fragment = marks.params.get(name)
+        is_supplied = isinstance(fragment, Mapping) and "default" in fragment
+        if name not in parameters["required"] and not is_supplied:
             message = "has no default and is not required, so nothing would supply it"
             advice = "give it a default, require it, or supply it in a preprocess"
             raise InferenceError(source_of(function), name, message, advice)

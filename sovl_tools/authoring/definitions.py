@@ -11,6 +11,7 @@ from sovl_tools.authoring.form import Form, native
 from sovl_tools.model.document import JSON
 
 _DATA = {"const", "enum", "default", "examples"}
+_NAMED = {"properties", "patternProperties", "dependentSchemas"}
 
 
 class _Definition:
@@ -109,8 +110,11 @@ def _redirected(schema: JSON, references: dict[str, str]) -> JSON:
     if isinstance(schema, list):
         return [_redirected(each, references) for each in schema]
     if isinstance(schema, dict):
-        return {
-            key: value if key in _DATA else _redirected(value, references)
-            for key, value in schema.items()
-        }
+        return {key: _part_redirected(key, each, references) for key, each in schema.items()}
     return references.get(schema, schema) if isinstance(schema, str) else schema
+
+
+def _part_redirected(key: str, part: JSON, references: dict[str, str]) -> JSON:
+    if key in _NAMED and isinstance(part, dict):
+        return {name: _redirected(each, references) for name, each in part.items()}
+    return part if key in _DATA else _redirected(part, references)

@@ -67,7 +67,7 @@ def infer(
     """
     with _blaming(function):
         outline = outline_of(function, is_method=is_method)
-    names = names_of(function)
+        names = names_of(function)
     texts = (documentation_of(function) if documentation is None else documentation).parameters
     builder, arguments = SchemaBuilder(), []
     for taken in outline.taken:

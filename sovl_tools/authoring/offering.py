@@ -80,8 +80,8 @@ def _methods(instance: object) -> Iterator[ToolDefinition]:
     kind = type(instance)
     names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
     for name in names:
-        versions = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
+        written = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
+        versions = [getattr(each, "__func__", each) for each in written]  # of a classmethod
         marked = next((each for each in versions if hasattr(each, ATTRIBUTE)), None)
         if marked is not None and versions[0] is not None:
-            definition = definition_of(getattr(marked, "__func__", marked))
-            yield bound(definition, getattr(instance, name), instance)
+            yield bound(definition_of(marked), getattr(instance, name), instance)

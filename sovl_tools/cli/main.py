@@ -16,6 +16,8 @@ COMMANDS = {
     "show": ("sovl_tools.cli.show:show", "Show one tool."),
     "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
     "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
+    "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
+    "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
     "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls by tool."),
     "explain": ("sovl_tools.cli.explain:explain", "Explain a diagnostic code."),

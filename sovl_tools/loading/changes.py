@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager
 
 from sovl_tools.model.catalog import CatalogChange, Watch
@@ -13,7 +13,7 @@ from sovl_tools.model.catalog import CatalogChange, Watch
 async def stream(
     subscribe: Callable[[Callable[[CatalogChange], object]], Callable[[], None]],
     watch: AbstractContextManager[Watch],
-) -> AsyncIterator[CatalogChange]:
+) -> AsyncGenerator[CatalogChange]:
     """Yield every change from now on; the watch is begun and ended beside the event loop."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[CatalogChange] = asyncio.Queue()

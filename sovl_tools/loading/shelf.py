@@ -158,7 +158,7 @@ class Shelf:
             each.location: each._replace(revision=self._revisions.get(each.location, 0))
             for each in collected.folders
         }
-        gone = [location for location in self._roster.shown if location not in self.folders]
+        gone = self._roster.shown.keys() - self.folders.keys() - self._others
         return [change for location in gone for change in self._left(location)]
 
     def _left(self, location: str) -> Iterable[Change]:
@@ -204,6 +204,8 @@ class Shelf:
     def _load(self, due: Sequence[ToolFolder], *, is_patient: bool) -> list[Candidate]:
         """Load folders; patience is had with files that are still on their way."""
         seen = {each.location: survey(each.location) for each in due}
+        if is_patient:
+            due = [each for each in due if not self.surveys.is_echo(each, seen[each.location])]
         candidates = [
             candidate
             for each in (due if is_patient else ())

@@ -20,7 +20,7 @@ _TICK = 10_000_000
 """Nanoseconds between which a file system may not tell two moments apart."""
 _COARSE_TICK = 2_000_000_000
 """The same for the coarsest file systems, where one can only look again and again."""
-_MAX_ECHOES = 2
+_MAX_ECHOES = 10
 _NOTHING = Survey({}, {})
 
 
@@ -55,15 +55,21 @@ class Surveys:
         once more. If they change each time, it is the module itself that writes them.
         """
         now = survey(folder.location)
-        if not _is_other_data(folder, seen, now):
+        if seen.stamps == now.stamps:
             self._baselines[folder.location] = _Baseline(now)
             return
         known = self._baselines.get(folder.location)
         echoes = known.echoes + 1 if known else 1
-        if echoes >= _MAX_ECHOES:
+        if echoes == _MAX_ECHOES:
             _LOGGER.warning("tool %s writes into its own folder when it is imported", folder.path)
-            seen = now
-        self._baselines[folder.location] = _Baseline(seen, echoes)
+        self._baselines[folder.location] = _Baseline(now if echoes >= _MAX_ECHOES else seen, echoes)
+
+    def is_echo(self, folder: ToolFolder, seen: Survey) -> bool:
+        """Tell whether a folder looks as its own module left it, time and again."""
+        known = self._baselines.get(folder.location)
+        return (
+            known is not None and known.echoes >= _MAX_ECHOES and known.survey.stamps == seen.stamps
+        )
 
     def forget(self, location: str) -> None:
         """Forget a folder that is gone."""

@@ -346,7 +346,7 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=repr)
+@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=range(len(DEFAULTS)))
 def test_an_instance_is_shown_as_the_object_that_it_is_made_of(
     annotation: Any, default: Any, written: Any
 ) -> None:

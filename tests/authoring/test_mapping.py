@@ -377,7 +377,7 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=repr)
+@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=range(len(DEFAULTS)))
 def test_a_default_is_shown_in_its_json_form(annotation: Any, default: Any, written: Any) -> None:
     schema = parameter(annotation, default)
     assert schema["required"] == []

@@ -80,14 +80,16 @@ def test_a_definition_that_refers_to_a_renamed_one_is_renamed_with_it() -> None:
     def family(kind: type) -> Any:
         inner: Any = pydantic.create_model("Inner", value=(kind, ...))
         middle: Any = pydantic.create_model("Middle", inner=(inner, ...))
-        return pydantic.create_model("Outer", middle=(middle, ...), default=(str, "#/$defs/Inner"))
+        words = (str, "#/$defs/Inner")
+        return pydantic.create_model("Outer", middle=(middle, ...), words=words, enum=(inner, ...))
 
     schema = parameter(kinds.Tuple[family(int), family(str)])
     definitions = schema["$defs"]
     first, second = schema["properties"]["value"]["prefixItems"]
     assert first["properties"]["middle"] == {"$ref": "#/$defs/Middle"}
     assert second["properties"]["middle"] == {"$ref": "#/$defs/Middle2"}
-    assert second["properties"]["default"]["default"] == "#/$defs/Inner"
+    assert second["properties"]["words"]["default"] == "#/$defs/Inner"
+    assert second["properties"]["enum"] == {"$ref": "#/$defs/Inner2"}
     assert definitions["Middle"]["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
     assert definitions["Middle2"]["properties"]["inner"] == {"$ref": "#/$defs/Inner2"}
     assert definitions["Inner2"]["properties"]["value"]["type"] == "string"

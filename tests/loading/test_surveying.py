@@ -130,15 +130,17 @@ def test_a_module_that_writes_at_each_load_is_told_of_and_left_alone(
     echo: Watched, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "sovl_tools")
-    for number in range(2):
+    for number in range(10):
         assert caplog.messages == []
         seen = survey(echo.folder.location)
         put(echo.path / "words.csv", "a,b", number)
         echo.surveys.keep(echo.folder, seen)
     assert caplog.messages == ["tool tools/echo writes into its own folder when it is imported"]
     assert not echo.has_other_data()
-    put(echo.path / "words.csv", "a,b", 9)
+    assert echo.surveys.is_echo(echo.folder, survey(echo.folder.location))
+    put(echo.path / "words.csv", "a,b", 99)
     assert echo.has_other_data()
+    assert not echo.surveys.is_echo(echo.folder, survey(echo.folder.location))
 
 
 def test_a_quiet_load_ends_the_count_of_those_that_wrote(

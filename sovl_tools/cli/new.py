@@ -1,0 +1,227 @@
+"""``sovl-tools new``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import click
+
+from sovl_tools.cli.command import Command, Misuse, tools_option, write
+from sovl_tools.configuration import configuration
+from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.discovery import tool_folder
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.reporting.plain import plain
+from sovl_tools.scaffolding.folder import NewFolder, fitting_name, folder_for, folder_of
+from sovl_tools.scaffolding.parameter import NewParameter, parameter
+from sovl_tools.scaffolding.saving import create_folder, replace_files
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools new get_weather --param city:string --param days:integer=3
+  sovl-tools new find_books --param author:string --param tag:string? --async
+  sovl-tools new get_forecast --from weather.service:forecast
+
+TYPE is string, integer, number, boolean, array or object, or what Python calls them. A default
+after "=" or a "?" makes the parameter optional."""
+
+
+def _parameters(
+    _: click.Context, __: click.Parameter, values: Sequence[str]
+) -> tuple[NewParameter, ...]:
+    try:
+        found = {each.name: each for each in map(parameter, values)}
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    if len(found) < len(values):
+        raise click.BadParameter("a parameter is named twice")
+    return tuple(found.values())
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("name")
+@click.option(
+    "--param",
+    "parameters",
+    multiple=True,
+    callback=_parameters,
+    metavar="NAME:TYPE",
+    help="A parameter: city:string, days:integer=3 or tag:string?; may be repeated.",
+)
+@click.option(
+    "--from",
+    "origin",
+    metavar="MODULE:FUNCTION",
+    help="Make a tool of a function: its signature and docstring become the manifest.",
+)
+@click.option("--description", default="", metavar="TEXT", help="What the tool does, and when.")
+@click.option("--async", "is_async", is_flag=True, help="Make the function async.")
+@tools_option
+@click.option("--force", is_flag=True, help="Write over the files of a tool that is there.")
+@click.pass_context
+def new(
+    ctx: click.Context,
+    *,
+    name: str,
+    parameters: tuple[NewParameter, ...],
+    origin: str | None,
+    description: str,
+    is_async: bool,
+    tools: tuple[str, ...],
+    force: bool,
+) -> None:
+    """Write the folder of a new tool, ready to validate and to call.
+
+    It goes into the first tools directory, which is made if it is missing. The function returns
+    its arguments until you write another; with --from it is imported from where it is. The
+    current directory is looked into for MODULE.
+    """
+    _check_name(name)
+    _check_text(description)
+    if origin is None:
+        made = folder_of(name, parameters, description=description, is_async=is_async)
+        path = ""
+    elif parameters or is_async:
+        raise Misuse("--from takes the parameters from the function: leave --param and --async out")
+    else:
+        found = _found(origin)
+        made, path = _made(name, found, description), found.path
+    place = _place(name, tools)
+    _save(made, place, force=force)
+    write("\n".join(plain(f"{place}/{file}") for file in made.files))
+    if not ctx.ensure_object(dict).get("quiet"):
+        click.echo(plain(_advice(made, tools, origin=origin, path=path)), err=True)
+
+
+def _check_name(name: str) -> None:
+    reason = unfit(name)
+    if reason is None and name.startswith("_"):
+        reason = "folders whose name begins with '_' are no tools"
+    if reason is not None:
+        better = fitting_name(name)
+        hint = f"; call it {better!r}" if better else ""
+        raise Misuse(f"{name!r} can't name a tool: {reason}{hint}")
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Misuse("the description is not UTF-8") from error
+    if text and not text.strip():
+        raise Misuse("the description is blank")
+
+
+class _Origin(NamedTuple):
+    """A function and where it was found; ``path`` is the directory that Python had to be told."""
+
+    function: Callable[..., Any]
+    module: str
+    attribute: str
+    path: str
+
+
+def _found(origin: str) -> _Origin:
+    module, colon, attribute = origin.partition(":")
+    parts = [*module.split("."), attribute]
+    if not colon or not all(part.isidentifier() for part in parts):
+        raise Misuse(f"--from: {origin!r} is not MODULE:FUNCTION")
+    path = _made_importable(parts[0])
+    members = vars(_imported(module))
+    if attribute not in members:
+        names = [key for key, value in members.items() if callable(value)]
+        hint = did_you_mean(attribute, names)
+        raise Misuse(f"--from: {module} has no {attribute!r}" + (f"; {hint}" if hint else ""))
+    function = members[attribute]
+    if not callable(function) or isinstance(function, type):
+        raise Misuse(f"--from: {origin} is no function")
+    return _Origin(function, module, attribute, path)
+
+
+def _made_importable(package: str) -> str:
+    """Let Python look into the current directory; return it if the package is nowhere else."""
+    try:
+        is_installed = find_spec(package) is not None
+    except (ImportError, ValueError):
+        is_installed = False
+    sys.path.insert(0, os.getcwd())
+    return "" if is_installed else "."
+
+
+def _imported(module: str) -> Any:
+    try:
+        return import_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        words = f"{type(error).__name__}: {error}"
+        raise Misuse(f"--from: {module} can't be imported: {words}") from error
+
+
+def _made(name: str, found: _Origin, description: str) -> NewFolder:
+    try:
+        return folder_for(
+            name,
+            found.function,
+            module=found.module,
+            attribute=found.attribute,
+            description=description,
+        )
+    except InferenceError as error:
+        raise Misuse(f"--from: {error}") from error
+
+
+def _place(name: str, tools: Sequence[str]) -> str:
+    root = configuration(tools).paths[0]
+    if tool_folder(root, os.path.abspath(root)) is not None:
+        raise Misuse(f"{root!r} is a tool; name the directory around it")
+    return f"{root.rstrip('/') or root}/{name}"
+
+
+def _save(made: NewFolder, place: str, *, force: bool) -> None:
+    location = os.path.abspath(place)
+    if os.path.lexists(location) and not force:
+        raise Misuse(f"{place!r} is already there; --force writes over its files")
+    try:
+        if os.path.lexists(location):
+            replace_files(location, made.files)
+        else:
+            create_folder(location, made.files)
+    except OSError as error:
+        raise Misuse(f"{place!r} can't be written: {error.strerror or error}") from error
+
+
+def _advice(made: NewFolder, tools: Sequence[str], *, origin: str | None, path: str) -> str:
+    """Return what to do next, with a call that fits."""
+    properties = made.document["parameters"]["properties"]
+    pairs = [f"{key}={_sample(properties[key])}" for key in made.document["parameters"]["required"]]
+    option = ["--tools", tools[0]] if tools else []
+    command = shlex.join(["sovl-tools", "call", made.name, *pairs, *option])
+    if path:
+        return f"next: PYTHONPATH={path} {command}"
+    todo = "" if origin else f"write the function in {made.name}.py, then: "
+    return f"next: {todo}{command}"
+
+
+def _sample(schema: JSON) -> str:
+    kinds = schema.get("type")
+    return _SAMPLES.get(kinds if isinstance(kinds, str) else "", "text")
+
+
+_SAMPLES = {
+    "string": "text",
+    "integer": "1",
+    "number": "1.5",
+    "boolean": "true",
+    "array": "[]",
+    "object": "{}",
+    "null": "null",
+}

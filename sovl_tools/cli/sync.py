@@ -1,0 +1,140 @@
+"""``sovl-tools sync``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+
+import click
+
+from sovl_tools.cli.command import (
+    FINDINGS,
+    SECONDS,
+    Command,
+    Misuse,
+    colored,
+    settings,
+    tools_option,
+    write,
+)
+from sovl_tools.cli.loaded import complete_names
+from sovl_tools.loading.collecting import Collected, collect
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.reporting.outcome import counted
+from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import block, painted
+from sovl_tools.scaffolding.syncing import Sync, sync_of
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools sync                      every tool
+  sovl-tools sync get_weather          one tool
+  sovl-tools sync --check              in CI: change nothing, fail if anything would change
+  sovl-tools sync get_weather --prune  without the properties that the function does not take"""
+
+_TINTS = {"---": "1", "+++": "1", "@@": "36", "-": "31", "+": "32"}
+_GREEN, _YELLOW = "32", "33"
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("name", required=False, shell_complete=complete_names)
+@tools_option
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
+@click.option("--prune", is_flag=True, help="Take out properties that the function does not take.")
+@click.option(
+    "--import-timeout",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="How long importing one tool may take. Default: 10, or import_timeout in pyproject.toml.",
+)
+@click.pass_context
+def sync(
+    ctx: click.Context,
+    *,
+    name: str | None,
+    tools: tuple[str, ...],
+    check: bool,
+    prune: bool,
+    import_timeout: float | None,
+) -> None:
+    """Bring manifests into line with their functions, and show what changed.
+
+    Adds properties, defaults and descriptions that the signature and the docstring have and the
+    manifest lacks, and corrects "required". What the manifest says stays, and so does its layout.
+    A folder without a manifest gets one. Exits with 1 if something is left to be mended by hand.
+    """
+    found = settings(tools)
+    collected = _collected(found.paths, name)
+    limit = import_timeout or found.import_timeout
+    syncs = [sync_of(folder, prune=prune, limit=limit) for folder in collected.folders]
+    for each in [] if check else syncs:
+        _save(each)
+    is_quiet = ctx.ensure_object(dict).get("quiet", False)
+    is_flawed = False
+    for diagnostic in collected.diagnostics:
+        is_flawed |= diagnostic.severity == "error"
+        write(block(diagnostic, color=colored()))
+    for each in syncs:
+        is_flawed |= _tell(each, is_quiet=is_quiet)
+    write(_summary(syncs, is_check=check))
+    ctx.exit(FINDINGS if is_flawed or (check and any(each.is_changed for each in syncs)) else 0)
+
+
+def _collected(paths: Sequence[str], name: str | None) -> Collected:
+    every = collect(paths)
+    if name is None:
+        return every
+    chosen = tuple(folder for folder in every.folders if folder.name == name)
+    if not chosen:
+        names = [folder.name for folder in every.folders]
+        hint = did_you_mean(name, names) or "sovl-tools list shows the tools"
+        raise Misuse(f"there is no tool {name!r}; {hint}")
+    return Collected(chosen, ())
+
+
+def _save(each: Sync) -> None:
+    if each.is_changed:
+        try:
+            each.save()
+        except OSError as error:
+            path = f"{each.folder.path}/{each.folder.manifest_name}"
+            reason = error.strerror or error
+            raise click.ClickException(f"{path} can't be written: {reason}") from error
+
+
+def _tell(each: Sync, *, is_quiet: bool) -> bool:
+    """Write the changes and the findings of one folder; return whether there are findings."""
+    if each.is_changed:
+        write("\n".join(difference(each, color=colored())))
+    found = each.diagnostics()
+    for diagnostic in found:
+        write(block(diagnostic, color=colored()))
+    for note in () if is_quiet else each.notes:
+        click.echo(plain(f"{each.folder.path}: {note}"), err=True)
+    return bool(found)
+
+
+def difference(each: Sync, *, color: bool) -> Iterator[str]:
+    """Yield the lines of a unified diff of the manifest."""
+    path = f"{each.folder.path}/{each.folder.manifest_name}"
+    old = path if each.before is not None else "/dev/null"
+    lines = unified_diff(_lines(each.before), _lines(each.after), old, path, lineterm="")
+    for line in (part for each in lines for part in each.split("\n")):
+        start = next((mark for mark in _TINTS if line.startswith(mark)), "")
+        shown = plain(line.removesuffix("\r"))
+        yield painted(shown, _TINTS[start], color=color) if start else shown
+
+
+def _lines(text: str | None) -> list[str]:
+    """Return the lines of a text; the last one says so if no line break follows it."""
+    if text is None:
+        return []
+    *lines, last = text.split("\n")
+    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
+
+
+def _summary(syncs: Sequence[Sync], *, is_check: bool) -> str:
+    changed = sum(each.is_changed for each in syncs)
+    words = "would change" if is_check else "changed"
+    text = f"{counted(changed, 'manifest')} {words}, of {counted(len(syncs), 'tool')}"
+    return painted(text, _YELLOW if changed else _GREEN, color=colored())

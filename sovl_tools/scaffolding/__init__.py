@@ -1,0 +1,1 @@
+"""Tool folders made from code, and kept in line with it."""

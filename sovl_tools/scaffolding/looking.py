@@ -1,0 +1,87 @@
+"""Importing a tool's module to look at its function."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from queue import Empty, SimpleQueue
+from types import FunctionType, ModuleType
+from typing import NamedTuple
+
+from sovl_tools.loading.checks.module import ImportFailure, import_stalled
+from sovl_tools.loading.failures import border_verdicts, frame_place
+from sovl_tools.loading.inspecting import signature_of
+from sovl_tools.loading.modules import generation_of
+from sovl_tools.loading.sources import Snapshot
+from sovl_tools.model.diagnostic import Verdict, ask
+from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.interface import Interface
+from sovl_tools.scaffolding.account import Account, account_of
+
+
+class Look(NamedTuple):
+    """What was found in a module.
+
+    Attributes:
+        interface: the function's signature, and the names of others.
+        account: what the function says; None if it says nothing.
+        reason: why it says nothing, although it is a function.
+        verdicts: why the module could not be imported; empty if it could.
+    """
+
+    interface: Interface = Interface()
+    account: Account | None = None
+    reason: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+
+
+def look(snapshot: Snapshot, *, limit: float) -> Look:
+    """Import a folder's module, within so many seconds, and look at the tool's function.
+
+    Raises:
+        KeyboardInterrupt: the user's, or one that the module raised.
+    """
+    found: SimpleQueue[Look | BaseException] = SimpleQueue()
+    thread = threading.Thread(
+        target=lambda: found.put(_outcome(snapshot)), name="sovl-tools-look", daemon=True
+    )
+    thread.start()
+    try:
+        outcome = found.get(timeout=limit)
+    except Empty:
+        return _stalled(snapshot, thread, limit)
+    if isinstance(outcome, Look):
+        return outcome
+    if isinstance(outcome, KeyboardInterrupt):
+        raise outcome
+    return Look(verdicts=tuple(border_verdicts(outcome, snapshot.folder)))
+
+
+def _outcome(snapshot: Snapshot) -> Look | BaseException:
+    generation = generation_of(snapshot)
+    try:
+        return _looked_at(generation.run(), snapshot.folder.name)
+    except BaseException as error:  # noqa: BLE001 - told by the thread that waits
+        return error
+    finally:
+        generation.release()
+
+
+def _looked_at(module: ModuleType, name: str) -> Look:
+    members = vars(module)
+    functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
+    signature = signature_of(members[name]) if name in members else None
+    interface = Interface(signature, names=tuple(functions))
+    if signature is None or signature.shape in {"class", "value"}:
+        return Look(interface)
+    try:
+        return Look(interface, account_of(members[name]))
+    except InferenceError as error:
+        return Look(interface, reason=str(error))
+
+
+def _stalled(snapshot: Snapshot, thread: threading.Thread, limit: float) -> Look:
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the only way
+    place = frame_place(frame, snapshot.folder)
+    failure = ImportFailure(place, "", f"was not done after {limit:g} s")
+    return Look(verdicts=tuple(ask((import_stalled,), failure)))

@@ -1,0 +1,78 @@
+"""Writing files so that nobody ever sees half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from secrets import token_hex
+
+
+def create_folder(location: str, files: Mapping[str, bytes]) -> None:
+    """Make a folder with files in it, all at once, and the directory around it if need be.
+
+    Raises:
+        FileExistsError: there is something of that name.
+        OSError: it can't be made; then there is nothing of it.
+    """
+    if os.path.lexists(location):
+        raise FileExistsError(f"{location} is already there")
+    parent, name = os.path.split(location)
+    os.makedirs(parent, exist_ok=True)
+    temporary = os.path.join(parent, _hidden(name))
+    try:
+        os.mkdir(temporary)
+        for file, data in files.items():
+            _write(os.path.join(temporary, file), data)
+        os.rename(temporary, location)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def replace_files(location: str, files: Mapping[str, bytes]) -> None:
+    """Put files into a folder, in the place of those that are there.
+
+    All are written beside their places before the first is moved. A link stays one: the file that
+    it leads to is replaced. Permissions are kept.
+
+    Raises:
+        OSError: one can't be written; then none has been replaced.
+    """
+    with contextlib.ExitStack() as stack:
+        staged = [
+            stack.enter_context(_staged(os.path.realpath(os.path.join(location, name)), data))
+            for name, data in files.items()
+        ]
+        for temporary, path in staged:
+            os.replace(temporary, path)
+
+
+@contextlib.contextmanager
+def _staged(path: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """Write a file beside its place; remove it at the end if it is still there."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{path} is a folder")
+    parent, name = os.path.split(path)
+    temporary = os.path.join(parent, _hidden(name))
+    try:
+        _write(temporary, data)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(path, temporary)
+        yield temporary, path
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _hidden(name: str) -> str:
+    """Return a name that no tool and no watch takes notice of."""
+    return f".{name}.{token_hex(4)}.tmp"
+
+
+def _write(path: str, data: bytes) -> None:
+    with open(path, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,183 @@
+"""From a tool folder to the manifest that its function asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from sovl_tools.loading.checks import agreement
+from sovl_tools.loading.checks.file import Unreadable
+from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.checks.schema import required_absent
+from sovl_tools.loading.location import Locator
+from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
+from sovl_tools.loading.references import expands_too_far
+from sovl_tools.loading.requirements import unmet
+from sovl_tools.loading.schemanodes import SchemaNode
+from sovl_tools.loading.sources import take_snapshot
+from sovl_tools.model.diagnostic import Diagnostic, ModulePlace, Verdict, ask
+from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.interface import Interface, Signature
+from sovl_tools.model.manifest import Manifest
+from sovl_tools.scaffolding.account import Account
+from sovl_tools.scaffolding.drift import mended
+from sovl_tools.scaffolding.jsonedit import edited
+from sovl_tools.scaffolding.jsonlayout import rendered
+from sovl_tools.scaffolding.looking import look
+from sovl_tools.scaffolding.manifest import manifest_of
+from sovl_tools.scaffolding.saving import replace_files
+from sovl_tools.validation.published import published
+
+_MARK = "\ufeff".encode()
+
+
+class Sync(NamedTuple):
+    """What becomes of one folder.
+
+    Attributes:
+        folder: the folder.
+        before: the manifest's text; None if there is none.
+        after: the text in line with the function; None if it can't be told.
+        verdicts: what is wrong and can't be mended here.
+        refusals: diagnostics of what keeps the folder from being looked at.
+        notes: what is not wrong, but left out.
+    """
+
+    folder: ToolFolder
+    before: str | None = None
+    after: str | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    refusals: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the manifest has to be written."""
+        return self.after is not None and self.after != self.before
+
+    def save(self) -> None:
+        """Write the manifest; what begins with a byte order mark still does.
+
+        Raises:
+            OSError: it can't be written; then it is as it was.
+        """
+        data = read_file(self.folder, self.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+        mark = _MARK if isinstance(data, bytes) and data.startswith(_MARK) else b""
+        text = (self.after or "").encode()
+        replace_files(self.folder.location, {self.folder.manifest_name: mark + text})
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Return what is wrong, placed in the files as they are now."""
+        return self.refusals or Locator(self.folder).diagnostics(self.verdicts)
+
+
+def sync_of(folder: ToolFolder, *, prune: bool = False, limit: float = 10.0) -> Sync:
+    """Return what a folder's manifest ought to be, going by its function; nothing is written.
+
+    Args:
+        folder: the folder; its module is imported.
+        prune: takes out properties that the function does not take.
+        limit: how long importing the module may take, in seconds.
+
+    Raises:
+        KeyboardInterrupt: the only exception that leaves the import of a tool.
+    """
+    reading = read_manifest(folder)
+    is_absent = isinstance(reading, Unreadable) and reading.is_absent
+    manifest = None if isinstance(reading, Unreadable) else reading.manifest
+    is_workable = is_absent if manifest is None else _is_workable(manifest.document)
+    if not is_workable or unfit(folder.name) is not None:
+        return _refused(folder)
+    if manifest is not None and not manifest.enabled:
+        return Sync(folder, notes=('left alone: its manifest says "enabled": false',))
+    return _looked(folder, manifest, prune=prune, limit=limit)
+
+
+def _refused(folder: ToolFolder) -> Sync:
+    """Tell what the checks say of a folder that can't be looked at, without importing it."""
+    found = load_folder(folder, Settings(imports=False)).diagnostics
+    return Sync(folder, refusals=tuple(each for each in found if each.severity == "error"))
+
+
+def _is_workable(document: Mapping[str, JSON]) -> bool:
+    """Tell whether ``parameters`` are a schema, or are not there, or lack what can be added."""
+    problems = [each for each in published("tool").problems(document) if each.path]
+    wrong = [
+        each
+        for each in problems
+        if each.path[0] == "parameters" and (each.keyword, len(each.path)) != ("required", 1)
+    ]
+    return not wrong and not expands_too_far(document.get("parameters", {}))
+
+
+def _looked(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: float) -> Sync:
+    snapshot = take_snapshot(folder)
+    if isinstance(snapshot, Unreadable):
+        return _refused(folder)
+    found = look(snapshot, limit=limit)
+    missing = unmet(manifest.document) if manifest else ()
+    if found.verdicts and missing:
+        return Sync(folder, notes=(f"left alone: {', '.join(missing)}",))
+    if found.account is None:
+        notes = (f"left alone: {found.reason}",) if found.reason else ()
+        verdicts = found.verdicts or _unusable(folder, found.interface)
+        return Sync(folder, verdicts=verdicts, notes=notes)
+    return _mended(folder, manifest, account=found.account, prune=prune)
+
+
+def _unusable(folder: ToolFolder, interface: Interface) -> tuple[Verdict, ...]:
+    """Return why what the module has under the tool's name is no function."""
+    signature = interface.signature or Signature(shape="value")
+    case = agreement.AgreementCase(folder.name, {}, {}, frozenset(), interface, signature)
+    return tuple(ask((agreement.no_function, agreement.not_a_function), case))
+
+
+def _mended(
+    folder: ToolFolder, manifest: Manifest | None, *, account: Account, prune: bool
+) -> Sync:
+    if manifest is None:
+        document = manifest_of(folder.name, account)
+        before, after = None, f"{rendered(document)}\n"
+    else:
+        document = mended(manifest.document, account, name=folder.name, prune=prune)
+        before, after = manifest.text, edited(manifest.text, document)
+    verdicts = tuple(_left(Manifest(document, after), account))
+    return Sync(folder, before, after, verdicts, notes=tuple(_notes(document, account)))
+
+
+_LEFT = (
+    agreement.required_not_taken,
+    agreement.optional_not_taken,
+    agreement.parameter_not_sent,
+    agreement.positional_only,
+    agreement.unfit_context,
+)
+
+
+def _left(manifest: Manifest, account: Account) -> Iterator[Verdict]:
+    """Yield what is still wrong between a mended manifest and its function."""
+    parameters = manifest.parameters
+    case = agreement.AgreementCase.of(manifest, Interface(account.signature))
+    for verdict in ask(_LEFT, case):
+        yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, account)))
+    root = SchemaNode(("parameters",), parameters, parameters, ("parameters",))
+    yield from ask((required_absent,), root)
+
+
+def _advice(verdict: Verdict, account: Account) -> str | None:
+    if verdict.rule in {agreement.required_not_taken, agreement.optional_not_taken}:
+        return "add the parameter, or remove the property: sovl-tools sync --prune"
+    place = verdict.finding.place
+    error = account.errors.get(place.parameter or "") if isinstance(place, ModulePlace) else None
+    if verdict.rule is agreement.parameter_not_sent and error is not None:
+        return f"add a property by hand, because no schema can be made of it: {error.message}"
+    return verdict.finding.help
+
+
+def _notes(document: Mapping[str, JSON], account: Account) -> Iterator[str]:
+    """Yield why parameters that a call can do without are not in the manifest."""
+    for name, error in account.errors.items():
+        if name not in document["parameters"]["properties"] and account.has_default(name):
+            yield f"{name!r} is left out: {error.message}"

@@ -1,0 +1,285 @@
+"""The plan of a decorator: its weather tool and what it promises of metadata and registration."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Dict, List, Literal, Optional  # noqa: UP035 - as the plan writes them
+
+import pytest
+
+from sovl_tools import (
+    ToolDefinition,
+    Tooler,
+    ToolParameterDefinition,
+    ToolRegistry,
+    definition_of,
+    tool,
+)
+from tests.documents.conftest import Install
+
+
+@tool(
+    name="get_current_weather",
+    description="Say what the weather in a place is like now.",
+    param_descriptions={"unit": "In which unit: celsius or fahrenheit."},
+)
+async def get_weather(
+    location: str,
+    unit: Optional[str] = "celsius",  # noqa: UP045 - as the plan writes it
+) -> str:
+    """Look at the sky above a city.
+
+    Args:
+        location (str): The city (e.g., "London", "Paris, FR").
+        unit (Optional[str]): This text gives way to the decorator's.
+    """
+    return f"12 degrees {unit} in {location}"
+
+
+@pytest.fixture
+def registry() -> ToolRegistry:
+    registry = ToolRegistry()
+    registry.register(get_weather)
+    return registry
+
+
+def test_the_parameters_carry_all_metadata_that_the_plan_lists(registry: ToolRegistry) -> None:
+    location, unit = registry["get_current_weather"].parameter_definitions
+    assert location == ToolParameterDefinition(
+        name="location",
+        description='The city (e.g., "London", "Paris, FR").',
+        param_type=str,
+        type_str="string",
+        is_required=True,
+        default_value=None,
+        has_default=False,
+    )
+    assert unit == ToolParameterDefinition(
+        name="unit",
+        description="In which unit: celsius or fahrenheit.",
+        param_type=str | None,
+        type_str="string",
+        is_required=False,
+        default_value="celsius",
+        has_default=True,
+    )
+
+
+def test_what_the_decorator_says_wins_over_name_and_docstring(registry: ToolRegistry) -> None:
+    definition = registry["get_current_weather"]
+    assert definition.description == "Say what the weather in a place is like now."
+    assert registry.get("get_weather") is None
+
+
+def test_a_model_is_told_of_the_tool_as_of_a_function(registry: ToolRegistry) -> None:
+    assert registry.schemas() == [
+        {
+            "name": "get_current_weather",
+            "description": "Say what the weather in a place is like now.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "location": {
+                        "type": "string",
+                        "description": 'The city (e.g., "London", "Paris, FR").',
+                    },
+                    "unit": {
+                        "type": "string",
+                        "description": "In which unit: celsius or fahrenheit.",
+                        "default": "celsius",
+                    },
+                },
+                "required": ["location"],
+            },
+        }
+    ]
+
+
+async def test_the_weather_tool_is_called_by_its_name(registry: ToolRegistry) -> None:
+    tooler = Tooler(registry)
+    result = await tooler.call("get_current_weather", '{"location": "London"}')
+    assert result.value == "12 degrees celsius in London"
+    assert await registry["get_current_weather"].execute(location="Rome", unit="F") == (
+        "12 degrees F in Rome"
+    )
+
+
+def test_a_call_without_the_location_is_refused(registry: ToolRegistry) -> None:
+    error = Tooler(registry).call_sync("get_current_weather", {"unit": "celsius"}).error
+    assert error is not None
+    assert (error.kind, error.details[0].path) == ("invalid_arguments", "$.location")
+
+
+def test_the_decorator_attaches_a_definition_and_changes_nothing_else() -> None:
+    async def bare(location: str) -> str:
+        """Look."""
+        return location
+
+    assert tool(bare) is bare
+    definition = definition_of(bare)
+    assert vars(bare) == {"_tool_definition": definition}
+    assert isinstance(definition, ToolDefinition)
+    assert definition.function is bare
+
+
+def test_the_schema_of_the_plan_comes_from_a_literal() -> None:
+    def weather(location: str, unit: Literal["celsius", "fahrenheit"] = "celsius") -> None:
+        """Look.
+
+        Args:
+            location: The city and state, e.g. San Francisco, CA
+            unit: Temperature unit
+        """
+
+    assert definition_of(tool(weather)).parameters == {
+        "type": "object",
+        "properties": {
+            "location": {
+                "type": "string",
+                "description": "The city and state, e.g. San Francisco, CA",
+            },
+            "unit": {
+                "type": "string",
+                "enum": ["celsius", "fahrenheit"],
+                "description": "Temperature unit",
+                "default": "celsius",
+            },
+        },
+        "required": ["location"],
+    }
+
+
+TYPES = [
+    (str, "string"),
+    (int, "integer"),
+    (float, "number"),
+    (bool, "boolean"),
+    (list, "array"),
+    (dict, "object"),
+    (List[int], "array"),  # noqa: UP006 - as the plan writes it
+    (Dict[str, int], "object"),  # noqa: UP006 - likewise
+    (Optional[int], "integer"),  # noqa: UP045 - likewise
+    (int | str, "integer | string"),
+    (Any, "any"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "text"), TYPES, ids=repr)
+def test_each_type_has_a_word(annotation: Any, text: str) -> None:
+    def echo(value: Any) -> None:
+        """Say it again."""
+
+    echo.__annotations__["value"] = annotation
+    (parameter,) = definition_of(tool(echo)).parameter_definitions
+    assert (parameter.type_str, parameter.param_type) == (text, annotation)
+
+
+def test_a_tool_without_any_description_is_named_and_reported() -> None:
+    def bare(place: str) -> None: ...
+
+    registry = ToolRegistry()
+    registry.register(bare)
+    assert registry["bare"].description == "Tool: bare"
+    assert [each.code for each in registry.report.warnings] == ["ST705"]
+
+
+def test_a_sync_function_is_as_good_as_an_async_one() -> None:
+    registry = ToolRegistry()
+
+    @registry.tool
+    def add(first: int, second: int) -> int:
+        """Add."""
+        return first + second
+
+    assert Tooler(registry).call_sync("add", {"first": 2, "second": 3}).value == 5
+
+
+def test_the_first_of_two_registered_tools_stays_unless_told_otherwise(
+    registry: ToolRegistry, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = registry["get_current_weather"]
+
+    @tool(name="get_current_weather")
+    def other(location: str) -> str:
+        """Guess."""
+        return location
+
+    caplog.set_level(logging.WARNING, "sovl_tools")
+    assert registry.register(other) is first
+    assert [each.levelname for each in caplog.records] == ["WARNING"]
+    assert [each.code for each in registry.report.errors] == ["ST801"]
+    assert len(registry) == 1
+
+
+def test_the_override_replaces_what_was_registered_first(registry: ToolRegistry) -> None:
+    @tool(name="get_current_weather")
+    def other(location: str) -> str:
+        """Guess."""
+        return location
+
+    assert registry.register(other, override=True) is definition_of(other)
+    assert registry.list_tools() == [definition_of(other)]
+
+
+def test_a_foreign_definition_is_refused(registry: ToolRegistry) -> None:
+    def odd(location: str) -> None: ...
+
+    vars(odd)["_tool_definition"] = {"name": "odd"}
+    with pytest.raises(TypeError, match=r"_tool_definition of .* is a dict"):
+        registry.register(odd)
+    assert "odd" not in registry
+
+
+PACKAGE = {
+    "commander/__init__.py": "",
+    "commander/weather.py": """
+from sovl_tools import tool
+
+@tool
+async def get_current_weather(location: str) -> str:
+    "Read it in the paper."
+    return "from the package"
+
+@tool
+async def tides(port: str) -> str:
+    "Say when the sea is high."
+    return "at noon"
+
+def no_tool(): ...
+""",
+    "commander/broken.py": "import nothing_of_that_name\n",
+    "commander/below/__init__.py": "from commander.weather import tides\n",
+    "commander/below/moon.py": """
+from sovl_tools import tool
+
+@tool
+def moon(night: int) -> str:
+    "Say how full the moon is."
+    return "half"
+""",
+}
+
+
+def test_a_scan_finds_the_tools_of_all_modules_and_survives_a_broken_one(install: Install) -> None:
+    install(PACKAGE)
+    registry = ToolRegistry()
+    change = registry.load_package("commander")
+    assert change.added == ("get_current_weather", "moon", "tides")
+    assert [each.code for each in registry.report.diagnostics] == ["ST701"]
+    assert "nothing_of_that_name" in registry.report.diagnostics[0].message
+    assert Tooler(registry).call_sync("tides", {"port": "Kiel"}).value == "at noon"
+
+
+@pytest.mark.parametrize("is_scanned_first", [True, False])
+def test_what_is_registered_by_hand_wins_over_what_is_scanned(
+    install: Install, *, is_scanned_first: bool
+) -> None:
+    install(PACKAGE)
+    registry = ToolRegistry()
+    if is_scanned_first:
+        registry.load_package("commander")
+    registry.register(get_weather)
+    registry.load_package("commander")
+    assert registry["get_current_weather"] is definition_of(get_weather)
+    registry.unregister("get_current_weather")
+    assert registry["get_current_weather"].description == "Read it in the paper."

@@ -1,0 +1,247 @@
+"""The dispatch framework: an object whose decorated methods work on a map."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from sovl_tools import Tooler, ToolError, ToolRegistry, definition_of, tool
+
+PARCELS = {"zoning": ["R1", "R1", "C2"], "parks": ["P"]}
+
+
+def extract_filters(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with everything that the method needs."""
+    if arguments.get("style") == "unknown":
+        raise ToolError("there is no such style")
+    return {"filters": [], "style": "fill", "color": "grey", **arguments}
+
+
+class MapDesk:
+    """A map with layers; ``tables`` changes while it is in use."""
+
+    def __init__(self, *tables: str) -> None:
+        self.tables = [*tables]
+        self.layers: dict[str, tuple[str, str, str]] = {}
+
+    @tool(
+        name="add_map_layer",
+        description="Add a layer to the map.",
+        params={
+            "table": {"type": "string", "enum": lambda self: self.tables},
+            "layer_id": {"type": "string"},
+            "style": {"type": "string"},
+            "color": {"type": "string"},
+            "filters": {"type": "array", "items": {"type": "object"}},
+        },
+        required=["table", "layer_id"],
+        preprocess=extract_filters,
+        postprocess=lambda count: f"{count} parcels found",
+    )
+    def put_layer(
+        self, table: str, filters: list[dict[str, Any]], style: str, color: str, layer_id: str
+    ) -> int:
+        if table not in PARCELS:
+            raise LookupError(f"nothing is known of {table}")
+        self.layers[layer_id] = (table, style, color)
+        zones = {each["zone"] for each in filters}
+        return sum(not zones or parcel in zones for parcel in PARCELS[table])
+
+    @tool(description="Remove a layer by its ID.", params={"layer_id": {"type": "string"}})
+    def remove_map_layer(self, layer_id: str) -> bool:
+        return self.layers.pop(layer_id, None) is not None
+
+    @tool(description="Analyse what is on the map.", required=["prompt"])
+    async def run_analysis(self, prompt: str) -> str:
+        await asyncio.sleep(0)
+        return f"{prompt}: {len(self.layers)} layers"
+
+
+@pytest.fixture
+def desk() -> MapDesk:
+    return MapDesk("zoning", "parks")
+
+
+@pytest.fixture
+def registry(desk: MapDesk) -> ToolRegistry:
+    registry = ToolRegistry()
+    registry.register(desk)
+    return registry
+
+
+@pytest.fixture
+def tooler(registry: ToolRegistry) -> Tooler:
+    return Tooler(registry)
+
+
+LAYER = {"table": "zoning", "layer_id": "one"}
+
+
+def enum_of(registry: ToolRegistry) -> Any:
+    return registry["add_map_layer"].to_schema()["parameters"]["properties"]["table"]["enum"]
+
+
+def test_every_decorated_method_is_a_tool(registry: ToolRegistry) -> None:
+    assert [each.name for each in registry] == [
+        "add_map_layer",
+        "remove_map_layer",
+        "run_analysis",
+    ]
+
+
+def test_a_definition_has_the_fragments_and_the_required_names(registry: ToolRegistry) -> None:
+    assert registry["add_map_layer"].to_schema() == {
+        "name": "add_map_layer",
+        "description": "Add a layer to the map.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "table": {"type": "string", "enum": ["zoning", "parks"]},
+                "filters": {"type": "array", "items": {"type": "object"}},
+                "style": {"type": "string"},
+                "color": {"type": "string"},
+                "layer_id": {"type": "string"},
+            },
+            "required": ["table", "layer_id"],
+        },
+    }
+
+
+def test_the_method_may_be_called_otherwise_than_the_tool(tooler: Tooler, desk: MapDesk) -> None:
+    assert tooler.call_sync("add_map_layer", LAYER).value == "3 parcels found"
+    assert desk.layers == {"one": ("zoning", "fill", "grey")}
+
+
+def test_preprocess_sees_what_the_model_sent(tooler: Tooler, desk: MapDesk) -> None:
+    given = {**LAYER, "filters": [{"zone": "R1"}], "color": "red"}
+    assert tooler.call_sync("add_map_layer", given).value == "2 parcels found"
+    assert desk.layers["one"] == ("zoning", "fill", "red")
+
+
+async def test_sync_and_async_methods_are_called_alike(tooler: Tooler) -> None:
+    assert (await tooler.call("add_map_layer", LAYER)).value == "3 parcels found"
+    result = await tooler.call("run_analysis", {"prompt": "density"})
+    assert result.value == "density: 1 layers"
+    assert (await tooler.call("remove_map_layer", {"layer_id": "one"})).value is True
+    assert (await tooler.call("remove_map_layer", {"layer_id": "one"})).value is False
+
+
+def test_an_enum_that_changes_between_two_calls_is_shown_and_enforced(
+    registry: ToolRegistry, tooler: Tooler, desk: MapDesk
+) -> None:
+    assert tooler.call_sync("add_map_layer", LAYER).ok
+    desk.tables = ["parks", "rivers"]
+    assert enum_of(registry) == ["parks", "rivers"]
+    stale = tooler.call_sync("add_map_layer", LAYER).error
+    assert stale is not None
+    assert stale.kind == "invalid_arguments"
+    assert 'must be one of "parks", "rivers", not "zoning"' in stale.message
+    assert tooler.call_sync("add_map_layer", {**LAYER, "table": "parks"}).value == "1 parcels found"
+
+
+def test_two_desks_have_enums_of_their_own() -> None:
+    registries = []
+    for tables in (["zoning"], ["parks"]):
+        registries.append(ToolRegistry())
+        registries[-1].register(MapDesk(*tables))
+    assert [enum_of(each) for each in registries] == [["zoning"], ["parks"]]
+
+
+def test_one_method_of_an_object_can_be_registered_alone(desk: MapDesk) -> None:
+    registry = ToolRegistry()
+    registry.register(desk.remove_map_layer)
+    assert [each.name for each in registry] == ["remove_map_layer"]
+
+
+def test_a_failure_is_told_and_not_postprocessed(tooler: Tooler, desk: MapDesk) -> None:
+    desk.tables.append("rivers")
+    failed = tooler.call_sync("add_map_layer", {**LAYER, "table": "rivers"})
+    assert failed.error is not None
+    assert failed.error.kind == "tool_error"
+    assert str(failed.error) == "LookupError: nothing is known of rivers"
+    assert failed.value is None
+
+
+def test_a_failing_preprocess_is_told_and_the_method_is_not_called(
+    tooler: Tooler, desk: MapDesk
+) -> None:
+    error = tooler.call_sync("add_map_layer", {**LAYER, "style": "unknown"}).error
+    assert str(error) == "there is no such style"
+    assert desk.layers == {}
+
+
+def test_a_failing_postprocess_is_told() -> None:
+    class Desk:
+        @tool(postprocess=lambda count: f"{count:d} parcels")
+        def count(self) -> str:
+            """Count the parcels."""
+            return "many"
+
+    registry = ToolRegistry()
+    registry.register(Desk())
+    error = Tooler(registry).call_sync("count").error
+    assert error is not None
+    assert error.kind == "tool_error"
+    assert "ValueError" in error.message
+
+
+def test_what_preprocess_forgets_is_named() -> None:
+    class Desk:
+        @tool(required=["table"], preprocess=dict)
+        def layer(self, table: str, color: str) -> str:
+            """Add a layer."""
+            return color + table
+
+    registry = ToolRegistry()
+    registry.register(Desk())
+    error = Tooler(registry).call_sync("layer", {"table": "parks"}).error
+    assert error is not None
+    assert [(each.path, each.message) for each in error.details] == [("$.color", "is required")]
+
+
+@pytest.mark.parametrize("tables", [None, "zoning"], ids=["nothing", "a text"])
+def test_an_enum_that_is_no_list_takes_the_tool_out_until_it_is_one(
+    registry: ToolRegistry, tooler: Tooler, desk: MapDesk, tables: Any
+) -> None:
+    desk.tables = tables
+    names = [each["name"] for each in registry.schemas()]
+    assert names == ["remove_map_layer", "run_analysis"]
+    error = tooler.call_sync("add_map_layer", LAYER).error
+    assert error is not None
+    assert error.kind == "unavailable"
+    assert "properties.table.enum" in error.message
+    desk.tables = ["zoning"]
+    assert len(registry.schemas()) == 3
+    assert tooler.call_sync("add_map_layer", LAYER).ok
+
+
+def test_a_class_or_a_method_without_its_object_is_refused() -> None:
+    registry = ToolRegistry()
+    with pytest.raises(TypeError, match="not the class MapDesk; pass an instance"):
+        registry.register(MapDesk)
+    with pytest.raises(TypeError, match="pass an instance of MapDesk"):
+        registry.register(MapDesk.run_analysis)
+    assert len(registry) == 0
+
+
+def test_a_subclass_keeps_replaces_and_drops_what_it_inherits() -> None:
+    class Kiosk(MapDesk):
+        remove_map_layer = None  # type: ignore[assignment]
+
+        async def run_analysis(self, prompt: str) -> str:
+            return f"{prompt} is not for visitors"
+
+    registry = ToolRegistry()
+    registry.register(Kiosk("parks"))
+    assert [each.name for each in registry] == ["add_map_layer", "run_analysis"]
+    assert registry["run_analysis"].description == "Analyse what is on the map."
+    result = Tooler(registry).call_sync("run_analysis", {"prompt": "density"})
+    assert result.value == "density is not for visitors"
+
+
+def test_decorating_leaves_the_method_as_it_is(desk: MapDesk) -> None:
+    assert desk.put_layer("parks", [], "fill", "green", "two") == 1
+    assert definition_of(desk.put_layer).instance is desk
+    assert definition_of(MapDesk.put_layer).instance is None
