@@ -158,7 +158,8 @@ class Shelf:
             each.location: each._replace(revision=self._revisions.get(each.location, 0))
             for each in collected.folders
         }
-        gone = self._roster.shown.keys() - self.folders.keys() - self._others
+        present = {*self.folders, *self._others}
+        gone = [location for location in self._roster.shown if location not in present]
         return [change for location in gone for change in self._left(location)]
 
     def _left(self, location: str) -> Iterable[Change]:

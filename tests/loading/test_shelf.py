@@ -244,7 +244,10 @@ def test_a_module_that_writes_beside_itself_does_not_run_for_ever(
 
 def test_nor_does_one_that_writes_its_own_helper(write: Write, tools: Path) -> None:
     helper = tools / "echo" / "build.py"
-    stamp = f"from . import build\nopen({str(helper)!r}, 'w').write(f'NUMBER = {{build.NUMBER + 1}}')"
+    stamp = (
+        f"from . import build\nwith open({str(helper)!r}, 'w') as file:\n"
+        "    file.write(f'NUMBER = {build.NUMBER + 1}')"
+    )
     folder = write("echo", code=says(1, head=stamp))
     helper.write_text("NUMBER = 0")
     shelf = shelved(tools)
