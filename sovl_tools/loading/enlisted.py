@@ -29,17 +29,24 @@ class Enlisted:
     def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
         """Enter a definition after all others that were registered, or before them.
 
-        What was registered before is entered once: its candidate is returned as it is.
+        What was registered before is entered once: its candidate is returned as it is, unless it
+        has to be the first.
         """
-        for known in self._explicit.values():
-            if known.definition is not None and _is_same(known.definition, definition):
-                return known
+        known = self._known(definition)
+        if known is not None and not is_first:
+            return known
         place = f"registered {next(self._numbers)}: {identity(definition.function)}"
         candidate = enlisted(definition, place)
         if candidate.status == "loaded":
             entered = {place: candidate}
+            if known is not None:
+                del self._explicit[known.location]
             self._explicit = entered | self._explicit if is_first else self._explicit | entered
         return candidate
+
+    def _known(self, definition: ToolDefinition) -> Candidate | None:
+        every = self._explicit.values()
+        return next((each for each in every if _is_same(each.definition, definition)), None)
 
     def unregister(self, name: str) -> list[str]:
         """Take out what was registered by a name first; return its location, if there is one."""
@@ -80,8 +87,8 @@ class Enlisted:
         return found
 
 
-def _is_same(first: ToolDefinition, second: ToolDefinition) -> bool:
-    return first is second or (first.function == second.function and first.name == second.name)
+def _is_same(first: ToolDefinition | None, second: ToolDefinition) -> bool:
+    return first is not None and (first.function, first.name) == (second.function, second.name)
 
 
 def _whole(sight: Sight, before: Iterable[Candidate]) -> Iterator[Candidate]:

@@ -9,9 +9,11 @@ from typing import Any
 
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
 from sovl_tools.authoring.decorator import ATTRIBUTE, define
+from sovl_tools.authoring.offering import unbound
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.enlisting import diagnosed, enlisted, not_inferable, rejected
+from sovl_tools.loading.failures import told
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import InferenceError
@@ -28,26 +30,38 @@ def tools_in(module: ModuleType) -> Iterator[Candidate]:
 
 
 def _members(module: ModuleType) -> list[Any]:
-    """Return the tools that stand in a module, each once."""
+    """Return the tools that stand in a module, each once; of a class its instances, if any do."""
     found = {id(value): value for _, value in sorted(vars(module).items()) if _is_tool(value)}
-    return list(found.values())
+    made = {type(value) for value in found.values()}
+    return [each for each in found.values() if each not in made and not _is_base(each, module)]
 
 
 def _is_tool(value: Any) -> bool:
     if isinstance(value, type):
-        is_base = value is AITool or value.__name__.startswith("_")
-        return issubclass(value, AITool) and not is_base
+        return issubclass(value, AITool)
     return isinstance(value, AITool) or (inspect.isfunction(value) and hasattr(value, ATTRIBUTE))
 
 
-def candidate_of(value: Any) -> Candidate:
-    """Return the candidate of a function, a subclass of ``AITool`` or an instance of one."""
+def _is_base(value: Any, module: ModuleType) -> bool:
+    """Tell whether something is a class that is only there for others to inherit from."""
+    if not isinstance(value, type):
+        return False
+    is_elsewhere = value.__module__ != module.__name__
+    return value.__name__.startswith("_") or (inspect.isabstract(value) and is_elsewhere)
+
+
+def candidate_of(value: Any) -> Candidate | None:
+    """Return the candidate of a function, a subclass of ``AITool`` or an instance of one.
+
+    Of anything else it is None.
+    """
     place = identity(value)
     if isinstance(value, type):
         return _of_class(value, place)
     if isinstance(value, AITool):
-        return _of_instance(value, place)
-    return _of_function(value, place)
+        candidate = _of_instance(value, place)
+        return candidate._replace(location=f"{place}:{candidate.name}")
+    return _of_function(value, place) if inspect.isroutine(value) else None
 
 
 def identity(value: Any) -> str:

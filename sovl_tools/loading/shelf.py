@@ -196,6 +196,7 @@ class Shelf:
             self._revise(location)
         shown = self._roster.shown.items()
         broken = {location for location, each in shown if each.status == "rejected"}
+        broken &= self.folders.keys()
         every = self._in_order({each.location for each in due} | importers | broken)
         candidates = self._load(every, is_patient=True)
         if any(each.status == "rejected" for each in candidates):
