@@ -211,7 +211,7 @@ class ToolRegistry:
             ToolNotFoundError: none of that name was registered by hand.
         """
         if not self._reloading().unregister(name):
-            raise ToolNotFoundError(name, suggestion=nearest(name, self.catalog.tools))
+            raise ToolNotFoundError(name, among=" among those that were registered by hand")
 
     def load_entry_points(self, group: str = "sovl_tools.tools") -> CatalogChange:
         """Enter the tools of installed distributions: functions, classes, modules, packages."""

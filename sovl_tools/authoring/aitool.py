@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from sovl_tools.model.definition import ToolDefinition
@@ -68,7 +68,7 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
         parameters=copied({"type": "object", "properties": {}, **schema}),
         function=instance.execute,
         category=instance.category,
-        tags=tuple(instance.tags),
+        tags=tuple(_checked(instance, "tags", instance.tags, Collection)),
         instructions=instructions or None,
         source=f"{type(instance).__module__}.{type(instance).__qualname__}",
         is_dynamic=is_dynamic(schema),
@@ -77,8 +77,10 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
 
 
 def _checked(instance: AITool, member: str, value: Any, kind: type) -> Any:
-    if not isinstance(value, kind):
+    if not isinstance(value, kind) or (kind is Collection and isinstance(value, str)):
         owner, actual = type(instance).__qualname__, type(value).__name__
-        expected = "a mapping" if kind is Mapping else "a string"
-        raise TypeError(f"{member} of {owner} is of type {actual}, not {expected}")
+        raise TypeError(f"{member} of {owner} is of type {actual}, not {_EXPECTED[kind]}")
     return value
+
+
+_EXPECTED: dict[type, str] = {str: "a string", Mapping: "a mapping", Collection: "a list"}

@@ -10,6 +10,7 @@ from sovl_tools.authoring.inference import UnresolvedReferenceError
 from sovl_tools.authoring.marks import NO_MARKS, Marks
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
+from sovl_tools.model.suggestion import did_you_mean
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -68,13 +69,18 @@ def marks_of(given: Mapping[str, Any]) -> Marks:
     """Return the arguments of ``tool`` as a value.
 
     Raises:
-        TypeError: there is no such argument.
+        TypeError: there is no such argument, or it is of another type than it has to be.
     """
     fields = {key: value for key, value in given.items() if value is not None}
     own = {key: fields.pop(key) for key in Marks._fields[:-1] if key in fields}
     unknown = sorted(fields.keys() - FIELDS)
     if unknown:
-        raise TypeError(f"tool() takes no argument {unknown[0]!r}")
+        hint = did_you_mean(unknown[0], FIELDS | {*Marks._fields[:-1]})
+        words = f"tool() takes no argument {unknown[0]!r}"
+        raise TypeError(f"{words}; {hint}" if hint else words)
+    for key in _FUNCTIONS & fields.keys():
+        if not callable(fields[key]):
+            raise TypeError(f"{key} has to be a function, not {fields[key]!r:.80}")
     return Marks(**own, fields=fields)
 
 
@@ -87,13 +93,20 @@ FIELDS = frozenset(
 )  # fmt: skip
 """Fields of ToolDefinition that an author may set."""
 
+_FUNCTIONS = {"preprocess", "postprocess"}
+
 
 def _attached(function: Any, marks: Marks) -> Any:
     if isinstance(function, classmethod | staticmethod):
         raise TypeError(f"tool() takes a function; write @tool below @{type(function).__name__}")
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"tool() takes a function, not {function!r:.80}")
-    setattr(function, ATTRIBUTE, define(function, marks))
+    definition = define(function, marks)
+    try:
+        setattr(function, ATTRIBUTE, definition)
+    except AttributeError as error:
+        words = f"nothing can be attached to {function!r:.80}"
+        raise TypeError(f"{words}; wrap it in a function of your own") from error
     return function
 
 

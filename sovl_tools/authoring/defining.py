@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -86,10 +86,21 @@ def _parameters(function: Any, marks: Marks, inference: Inference) -> dict[str, 
         properties[name] = {**properties[name], "description": text}
     for name, fragment in marks.params.items():
         properties[name] = _laid_over(properties[name], fragment)
-    if marks.required is not None:
-        parameters["required"] = list(marks.required)
-    _check_supplied(function, marks, parameters, inference)
+    parameters["required"] = _required(marks, parameters["required"])
+    _check_supplied(function, marks, parameters["required"], inference)
     return parameters
+
+
+def _required(marks: Marks, inferred: Sequence[str]) -> list[str]:
+    """Return what has to be given, which is not a parameter with a default in its fragment."""
+    if marks.required is not None:
+        return list(marks.required)
+    return [name for name in inferred if not _is_supplied(marks, name)]
+
+
+def _is_supplied(marks: Marks, name: str) -> bool:
+    fragment = marks.params.get(name)
+    return isinstance(fragment, Mapping) and "default" in fragment
 
 
 def _laid_over(schema: dict[str, JSON], fragment: Any) -> Any:
@@ -112,15 +123,13 @@ def _check_known(function: Any, mark: str, name: str, properties: Mapping[str, J
 
 
 def _check_supplied(
-    function: Any, marks: Marks, parameters: Mapping[str, JSON], inference: Inference
+    function: Any, marks: Marks, required: Sequence[str], inference: Inference
 ) -> None:
     """Refuse a parameter that a call may leave out although nothing supplies it."""
     if marks.fields.get("preprocess") is not None:
         return
     for name in inference.parameters["required"]:
-        fragment = marks.params.get(name)
-        is_supplied = isinstance(fragment, Mapping) and "default" in fragment
-        if name not in parameters["required"] and not is_supplied:
+        if name not in required and not _is_supplied(marks, name):
             message = "has no default and is not required, so nothing would supply it"
             advice = "give it a default, require it, or supply it in a preprocess"
             raise InferenceError(source_of(function), name, message, advice)

@@ -27,7 +27,7 @@ from sovl_tools.scaffolding.saving import create_folder, replace_files
 EXAMPLES = """\b
 Examples:
   sovl-tools new get_weather --param city:string --param days:integer=3
-  sovl-tools new find_books --param author:string --param tag:string? --async
+  sovl-tools new find_books --param 'author:string?' --async
   sovl-tools new get_forecast --from weather.service:forecast
 
 TYPE is string, integer, number, boolean, array or object, or what Python calls them. A default
@@ -148,10 +148,7 @@ def _found(origin: str) -> _Origin:
 
 def _made_importable(package: str) -> str:
     """Let Python look into the current directory; return it if the package is nowhere else."""
-    try:
-        is_installed = find_spec(package) is not None
-    except (ImportError, ValueError):
-        is_installed = False
+    is_installed = package in sys.modules or find_spec(package) is not None
     sys.path.insert(0, os.getcwd())
     return "" if is_installed else "."
 
@@ -196,7 +193,7 @@ def _save(made: NewFolder, place: str, *, force: bool) -> None:
         else:
             create_folder(location, made.files)
     except OSError as error:
-        raise Misuse(f"{place!r} can't be written: {error.strerror or error}") from error
+        raise Misuse(f"{place!r} can't be written: {error.strerror}") from error
 
 
 def _advice(made: NewFolder, tools: Sequence[str], *, origin: str | None, path: str) -> str:

@@ -67,17 +67,15 @@ def sync(
     collected = _collected(found.paths, name)
     limit = import_timeout or found.import_timeout
     syncs = [sync_of(folder, prune=prune, limit=limit) for folder in collected.folders]
-    for each in [] if check else syncs:
-        _save(each)
-    is_quiet = ctx.ensure_object(dict).get("quiet", False)
-    is_flawed = False
+    done = [each for each in syncs if check or _is_saved(each)]
     for diagnostic in collected.diagnostics:
-        is_flawed |= diagnostic.severity == "error"
         write(block(diagnostic, color=colored()))
-    for each in syncs:
-        is_flawed |= _tell(each, is_quiet=is_quiet)
-    write(_summary(syncs, is_check=check))
-    ctx.exit(FINDINGS if is_flawed or (check and any(each.is_changed for each in syncs)) else 0)
+    for each in done:
+        _tell(each, is_quiet=ctx.ensure_object(dict).get("quiet", False))
+    write(_summary(done, is_check=check))
+    is_flawed = len(done) < len(syncs) or any(each.diagnostics() for each in done)
+    is_flawed |= any(each.severity == "error" for each in collected.diagnostics)
+    ctx.exit(FINDINGS if is_flawed or (check and any(each.is_changed for each in done)) else 0)
 
 
 def _collected(paths: Sequence[str], name: str | None) -> Collected:
@@ -92,26 +90,26 @@ def _collected(paths: Sequence[str], name: str | None) -> Collected:
     return Collected(chosen, ())
 
 
-def _save(each: Sync) -> None:
-    if each.is_changed:
-        try:
+def _is_saved(each: Sync) -> bool:
+    """Write the manifest if it has changed; return whether that succeeded."""
+    try:
+        if each.is_changed:
             each.save()
-        except OSError as error:
-            path = f"{each.folder.path}/{each.folder.manifest_name}"
-            reason = error.strerror or error
-            raise click.ClickException(f"{path} can't be written: {reason}") from error
+    except OSError as error:
+        path = f"{each.folder.path}/{each.folder.manifest_name}"
+        click.echo(plain(f"{path} can't be written: {error.strerror}"), err=True)
+        return False
+    return True
 
 
-def _tell(each: Sync, *, is_quiet: bool) -> bool:
-    """Write the changes and the findings of one folder; return whether there are findings."""
+def _tell(each: Sync, *, is_quiet: bool) -> None:
+    """Write the changes and the findings of one folder."""
     if each.is_changed:
         write("\n".join(difference(each, color=colored())))
-    found = each.diagnostics()
-    for diagnostic in found:
+    for diagnostic in each.diagnostics():
         write(block(diagnostic, color=colored()))
     for note in () if is_quiet else each.notes:
         click.echo(plain(f"{each.folder.path}: {note}"), err=True)
-    return bool(found)
 
 
 def difference(each: Sync, *, color: bool) -> Iterator[str]:

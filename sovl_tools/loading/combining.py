@@ -88,17 +88,9 @@ def _clashes(draft: _Draft, candidate: Candidate) -> list[tuple[Rule, Clash]]:
 def _located(rule: Rule, clash: Clash) -> tuple[Diagnostic, ...]:
     later = clash.later
     if later.line:
+        place = later.name, later.path, later.line, later.column
         return tuple(
-            Diagnostic(
-                rule.code,
-                rule.severity,
-                found.message,
-                found.help,
-                later.name,
-                later.path,
-                later.line,
-                1,
-            )
+            Diagnostic(rule.code, rule.severity, found.message, found.help, *place)
             for found in rule.check(clash)
         )
     folder = ToolFolder(clash.later.name, clash.later.path, clash.later.location)

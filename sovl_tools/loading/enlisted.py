@@ -97,4 +97,4 @@ def _whole(sight: Sight, before: Iterable[Candidate]) -> Iterator[Candidate]:
     for each in before:
         for prefix, found in sight.lost:
             if each.location.startswith(prefix):
-                yield rejected(each.name, each.location, [found])
+                yield rejected(each.name, each.location, [found])._replace(diagnostics=())

@@ -6,8 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sovl_tools.authoring.aitool import AITool
+from sovl_tools.authoring.defining import is_method
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
+from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.whereabouts import whereabouts_of
 from sovl_tools.model.catalog import Candidate
@@ -31,7 +34,7 @@ def enlisted(definition: ToolDefinition, location: str) -> Candidate:
     except InferenceError as error:
         found = [not_inferable(definition.function, error, definition.name)]
     errors = tuple(str(each) for each in found if each.severity == "error")
-    place = whereabouts_of(definition.function)
+    place = whereabouts_of(_subject(definition))
     if errors:
         return rejected(definition.name, location, found)
     return Candidate(
@@ -45,15 +48,23 @@ def enlisted(definition: ToolDefinition, location: str) -> Candidate:
         actions=tuple(definition.step_handlers),
         diagnostics=tuple(found),
         line=place.line,
+        column=place.column,
     )
 
 
 def rejected(name: str, location: str, found: list[Diagnostic]) -> Candidate:
     """Return the candidate of something that can't be a tool."""
     reasons = tuple(str(each) for each in found if each.severity == "error")
-    path, line = found[0].path, found[0].line
+    first = found[0]
     return Candidate(
-        name, path, location, "rejected", diagnostics=tuple(found), reasons=reasons, line=line
+        name,
+        first.path,
+        location,
+        "rejected",
+        diagnostics=tuple(found),
+        reasons=reasons,
+        line=first.line,
+        column=first.column,
     )
 
 
@@ -75,14 +86,29 @@ def diagnosed(
 
 
 def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
+    if is_method(definition.function):
+        yield not_inferable(definition.function, _without_object(definition), definition.name)
     for message, advice in _problems(definition):
         case = CodeCase(message, advice)
-        yield diagnosed(code.invalid_definition, case, definition.function, definition.name)
+        yield diagnosed(code.invalid_definition, case, _subject(definition), definition.name)
     for parameter, message in definition.remarks:
         words = message if parameter is None else f"{parameter!r}: {message}"
         yield diagnosed(
             code.weak_description, CodeCase(words), definition.function, definition.name, parameter
         )
+
+
+def _subject(definition: ToolDefinition) -> Any:
+    """Return what an author has written to make the tool."""
+    instance = definition.instance
+    return type(instance) if isinstance(instance, AITool) else definition.function
+
+
+def _without_object(definition: ToolDefinition) -> InferenceError:
+    owner = definition.function.__qualname__.rpartition(".")[0]
+    words = "nothing supplies the object that the method belongs to"
+    first = definition.function.__code__.co_varnames[0]
+    return InferenceError(owner, first, words, f"register an instance of {owner}")
 
 
 def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
@@ -92,7 +118,11 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
     except (TypeError, ValueError) as error:
         yield f"the definition is no JSON: {error}", None
         return
-    problems = published("tool").problems(document)
+    reason = unfit(str(definition.name))
+    if reason is not None:
+        yield f"{definition.name!r} can't name a tool: {reason}", "give it a name of its own"
+    every = published("tool").problems(document)
+    problems = [each for each in every if reason is None or each.path != ("name",)]
     for problem in problems:
         yield f"{dotted(problem.path)} {describe(problem)}".strip(), None
     if not problems:

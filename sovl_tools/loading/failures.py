@@ -48,6 +48,11 @@ def _verdicts(rule: Rule, error: BaseException, place: Position) -> list[Verdict
     return ask((rule,), checks.ImportFailure(place, type(error).__name__, words))
 
 
+def told(error: BaseException) -> str:
+    """Return the type of an exception and what it says, even if saying it fails."""
+    return f"{type(error).__name__}: {_message(error)}".removesuffix(": ")
+
+
 def _message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return str(error.msg)
@@ -90,7 +95,7 @@ def _raised_at(error: BaseException, folder: ToolFolder) -> Position:
         code = trace.tb_frame.f_code
         if _is_own(code.co_filename, folder):
             line = trace.tb_lineno or 1
-            column = _column(code, trace.tb_lasti)
+            column = column_of(code, trace.tb_lasti)
             place = Position(_relative(code.co_filename, folder), line, column)
         trace = trace.tb_next
     return place
@@ -101,13 +106,13 @@ def frame_place(frame: FrameType | None, folder: ToolFolder) -> Position:
     while frame is not None:
         code = frame.f_code
         if _is_own(code.co_filename, folder):
-            column = _column(code, frame.f_lasti)
+            column = column_of(code, frame.f_lasti)
             return Position(_relative(code.co_filename, folder), frame.f_lineno or 1, column)
         frame = frame.f_back
     return Position(folder.module_name)
 
 
-def _column(code: CodeType, instruction: int) -> int:
+def column_of(code: CodeType, instruction: int) -> int:
     """Return the column, from 1, at which the instruction's expression begins (PEP 657)."""
     positions = list(code.co_positions())
     index = instruction // 2

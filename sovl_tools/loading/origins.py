@@ -14,13 +14,14 @@ from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 from sovl_tools.loading.checks import code
-from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.collecting import collect
+from sovl_tools.loading.mishaps import Unit, empty, failed, mishap
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.scanning import candidate_of, tools_in
 from sovl_tools.loading.supervision import load_folders
+from sovl_tools.loading.whereabouts import shown
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.diagnostic import Diagnostic, Rule
+from sovl_tools.model.diagnostic import Diagnostic
 
 GROUP = "sovl_tools.tools"
 """The group of the entry points of installed distributions that are tools."""
@@ -71,13 +72,14 @@ class EntryPoints(NamedTuple):
         """Load every entry point, by name."""
         from importlib.metadata import entry_points  # noqa: PLC0415 - 20 ms, and the scan 70
 
+        importlib.invalidate_caches()
         found = sorted(entry_points(group=self.group), key=lambda each: (each.name, each.value))
         return _joined(_entry(each) for each in found)
 
 
 def _entry(point: Any) -> Sight:
-    where = f"{point.value} (entry point {point.name!r})"
-    return _imported(point.load, where, point.value.partition(":")[0])
+    words = f"the entry point {point.name!r} ({point.value})"
+    return _imported(point.load, Unit(words, point.value, point.value.partition(":")[0]))
 
 
 class Package(NamedTuple):
@@ -92,7 +94,9 @@ class Package(NamedTuple):
 
     def look(self) -> Sight:
         """Import the package and what is below it."""
-        return _imported(lambda: importlib.import_module(self.name), self.name, self.name)
+        importlib.invalidate_caches()
+        unit = Unit.of_module(self.name, "package")
+        return _imported(lambda: importlib.import_module(self.name), unit)
 
 
 class PackageFolders(NamedTuple):
@@ -108,14 +112,17 @@ class PackageFolders(NamedTuple):
 
     def look(self) -> Sight:
         """Take the folders through the pipeline."""
+        importlib.invalidate_caches()
         try:
             spec = importlib.util.find_spec(self.name)
-        except (ImportError, ValueError) as error:
-            return _failed(error, self.name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - it imports the packages above
+            return Sight((), (failed(error, Unit.of_module(self.name, "package")),))
         places = [] if spec is None else list(spec.submodule_search_locations or ())
         if not places:
             words = f"there is no package {self.name!r}"
-            return Sight((), (_diagnostic(code.unavailable_source, words, self.name),))
+            return Sight((), (mishap(code.unavailable_source, words, self.name),))
         collected = collect(places)
         candidates = load_folders(collected.folders, Settings(limit=self.limit))
         return Sight(tuple(candidates), collected.diagnostics)
@@ -136,10 +143,12 @@ class Modules(NamedTuple):
         try:
             names = sorted(os.listdir(self.path))
         except OSError as error:
-            words = f"{self.path} can't be listed: {error.strerror}"
-            return Sight((), (_diagnostic(code.unavailable_source, words, self.path),))
-        files = [f"{self.path}/{name}" for name in names if _is_module(name)]
-        return _joined(_module(file) for file in files) if files else _nothing(self.path)
+            words = f"the directory can't be listed: {error.strerror}"
+            return Sight((), (mishap(code.unavailable_source, words, shown(self.path)),))
+        files = [os.path.join(self.path, name) for name in names if _is_module(name)]
+        if not files:
+            return Sight((), (empty(Unit("the directory", shown(self.path), "")),))
+        return _joined(_module(file) for file in files)
 
 
 def _is_module(name: str) -> bool:
@@ -147,7 +156,7 @@ def _is_module(name: str) -> bool:
 
 
 def _module(file: str) -> Sight:
-    return _imported(lambda: _run(file), file, _name(file))
+    return _imported(lambda: _run(file), Unit("the module", shown(file), _name(file)))
 
 
 def _name(file: str) -> str:
@@ -191,25 +200,24 @@ def _compiled(spec: ModuleSpec) -> Any:
         return compile(source.read(), path, "exec", dont_inherit=True)
 
 
-def _imported(load: Callable[[], Any], where: str, module: str) -> Sight:
+def _imported(load: Callable[[], Any], unit: Unit) -> Sight:
     """Load something and find the tools in it; what its own code raises is a diagnostic."""
     try:
-        value = load()
-        found = [*_found(value)]
+        found = [*_found(load())]
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the border where its failures stop
-        return _failed(error, where, module)
-    candidates = [each for each in found if isinstance(each, Candidate)]
-    problems = [each for each in found if isinstance(each, Diagnostic)]
-    if not found:
-        return _nothing(where)
-    return Sight(tuple(candidates), tuple(problems))
+        diagnostic = failed(error, unit)
+        return Sight((), (diagnostic,), ((f"{unit.module}.", diagnostic),))
+    candidates = tuple(each for each in found if isinstance(each, Candidate))
+    problems = tuple(each for each in found if isinstance(each, Diagnostic))
+    return Sight(candidates, problems if found else (empty(unit),))
 
 
 def _found(value: Any) -> Iterator[Candidate | Diagnostic]:
     if not isinstance(value, ModuleType):
-        yield candidate_of(value)
+        candidate = candidate_of(value)
+        yield from () if candidate is None else (candidate,)
         return
     for module in _with_submodules(value):
         if isinstance(module, Diagnostic):
@@ -219,32 +227,20 @@ def _found(value: Any) -> Iterator[Candidate | Diagnostic]:
 
 
 def _with_submodules(module: ModuleType) -> Iterator[ModuleType | Diagnostic]:
+    """Yield a module and all below it; a ``__main__`` is a program and would run."""
     yield module
     for each in pkgutil.iter_modules(getattr(module, "__path__", ())):
         name = f"{module.__name__}.{each.name}"
+        if each.name == "__main__":
+            continue
         try:
             below = importlib.import_module(name)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - the border where its failures stop
-            yield _failed(error, name).diagnostics[0]
+            yield failed(error, Unit.of_module(name))
         else:
             yield from _with_submodules(below)
-
-
-def _failed(error: BaseException, where: str, module: str | None = None) -> Sight:
-    words = f"{where} can't be imported: {type(error).__name__}: {error}"
-    found = _diagnostic(code.unavailable_source, words, where)
-    return Sight((), (found,), () if module is None else ((f"{module}.", found),))
-
-
-def _nothing(where: str) -> Sight:
-    return Sight((), (_diagnostic(code.nothing_found, f"there are no tools in {where}", where),))
-
-
-def _diagnostic(rule: Rule, words: str, path: str) -> Diagnostic:
-    (finding,) = rule.check(CodeCase(words))
-    return Diagnostic(rule.code, rule.severity, finding.message, finding.help, None, path, 1, 1)
 
 
 def _joined(sights: Iterable[Sight]) -> Sight:

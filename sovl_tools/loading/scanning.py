@@ -9,7 +9,6 @@ from typing import Any
 
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
 from sovl_tools.authoring.decorator import ATTRIBUTE, define
-from sovl_tools.authoring.offering import unbound
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.enlisting import diagnosed, enlisted, not_inferable, rejected
@@ -25,15 +24,14 @@ def tools_in(module: ModuleType) -> Iterator[Candidate]:
     An object that the module has only imported counts as well; whoever looks at several modules
     tells by the location that it is the same.
     """
-    for value in _members(module):
-        yield candidate_of(value)
+    yield from filter(None, map(candidate_of, _members(module)))
 
 
 def _members(module: ModuleType) -> list[Any]:
     """Return the tools that stand in a module, each once; of a class its instances, if any do."""
     found = {id(value): value for _, value in sorted(vars(module).items()) if _is_tool(value)}
-    made = {type(value) for value in found.values()}
-    return [each for each in found.values() if each not in made and not _is_base(each, module)]
+    made = {id(type(value)) for value in found.values()}
+    return [each for each in found.values() if id(each) not in made and not _is_base(each, module)]
 
 
 def _is_tool(value: Any) -> bool:
@@ -57,7 +55,7 @@ def candidate_of(value: Any) -> Candidate | None:
     """
     place = identity(value)
     if isinstance(value, type):
-        return _of_class(value, place)
+        return _of_class(value, place) if issubclass(value, AITool) else None
     if isinstance(value, AITool):
         candidate = _of_instance(value, place)
         return candidate._replace(location=f"{place}:{candidate.name}")
@@ -91,13 +89,25 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
         case = CodeCase(words, "define them, or begin the name of a mere base class with '_'")
         return _unusable(kind, case, place)
     try:
-        instance = kind()
+        instance = _instance(kind)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the constructor is the author's code
-        words = f"{kind.__name__}() failed: {type(error).__name__}: {error}"
-        return _unusable(kind, CodeCase(words, "register an instance by hand"), place)
+        case = CodeCase(f"{kind.__name__}() failed: {told(error)}", "register an instance by hand")
+        return _unusable(kind, case, place)
     return _of_instance(instance, place)
+
+
+def _instance(kind: type[AITool]) -> AITool:
+    """Return the one instance of a class that every look at its module finds again."""
+    made = vars(kind).get(_INSTANCE)
+    if not isinstance(made, kind):
+        made = kind()
+        setattr(kind, _INSTANCE, made)
+    return made
+
+
+_INSTANCE = "_tool_instance"
 
 
 def _of_instance(instance: AITool, place: str) -> Candidate:
@@ -106,8 +116,7 @@ def _of_instance(instance: AITool, place: str) -> Candidate:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - its properties are the author's code
-        words = f"{type(error).__name__}: {error}"
-        return _unusable(type(instance), CodeCase(words), place)
+        return _unusable(type(instance), CodeCase(told(error)), place)
     return enlisted(definition, place)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import MethodType
 from typing import Any
 
 from sovl_tools.model.catalog import Candidate
@@ -70,4 +71,11 @@ def _content(definition: ToolDefinition | None) -> tuple[Any, ...]:
     fields = dict(vars(definition))
     handlers = fields.pop("step_handlers")
     ran = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
-    return repr(fields), sorted(handlers), [id(each) for each in ran]
+    return repr(fields), sorted(handlers), [_ran(each) for each in ran]
+
+
+def _ran(function: Any) -> tuple[int, ...]:
+    """Return what tells one function from another; a bound method is another object each time."""
+    if isinstance(function, MethodType):
+        return id(function.__func__), id(function.__self__)
+    return (id(function),)

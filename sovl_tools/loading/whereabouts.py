@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import os
+import re
+from types import CodeType
 from typing import Any, NamedTuple
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+from sovl_tools.authoring.hints import underlying
 
 
 class Whereabouts(NamedTuple):
@@ -22,53 +25,65 @@ class Whereabouts(NamedTuple):
 
 
 def whereabouts_of(value: Any, parameter: str | None = None) -> Whereabouts:
-    """Return where a function or a class is defined, or where one of its parameters stands."""
-    value = inspect.unwrap(getattr(value, "__func__", value))
+    """Return where a function or a class is defined, or where one of its parameters stands.
+
+    Of any other object it is where its class is defined.
+    """
+    value = value if isinstance(value, type) else underlying(value)
     code = getattr(value, "__code__", None)
-    if code is None and not isinstance(value, type):
-        value = type(value)
+    if isinstance(code, CodeType):
+        return Whereabouts(shown(code.co_filename), *_of_function(code, parameter))
+    kind = value if isinstance(value, type) else type(value)
     try:
-        path = code.co_filename if code is not None else inspect.getfile(value)
+        path = inspect.getfile(kind)
     except (TypeError, OSError):
-        return Whereabouts(f"{getattr(value, '__module__', '?')}")
-    first = code.co_firstlineno if code is not None else 0
-    line, column = _position(path, value.__name__, first, parameter)
-    return Whereabouts(_shown(path), line, column)
+        return Whereabouts(kind.__module__)
+    indent = r"\s+" if "." in kind.__qualname__ else ""
+    return Whereabouts(shown(path), *_head(path, rf"{indent}class\s+", kind.__name__))
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
+    """Return a path relative to the current directory, if it is below it."""
     here = os.getcwd()
     return os.path.relpath(path) if path.startswith(f"{here}{os.sep}") else path
 
 
-def _position(path: str, name: str, first: int, parameter: str | None) -> tuple[int, int]:
+def _of_function(code: CodeType, parameter: str | None) -> tuple[int, int]:
+    place = None if parameter is None else _of_parameter(code, parameter)
+    if place is not None:
+        return place
+    first = max(code.co_firstlineno, 1)
+    return _head(code.co_filename, r"\s*(?:async\s+)?def\s+", code.co_name, first)
+
+
+def _head(path: str, keyword: str, name: str, first: int = 1) -> tuple[int, int]:
+    """Return where a name stands that follows a keyword, from a line on; without parsing."""
+    linecache.checkcache(path)
+    head = re.compile(rf"{keyword}(?={re.escape(name)}\b)")
+    for line, text in enumerate(linecache.getlines(path)[first - 1 :], first):
+        found = head.match(text)
+        if found:
+            return line, found.end() + 1
+    return first, 1
+
+
+def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename)
     try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return max(first, 1), 1
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
     for node in ast.walk(tree):
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.name == name:
-            starts = {node.lineno, *(each.lineno for each in node.decorator_list)}
-            if isinstance(node, ast.ClassDef) or first in starts:
-                return _place_in(node, parameter)
-    return max(first, 1), 1
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            starts = {node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))}
+            found = _argument(node.args, parameter)
+            if code.co_firstlineno in starts and found is not None:
+                before = lines[found.lineno - 1].encode()[: found.col_offset]
+                return found.lineno, len(before.decode()) + 1
+    return None
 
 
-def _place_in(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, parameter: str | None
-) -> tuple[int, int]:
-    if parameter is not None and not isinstance(node, ast.ClassDef):
-        given = node.args
-        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-        for each in every:
-            if each is not None and each.arg == parameter:
-                return each.lineno, each.col_offset + 1
-    return node.lineno, node.col_offset + len(_KEYWORDS[type(node)]) + 1
-
-
-_KEYWORDS: dict[type, str] = {
-    ast.FunctionDef: "def ",
-    ast.AsyncFunctionDef: "async def ",
-    ast.ClassDef: "class ",
-}
+def _argument(given: ast.arguments, name: str) -> ast.arg | None:
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return next((each for each in every if each is not None and each.arg == name), None)

@@ -34,6 +34,7 @@ class Candidate(NamedTuple):
         diagnostics: all that was found on the way.
         reasons: in words, why it can't be called; empty if it can.
         line: where it stands in a Python file, from 1; 0 for a folder.
+        column: where it stands in that line, from 1; 0 for a folder.
         previous: the last good version, which serves for as long as this one can't.
     """
 
@@ -48,6 +49,7 @@ class Candidate(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
     reasons: tuple[str, ...] = ()
     line: int = 0
+    column: int = 0
     previous: Candidate | None = None
 
 

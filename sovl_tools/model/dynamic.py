@@ -35,12 +35,12 @@ def resolved(schema: Any, call: Callable[[Any], Any], place: str = "") -> JSON:
     value = _called(schema, call, place)
     if not isinstance(value, Mapping):
         raise ResolutionError(place, f"returned {type(value).__name__}, not a schema")
-    return copied(dict(value))
+    return resolved(value, call, place)
 
 
 def _member(key: str, value: Any, call: Callable[[Any], Any], place: str) -> JSON:
     inner = f"{place}.{key}" if place else key
-    if not callable(value) or place in {"", "properties"}:
+    if not callable(value) or "properties" in {place, inner}:
         return resolved(value, call, inner)
     made = _called(value, call, inner)
     if key not in _LISTS:
@@ -53,7 +53,9 @@ def _member(key: str, value: Any, call: Callable[[Any], Any], place: str) -> JSO
 def _called(function: Any, call: Callable[[Any], Any], place: str) -> Any:
     try:
         return call(function)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise ResolutionError(place, f"failed: {type(error).__name__}: {error}") from error
 
 

@@ -18,12 +18,19 @@ class ToolNotFoundError(SovlToolsError, KeyError):
         name: the name that was asked for.
         suggestion: the nearest name that exists, if one is near.
         reason: why a tool of that name did not load, if there is such a folder.
+        among: where it was looked for, such as ``" among those in the cache"``; "" for everywhere.
     """
 
     def __init__(
-        self, name: str, *, suggestion: str | None = None, reason: str | None = None
+        self,
+        name: str,
+        *,
+        suggestion: str | None = None,
+        reason: str | None = None,
+        among: str = "",
     ) -> None:
         super().__init__(name)
+        self.among = among
         self.name = name
         self.suggestion = suggestion
         self.reason = reason
@@ -32,7 +39,7 @@ class ToolNotFoundError(SovlToolsError, KeyError):
         if self.reason is not None:
             return f"tool {self.name!r} is not available: {self.reason}"
         hint = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
-        return f"there is no tool {self.name!r}{hint}"
+        return f"there is no tool {self.name!r}{self.among}{hint}"
 
 
 class ToolLoadError(SovlToolsError):

@@ -100,12 +100,16 @@ class Engine:
             return known[2]
         made = self._planned(resolved)
         if isinstance(made, Plan):
+            if known is not None and known[0] is definition:
+                made.gate = known[2].gate  # so many calls at a time, whatever the schema
             self._dynamic[definition.name] = definition, schema, made
         return made
 
-    @staticmethod
-    def _kept(plans: Plans, catalog: Catalog) -> Plans:
-        """Return the plans of those tools that are still the same."""
+    def _kept(self, plans: Plans, catalog: Catalog) -> Plans:
+        """Return the plans of those tools that are still the same, and forget the others."""
+        for name, (definition, *_) in list(self._dynamic.items()):
+            if catalog.tools.get(name) is not definition:
+                self._dynamic.pop(name, None)
         kept = Plans(catalog)
         kept.update(
             (name, plan)

@@ -91,7 +91,7 @@ def _property(parameters: dict[str, JSON], name: str, account: Account) -> JSON:
     if text and any(no_description.check(node)):
         found = placed(found, "description", text, after=("$ref", "type", "title"))
     if "default" in own and "default" not in schema and not fitting.problems(node, own["default"]):
-        found = placed(found, "default", own["default"], after=schema)
+        found = placed(found, "default", own["default"], after=found)
     return found
 
 

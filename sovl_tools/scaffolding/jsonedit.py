@@ -130,8 +130,6 @@ class _Page(NamedTuple):
         return True if manners == {True} else None
 
     def _joined(self, node: Node, pieces: Sequence[_Piece]) -> str:
-        if not pieces:
-            return self.text[node.start] + self.text[node.end - 1]
         parts = [self.text[node.start], self.text[node.lead], pieces[0].text]
         for before, after in pairwise(pieces):
             parts += [self._separator(node, before.old, after.old), after.text]

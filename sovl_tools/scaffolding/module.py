@@ -45,9 +45,11 @@ def _literal(value: JSON) -> str:
 
 
 def _docstring(text: str) -> str:
-    escaped = text.strip().replace("\\", "\\\\").replace('"""', r"\"\"\"")
-    if escaped.endswith('"'):
-        escaped = f'{escaped[:-1]}\\"'
+    text = text.strip()
+    body = text.removesuffix('"')
+    escaped = body.replace("\\", "\\\\").replace('"""', r"\"\"\"")
+    if body != text:
+        escaped += r"\""
     first, *others = escaped.split("\n")
     lines = [f'    """{first}', *(f"    {line}".rstrip() for line in others)]
     return "\n".join([*lines, '    """']) + "\n" if others else f'{lines[0]}"""\n'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ def create_folder(location: str, files: Mapping[str, bytes]) -> None:
         OSError: it can't be made; then there is nothing of it.
     """
     if os.path.lexists(location):
-        raise FileExistsError(f"{location} is already there")
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), location)
     parent, name = os.path.split(location)
     os.makedirs(parent, exist_ok=True)
     temporary = os.path.join(parent, _hidden(name))
@@ -53,7 +54,7 @@ def replace_files(location: str, files: Mapping[str, bytes]) -> None:
 def _staged(path: str, data: bytes) -> Iterator[tuple[str, str]]:
     """Write a file beside its place; remove it at the end if it is still there."""
     if os.path.isdir(path):
-        raise IsADirectoryError(f"{path} is a folder")
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     parent, name = os.path.split(path)
     temporary = os.path.join(parent, _hidden(name))
     try:

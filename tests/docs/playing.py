@@ -95,7 +95,7 @@ class _Stage:
 
     def _printed(self, block: Block, following: Block) -> dict[int, str]:
         """Run a Python block; return what it printed as the body of the output block after it."""
-        code = compile("\n" * block.line + block.body, self._name, "exec")
+        code = compile("\n" * block.line + block.body, self._name, "exec", dont_inherit=True)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(code, self._namespace)
         output = printed.getvalue()

@@ -28,7 +28,8 @@ REFERENCE = REPOSITORY / "docs" / "commands.md"
 PAGES = [
     GUIDE,
     REFERENCE,
-    *(REPOSITORY / "docs" / name for name in ("running.md", "hot-reload.md")),
+    *(REPOSITORY / "docs" / f"{name}.md" for name in ("running", "hot-reload", "authoring")),
+    REPOSITORY / "docs" / "migration.md",
     REPOSITORY / "README.md",
 ]
 

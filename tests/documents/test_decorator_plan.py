@@ -30,7 +30,7 @@ async def get_weather(
     """Look at the sky above a city.
 
     Args:
-        location (str): The city (e.g., "London", "Paris, FR").
+        location (str): Which city: "London", or "Paris, FR".
         unit (Optional[str]): This text gives way to the decorator's.
     """
     return f"12 degrees {unit} in {location}"
@@ -47,7 +47,7 @@ def test_the_parameters_carry_all_metadata_that_the_plan_lists(registry: ToolReg
     location, unit = registry["get_current_weather"].parameter_definitions
     assert location == ToolParameterDefinition(
         name="location",
-        description='The city (e.g., "London", "Paris, FR").',
+        description='Which city: "London", or "Paris, FR".',
         param_type=str,
         type_str="string",
         is_required=True,
@@ -81,7 +81,7 @@ def test_a_model_is_told_of_the_tool_as_of_a_function(registry: ToolRegistry) ->
                 "properties": {
                     "location": {
                         "type": "string",
-                        "description": 'The city (e.g., "London", "Paris, FR").',
+                        "description": 'Which city: "London", or "Paris, FR".',
                     },
                     "unit": {
                         "type": "string",
@@ -127,8 +127,8 @@ def test_the_schema_of_the_plan_comes_from_a_literal() -> None:
         """Look.
 
         Args:
-            location: The city and state, e.g. San Francisco, CA
-            unit: Temperature unit
+            location: A city with its state, such as Austin, TX
+            unit: What degrees to use
         """
 
     assert definition_of(tool(weather)).parameters == {
@@ -136,12 +136,12 @@ def test_the_schema_of_the_plan_comes_from_a_literal() -> None:
         "properties": {
             "location": {
                 "type": "string",
-                "description": "The city and state, e.g. San Francisco, CA",
+                "description": "A city with its state, such as Austin, TX",
             },
             "unit": {
                 "type": "string",
                 "enum": ["celsius", "fahrenheit"],
-                "description": "Temperature unit",
+                "description": "What degrees to use",
                 "default": "celsius",
             },
         },

@@ -28,7 +28,7 @@ class MapDesk:
 
     @tool(
         name="add_map_layer",
-        description="Add a layer to the map.",
+        description="Draw a table on the map.",
         params={
             "table": {"type": "string", "enum": lambda self: self.tables},
             "layer_id": {"type": "string"},
@@ -38,7 +38,7 @@ class MapDesk:
         },
         required=["table", "layer_id"],
         preprocess=extract_filters,
-        postprocess=lambda count: f"{count} parcels found",
+        postprocess=lambda count: f"{count} parcels match",
     )
     def put_layer(
         self, table: str, filters: list[dict[str, Any]], style: str, color: str, layer_id: str
@@ -49,7 +49,7 @@ class MapDesk:
         zones = {each["zone"] for each in filters}
         return sum(not zones or parcel in zones for parcel in PARCELS[table])
 
-    @tool(description="Remove a layer by its ID.", params={"layer_id": {"type": "string"}})
+    @tool(description="Take a layer off the map.", params={"layer_id": {"type": "string"}})
     def remove_map_layer(self, layer_id: str) -> bool:
         return self.layers.pop(layer_id, None) is not None
 
@@ -94,7 +94,7 @@ def test_every_decorated_method_is_a_tool(registry: ToolRegistry) -> None:
 def test_a_definition_has_the_fragments_and_the_required_names(registry: ToolRegistry) -> None:
     assert registry["add_map_layer"].to_schema() == {
         "name": "add_map_layer",
-        "description": "Add a layer to the map.",
+        "description": "Draw a table on the map.",
         "parameters": {
             "type": "object",
             "properties": {
@@ -110,18 +110,18 @@ def test_a_definition_has_the_fragments_and_the_required_names(registry: ToolReg
 
 
 def test_the_method_may_be_called_otherwise_than_the_tool(tooler: Tooler, desk: MapDesk) -> None:
-    assert tooler.call_sync("add_map_layer", LAYER).value == "3 parcels found"
+    assert tooler.call_sync("add_map_layer", LAYER).value == "3 parcels match"
     assert desk.layers == {"one": ("zoning", "fill", "grey")}
 
 
 def test_preprocess_sees_what_the_model_sent(tooler: Tooler, desk: MapDesk) -> None:
     given = {**LAYER, "filters": [{"zone": "R1"}], "color": "red"}
-    assert tooler.call_sync("add_map_layer", given).value == "2 parcels found"
+    assert tooler.call_sync("add_map_layer", given).value == "2 parcels match"
     assert desk.layers["one"] == ("zoning", "fill", "red")
 
 
 async def test_sync_and_async_methods_are_called_alike(tooler: Tooler) -> None:
-    assert (await tooler.call("add_map_layer", LAYER)).value == "3 parcels found"
+    assert (await tooler.call("add_map_layer", LAYER)).value == "3 parcels match"
     result = await tooler.call("run_analysis", {"prompt": "density"})
     assert result.value == "density: 1 layers"
     assert (await tooler.call("remove_map_layer", {"layer_id": "one"})).value is True
@@ -138,7 +138,7 @@ def test_an_enum_that_changes_between_two_calls_is_shown_and_enforced(
     assert stale is not None
     assert stale.kind == "invalid_arguments"
     assert 'must be one of "parks", "rivers", not "zoning"' in stale.message
-    assert tooler.call_sync("add_map_layer", {**LAYER, "table": "parks"}).value == "1 parcels found"
+    assert tooler.call_sync("add_map_layer", {**LAYER, "table": "parks"}).value == "1 parcels match"
 
 
 def test_two_desks_have_enums_of_their_own() -> None:

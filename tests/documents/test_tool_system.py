@@ -14,8 +14,8 @@ pydantic = pytest.importorskip("pydantic")
 
 @tool
 def get_weather(city: str) -> str:
-    """Get the current weather for a city."""
-    return f"Sunny in {city}"
+    """Look out of the window in a city."""
+    return f"rain over {city}"
 
 
 class Size(enum.Enum):
@@ -134,7 +134,7 @@ def test_the_bare_decorator_takes_name_description_and_types_from_the_function()
     definition = get_weather._tool_definition  # type: ignore[attr-defined]
     assert definition is definition_of(get_weather)
     assert definition.name == "get_weather"
-    assert definition.description == "Get the current weather for a city."
+    assert definition.description == "Look out of the window in a city."
     assert definition.parameters == {
         "type": "object",
         "properties": {"city": {"type": "string"}},
@@ -144,10 +144,10 @@ def test_the_bare_decorator_takes_name_description_and_types_from_the_function()
 
 def test_a_definition_executes_and_has_a_neutral_schema() -> None:
     definition = definition_of(get_weather)
-    assert definition.execute(city="Oslo") == "Sunny in Oslo"
+    assert definition.execute(city="Oslo") == "rain over Oslo"
     assert definition.to_schema() == {
         "name": "get_weather",
-        "description": "Get the current weather for a city.",
+        "description": "Look out of the window in a city.",
         "parameters": definition.parameters,
     }
 

@@ -21,13 +21,15 @@ class Clash(NamedTuple):
 
 @rule("ST801")
 def duplicate_tool(case: Clash) -> Iterator[Finding]:
-    """Two folders hold a tool of the same name.
+    """Two tools have the same name.
 
-    A name leads to one tool. The one that was found first stays: paths in the order in which
-    they were given, names in alphabetical order within one. Rename one of the two, or leave one
-    path out.
+    A name leads to one tool. One that was registered by hand stays before one in a folder, that
+    before one in a package, and that before one in a directory of modules; otherwise the one that
+    was found first: paths in the order in which they were given, names in alphabetical order
+    within one. Rename one of the two, or leave one path out.
     """
-    message = f"there is already a tool {case.claim!r} in {case.first.path}"
+    line = f":{case.first.line}" * bool(case.first.line)
+    message = f"there is already a tool {case.claim!r} in {case.first.path}{line}"
     yield Finding(ManifestPlace(("name",)), message, "rename one of the two")
 
 

@@ -1,0 +1,68 @@
+"""What is wrong with a whole source of tools, and the line of its code that is to blame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from types import TracebackType
+from typing import NamedTuple
+
+from sovl_tools.loading.checks import code
+from sovl_tools.loading.checks.code import CodeCase
+from sovl_tools.loading.failures import column_of, told
+from sovl_tools.loading.whereabouts import Whereabouts, shown
+from sovl_tools.model.diagnostic import Diagnostic, Rule
+
+
+class Unit(NamedTuple):
+    """Something that is imported in the search for tools.
+
+    Attributes:
+        words: what it is, such as ``"the entry point 'weather'"``.
+        path: where it is: a file, or the dotted name of a module.
+        module: the dotted name of a module; what begins with the first part of it is its own code.
+    """
+
+    words: str
+    path: str
+    module: str
+
+    @classmethod
+    def of_module(cls, name: str, kind: str = "module") -> Unit:
+        """Return the unit of an importable module or package."""
+        return cls(f"the {kind} {name!r}", name, name)
+
+
+def failed(error: BaseException, unit: Unit) -> Diagnostic:
+    """Return that a unit can't be imported, at the last line of its own code that ran."""
+    words = f"{unit.words} can't be imported: {told(error)}"
+    return mishap(code.unavailable_source, words, *_place(error, unit))
+
+
+def empty(unit: Unit) -> Diagnostic:
+    """Return that there is no tool in a unit."""
+    return mishap(code.nothing_found, f"there is no tool in {unit.words}", unit.path)
+
+
+def mishap(rule: Rule, words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:
+    """Return what a rule says, in those words, of something that is no single tool."""
+    (found,) = rule.check(CodeCase(words))
+    return Diagnostic(rule.code, rule.severity, found.message, found.help, None, path, line, column)
+
+
+def _place(error: BaseException, unit: Unit) -> Whereabouts:
+    if isinstance(error, SyntaxError) and os.path.isfile(error.filename or ""):
+        place = max(error.lineno or 1, 1), max(error.offset or 1, 1)
+        return Whereabouts(shown(str(error.filename)), *place)
+    own = [Whereabouts(unit.path), *_own_places(error, unit.module.partition(".")[0])]
+    return own[-1]
+
+
+def _own_places(error: BaseException, root: str) -> Iterator[Whereabouts]:
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None:
+        executed, module = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__")
+        if str(module).partition(".")[0] == root:
+            column = column_of(executed, trace.tb_lasti)
+            yield Whereabouts(shown(executed.co_filename), trace.tb_lineno or 1, column)
+        trace = trace.tb_next

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run, Write
+
+SERVICE = '''
+from dataclasses import dataclass
+
+
+@dataclass
+class Place:
+    """A place.
+
+    Attributes:
+        city: Its name.
+    """
+
+    city: str
+
+
+async def forecast(place: Place, days: int = 3) -> dict:
+    """Tell the weather.
+
+    Args:
+        place: Where.
+        days: How many days.
+    """
+    return {"city": place.city, "days": days}
+
+
+def odd(stream: object()): ...
+
+
+class Service: ...
+'''
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Path:
+    """A package with functions, in the current directory."""
+    place = tmp_path / "weather"
+    place.mkdir()
+    (place / "service.py").write_text(SERVICE)
+    (place / "broken.py").write_text("raise SystemExit(7)\n")
+    return tmp_path
+
+
+def everything(root: Path) -> list[str]:
+    return sorted(
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    )
+
+
+def test_a_new_tool_validates_and_can_be_called(run: Run) -> None:
+    done = run("new", "get_weather", "--param", "city:string", "--param", "days:integer=3")
+    assert (done.code, done.out) == (
+        0,
+        "tools/get_weather/get_weather.json\ntools/get_weather/get_weather.py\n",
+    )
+    assert done.err == (
+        "next: write the function in get_weather.py, then: sovl-tools call get_weather city=text\n"
+    )
+    assert run("validate").out.endswith(": 1 loaded; no problems\n")
+    assert run("call", "get_weather", "city=Oslo").out == '{"city": "Oslo", "days": 3}\n'
+    assert run("sync", "--check").code == 0
+
+
+def test_every_type_has_a_sample_in_the_call(run: Run) -> None:
+    kinds = ["string", "integer", "number", "boolean", "array", "object"]
+    options = [part for kind in kinds for part in ("--param", f"a_{kind}:{kind}")]
+    done = run("new", "echo", *options, "--tools", "my tools", "--async")
+    command = done.err.strip().partition("sovl-tools ")[2]
+    assert command.endswith("'a_array=[]' 'a_object={}' --tools 'my tools'")
+    called = run(
+        "call", "echo", "a_string=text", "a_integer=1", "a_number=1.5", "a_boolean=true",
+        "a_array=[]", "a_object={}", "--tools", "my tools",
+    )  # fmt: skip
+    assert called.code == 0
+    assert run("validate", "my tools").out.endswith("; no problems\n")
+
+
+def test_quiet_says_what_was_written_and_no_more(run: Run) -> None:
+    done = run("-q", "new", "echo", "--description", "Say it.")
+    assert (done.code, done.err) == (0, "")
+    assert run("show", "echo").out.splitlines()[2] == "Say it."
+
+
+def test_the_directory_is_the_first_that_is_configured(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\npaths = ["one", "two"]\n')
+    assert run("new", "echo").out.startswith("one/echo/echo.json\n")
+    assert run("new", "echo", SOVL_TOOLS_PATH="three:four").out.startswith("three/echo/")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "my-tool",
+            "'my-tool' can't name a tool: it is not an ASCII identifier; call it 'my_tool'",
+        ),
+        ("class", "'class' can't name a tool: it is a Python keyword; call it 'class_'"),
+        ("_own", "folders whose name begins with '_' are no tools; call it 'own'"),
+        ("--", "Missing argument"),
+        ("../up", "can't name a tool: it is not an ASCII identifier; call it 'up'"),
+        ("日本", "can't name a tool: it is not an ASCII identifier\n"),
+    ],
+)
+def test_a_name_must_fit(name: str, words: str, run: Run, tmp_path: Path) -> None:
+    done = run("new", name)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert everything(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--param", "city"], "'city' is not NAME:TYPE"),
+        (["--param", "a:string", "--param", "a:int"], "a parameter is named twice"),
+        (["--param", "a:string", "--from", "json:dumps"], "leave --param and --async out"),
+        (["--async", "--from", "json:dumps"], "leave --param and --async out"),
+        (["--description", " "], "the description is blank"),
+        (["--description", "\udcff"], "the description is not UTF-8"),
+        (["--from", "json"], "'json' is not MODULE:FUNCTION"),
+        (["--from", "json:a.b"], "'json:a.b' is not MODULE:FUNCTION"),
+        (["--from", "nowhere:f"], "nowhere can't be imported: ModuleNotFoundError"),
+        (["--from", "..up:f"], "'..up:f' is not MODULE:FUNCTION"),
+        (["--from", "__main__.x:f"], "can't be imported"),
+        (["--from", "weather.broken:f"], "weather.broken can't be imported: SystemExit: 7"),
+        (["--from", "weather.service:forcast"], "no 'forcast'; did you mean 'forecast'?"),
+        (["--from", "weather.service:nothing"], "weather.service has no 'nothing'\n"),
+        (["--from", "weather.service:Service"], "weather.service:Service is no function"),
+        (["--from", "weather.service:__name__"], "is no function"),
+        (["--from", "weather.service:odd"], "odd: 'stream': annotated <object"),
+    ],
+)
+def test_misuse_writes_nothing(options: list[str], words: str, run: Run, service: Path) -> None:
+    before = everything(service)
+    done = run("new", "echo", *options)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert everything(service) == before
+
+
+def test_an_interrupt_is_no_failure_of_the_module(run: Run, service: Path) -> None:
+    (service / "weather" / "broken.py").write_text("raise KeyboardInterrupt\n")
+    done = run("new", "echo", "--from", "weather.broken:f")
+    assert (done.code, done.err.strip()) == (1, "Aborted!")
+
+
+def test_a_tool_that_is_there_is_left_alone_unless_it_is_forced(run: Run, write: Write) -> None:
+    place = write("echo", helpers="x = 1\n")
+    before = (place / "echo.json").read_text()
+    done = run("new", "echo")
+    assert (done.code, done.out) == (2, "")
+    assert "'tools/echo' is already there; --force writes over its files" in done.err
+    assert (place / "echo.json").read_text() == before
+    assert run("new", "echo", "--force").code == 0
+    assert json.loads((place / "echo.json").read_text())["parameters"]["properties"] == {}
+    assert (place / "helpers.py").exists()
+    assert run("validate").out.endswith("; no problems\n")
+
+
+def test_a_place_that_can_not_be_written_is_misuse(run: Run, write: Write, tmp_path: Path) -> None:
+    write("echo")
+    (tmp_path / "file").write_text("")
+    done = run("new", "echo", "--tools", "file")
+    assert (done.code, "'file/echo' can't be written: " in done.err) == (2, True)
+    done = run("new", "other", "--tools", "tools/echo")
+    assert (done.code, "'tools/echo' is a tool" in done.err) == (2, True)
+    (tmp_path / "tools" / "flat").write_text("")
+    assert run("new", "flat", "--force").code == 2
+
+
+@pytest.mark.parametrize("name", ["get_forecast", "forecast"])
+def test_a_function_becomes_a_tool(name: str, run: Run, service: Path) -> None:
+    done = run("new", name, "--from", "weather.service:forecast")
+    assert done.code == 0
+    assert done.err == f"next: PYTHONPATH=. sovl-tools call {name} 'place={{}}'\n"
+    path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}
+    assert run("validate", **path).out.endswith("; no problems\n")
+    called = run("call", name, 'place={"city": "Oslo"}', **path)
+    assert called.out == '{"city": "Oslo", "days": 3}\n'
+    document = json.loads((service / "tools" / name / f"{name}.json").read_text())
+    assert document["description"] == "Tell the weather."
+    assert document["parameters"]["properties"]["days"] == {
+        "type": "integer", "default": 3, "description": "How many days.",
+    }  # fmt: skip
+    assert run("sync", "--check", **path).code == 0
+
+
+def test_a_function_of_an_installed_package_needs_no_path(run: Run) -> None:
+    done = run("new", "nearest", "--from", "sovl_tools.model.suggestion:did_you_mean")
+    assert done.code == 0
+    assert done.err.startswith("next: sovl-tools call nearest word=text ")
+    assert run("validate").out.endswith("; no problems\n")

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import Run, Write, manifest_of
+
+CODE = '''def {}(text: str, times: int = 2) -> str:
+    """Say it.
+
+    Args:
+        times: How often.
+    """
+    return text * times
+'''
+MANIFEST = """{
+  "name": "echo",
+  "description": "Say something.",
+  "parameters": {
+    "type": "object",
+    "properties": {
+      "text": {"type": "string", "description": "What to say."}
+    },
+    "required": ["text"]
+  }
+}
+"""
+DIFF = """--- tools/echo/echo.json
++++ tools/echo/echo.json
+@@ -4,7 +4,8 @@
+   "parameters": {
+     "type": "object",
+     "properties": {
+-      "text": {"type": "string", "description": "What to say."}
++      "text": {"type": "string", "description": "What to say."},
++      "times": {"type": "integer", "description": "How often.", "default": 2}
+     },
+     "required": ["text"]
+   }
+"""
+
+
+def test_a_manifest_is_mended_and_the_change_is_shown(run: Run, write: Write) -> None:
+    place = write("echo", MANIFEST, CODE.format("echo"))
+    done = run("sync")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"{DIFF}1 manifest changed, of 1 tool\n"
+    assert '"times": {"type": "integer", ' in (place / "echo.json").read_text()
+    assert run("validate").out.endswith("; no problems\n")
+    again = run("sync")
+    assert (again.code, again.out) == (0, "0 manifests changed, of 1 tool\n")
+
+
+def test_check_writes_nothing_and_fails(run: Run, write: Write) -> None:
+    place = write("echo", MANIFEST, CODE.format("echo"))
+    done = run("sync", "--check")
+    assert (done.code, done.err) == (1, "")
+    assert done.out == f"{DIFF}1 manifest would change, of 1 tool\n"
+    assert (place / "echo.json").read_text() == MANIFEST
+    run("sync")
+    assert run("sync", "--check").code == 0
+
+
+def test_the_diff_is_coloured_on_a_terminal(terminal: Run, write: Write) -> None:
+    write("echo", MANIFEST, CODE.format("echo"))
+    text = terminal("sync", "--check").out
+    assert "\x1b[1m--- tools/echo/echo.json\x1b[0m" in text
+    assert "\x1b[36m@@ -4,7 +4,8 @@\x1b[0m" in text
+    assert '\x1b[31m-      "text": {' in text
+    assert '\x1b[32m+      "times": {' in text
+    assert "\x1b[33m1 manifest would change, of 1 tool\x1b[0m" in text
+    assert "\x1b" not in terminal("sync", "--check", NO_COLOR="1").out
+
+
+def test_one_tool_can_be_named(run: Run, write: Write) -> None:
+    for name in ("echo", "other"):
+        write(name, manifest_of(name), CODE.format(name))
+    assert run("sync", "other").out.endswith("\n1 manifest changed, of 1 tool\n")
+    assert run("sync", "--check").out.endswith("\n1 manifest would change, of 2 tools\n")
+    unknown = run("sync", "ecko")
+    assert (unknown.code, "did you mean 'echo'?" in unknown.err) == (2, True)
+    unknown = run("sync", "zzz")
+    assert (unknown.code, "sovl-tools list shows the tools" in unknown.err) == (2, True)
+    assert run("sync", "--tools", "nowhere").code == 2
+
+
+def test_a_broken_folder_does_not_stop_the_others(run: Run, write: Write) -> None:
+    write("a_broken", "{")
+    write("b_broken", code="raise ValueError('no')\n")
+    write("echo", MANIFEST, CODE.format("echo"))
+    done = run("sync")
+    assert done.code == 1
+    assert "tools/a_broken/a_broken.json:1:2: ST201 " in done.out
+    assert "tools/b_broken/b_broken.py:1:1: ST501 ValueError while importing: no" in done.out
+    assert done.out.endswith(f"{DIFF}1 manifest changed, of 3 tools\n")
+
+
+def test_a_property_that_is_not_taken_is_told_until_it_is_pruned(run: Run, write: Write) -> None:
+    place = write("echo", code="def echo(): ...\n")
+    before = (place / "echo.json").read_text()
+    done = run("sync")
+    assert done.code == 1
+    assert "ST402 the function does not take 'text', which the manifest lists" in done.out
+    assert "help: add the parameter, or remove the property: sovl-tools sync --prune" in done.out
+    assert (place / "echo.json").read_text() == before
+    done = run("sync", "--prune")
+    assert (done.code, done.out.endswith("1 manifest changed, of 1 tool\n")) == (0, True)
+    document = json.loads((place / "echo.json").read_text())
+    assert document["parameters"] == {"type": "object", "properties": {}, "required": []}
+
+
+def test_a_manifest_is_made_where_there_is_none(run: Run, write: Write) -> None:
+    place = write("echo", code=CODE.format("echo"))
+    (place / "echo.json").unlink()
+    done = run("sync")
+    assert done.out.startswith("--- /dev/null\n+++ tools/echo/echo.json\n@@ -0,0 +1,")
+    assert done.code == 0
+    assert run("validate").out.endswith("; no problems\n")
+
+
+def test_a_line_without_a_break_is_shown_as_one(run: Run, write: Write) -> None:
+    write("echo", json.dumps(manifest_of("echo")), CODE.format("echo"))
+    assert run("sync").out.count("\n\\ No newline at end of file\n") == 2
+
+
+def test_notes_go_to_the_error_output_unless_it_is_quiet(run: Run, write: Write) -> None:
+    write("echo", manifest_of("echo", enabled=False))
+    assert run("sync").err == 'tools/echo: left alone: its manifest says "enabled": false\n'
+    assert run("-q", "sync").err == ""
+
+
+def test_what_a_tool_prints_is_not_among_the_results(run: Run, write: Write) -> None:
+    write("echo", code="print('hello')\n\n\ndef echo(text: str): ...\n")
+    done = run("sync")
+    assert (done.out, done.err) == ("0 manifests changed, of 1 tool\n", "hello\n")
+
+
+def test_a_directory_without_tools_is_told_and_no_failure(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    done = run("sync")
+    assert done.code == 0
+    assert "ST106 there is no tool in tools" in done.out
+
+
+def test_a_file_in_the_place_of_a_directory_fails(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tools").write_text("")
+    done = run("sync")
+    assert (done.code, "ST101" in done.out) == (1, True)
+
+
+def test_an_import_may_take_its_time_and_no_longer(run: Run, write: Write) -> None:
+    write("echo", code="import time\n\ntime.sleep(60)\n")
+    done = run("sync", "--import-timeout", "0.2")
+    assert (done.code, "ST504 importing was not done after 0.2 s" in done.out) == (1, True)
+
+
+def test_a_manifest_that_can_not_be_written_stops_no_other(run: Run, write: Write) -> None:
+    path = "tools/a_odd/a_odd.json"
+    code = f"import os\n\nos.remove({path!r})\nos.mkdir({path!r})\n\n\n"
+    write("a_odd", code=code + CODE.format("a_odd"))
+    write("echo", MANIFEST, CODE.format("echo"))
+    done = run("sync")
+    assert (done.code, done.err) == (1, f"{path} can't be written: Is a directory\n")
+    assert done.out == f"{DIFF}1 manifest changed, of 1 tool\n"

@@ -1,0 +1,166 @@
+"""The guides about tools in code say all of it: types, arguments of the decorator, codes, names."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+import sovl_tools
+from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.authoring.decorator import FIELDS
+from sovl_tools.authoring.marks import Marks
+from sovl_tools.authoring.scalars import _NAMED
+from sovl_tools.loading.checks.code import RULES
+from tests.conftest import REPOSITORY
+from tests.docs.blocks import Document
+
+AUTHORING = REPOSITORY / "docs" / "authoring.md"
+MIGRATION = REPOSITORY / "docs" / "migration.md"
+EXAMPLES = REPOSITORY / "docs" / "examples"
+
+
+def section(page: Path, title: str) -> str:
+    _, _, rest = page.read_text(encoding="utf-8").partition(f". {title}\n\n")
+    return rest.partition("\n## ")[0]
+
+
+def cells(text: str) -> list[list[str]]:
+    """Return the rows of a table, without its head, as their cells."""
+    rows = re.findall(r"^\| (.*) \|$", text, re.MULTILINE)
+    return [re.split(r" \| ", row) for row in rows if "---" not in row][1:]
+
+
+def code_in(cell: str) -> list[str]:
+    return [each.replace("\\|", "|") for each in re.findall(r"`([^`]+)`", cell)]
+
+
+class Row(NamedTuple):
+    """A row of the table of types; the expressions are Python, the others JSON."""
+
+    annotation: str
+    schema: str
+    sent: str
+    received: str
+
+
+def rows() -> list[Row]:
+    table = cells(section(AUTHORING, "Types"))
+    return [
+        Row(annotation, *(code_in(cell)[0] for cell in others))
+        for first, *others in table
+        for annotation in code_in(first)
+    ]
+
+
+def names_of_the_page() -> dict[str, Any]:
+    """Return what the Python block above the table defines."""
+    start = section(AUTHORING, "Types").partition("```python\n")[2]
+    module = ModuleType("document")
+    code = compile(start.partition("```")[0], "authoring.md", "exec", dont_inherit=True)
+    exec(code, vars(module))
+    return vars(module)
+
+
+@pytest.fixture(scope="module")
+def names() -> dict[str, Any]:
+    return names_of_the_page()
+
+
+@pytest.mark.parametrize("row", rows(), ids=[row.annotation for row in rows()])
+def test_a_row_of_the_table_of_types_holds(row: Row, names: dict[str, Any]) -> None:
+    received = []
+
+    def echo(value: Any) -> None:
+        """Keep it."""
+        received.append(value)
+
+    echo.__annotations__["value"] = eval(row.annotation, names)
+    registry = ToolRegistry()
+    registry.register(echo)
+    assert registry["echo"].parameters["properties"]["value"] == json.loads(row.schema)
+    assert Tooler(registry).call_sync("echo", {"value": json.loads(row.sent)}).ok
+    expected = eval(row.received, names)
+    assert received == [expected]
+    assert type(received[0]) is type(expected)
+
+
+def test_the_table_names_every_class_of_the_standard_library_that_is_known() -> None:
+    text = section(AUTHORING, "Types")
+    classes = {name.partition(".")[2] for name in _NAMED}
+    known = {name for name in classes if not name.endswith(("PosixPath", "WindowsPath"))}
+    assert {name for name in known if not re.search(rf"\b{name}\b", text)} == set()
+
+
+def test_the_guide_names_every_argument_of_the_decorator() -> None:
+    table = cells(section(AUTHORING, "What the decorator takes"))
+    told = {name for row in table for name in code_in(row[0])}
+    assert told == {*Marks._fields[:-1], *FIELDS}
+
+
+def test_the_guide_has_a_row_for_every_code_of_tools_in_code() -> None:
+    table = cells(section(AUTHORING, "What is refused, and how it is told").rpartition("```")[0])
+    codes = [row[0] for row in table if row[0].startswith("ST")]
+    assert codes == [rule.code for rule in RULES]
+
+
+def test_the_guide_shows_the_examples_as_they_ship() -> None:
+    shown = Document.read(AUTHORING).files
+    shipped = sorted(EXAMPLES.glob("*.py"))
+    assert len(shipped) == 3
+    for file in shipped:
+        assert shown[f"plugins/{file.name}"] == file.read_text(encoding="utf-8")
+
+
+CALLS = [
+    ("convert_length", {"length": 1, "source": "km"}, 1000.0),
+    ("convert_temperature", {"degrees": 32, "source": "fahrenheit", "target": "celsius"}, 0.0),
+    ("convert_temperature", {"degrees": 0, "source": "celsius", "target": "kelvin"}, 273.15),
+    ("days_between", {"first": "2026-11-22", "last": "2026-11-20"}, -2),
+    ("explain_term", {"term": "registry"}, "Tools by name."),
+    ("weekday_of", {"day": "2026-11-22"}, "Sunday"),
+]
+
+
+@pytest.fixture(scope="module")
+def examples() -> ToolRegistry:
+    registry = ToolRegistry()
+    registry.load_modules(EXAMPLES)
+    return registry
+
+
+def test_the_examples_load_without_any_finding(examples: ToolRegistry) -> None:
+    assert [str(each) for each in examples.report.diagnostics] == []
+    assert [tool.name for tool in examples] == sorted({name for name, *_ in CALLS})
+
+
+@pytest.mark.parametrize(("name", "given", "value"), CALLS)
+def test_an_example_works(
+    examples: ToolRegistry, name: str, given: dict[str, Any], value: Any
+) -> None:
+    assert Tooler(examples).call_sync(name, given).value == value
+
+
+def test_an_example_tells_the_model_what_is_impossible(examples: ToolRegistry) -> None:
+    given = {"degrees": -500, "source": "celsius", "target": "kelvin"}
+    error = Tooler(examples).call_sync("convert_temperature", given).error
+    assert str(error) == "-500 celsius is below absolute zero"
+
+
+HOLDERS: dict[str, Any] = {
+    "registry": ToolRegistry,
+    "ToolRegistry": ToolRegistry,
+    "": sovl_tools,
+}
+
+
+def test_every_name_that_the_migration_leads_to_exists() -> None:
+    targets = [code for row in cells(section(MIGRATION, "Names")) for code in code_in(row[1])]
+    calls = [re.match(r"(?:(\w+)\.)?(\w+)\(", code) for code in targets]
+    found = [(call[1] or "", call[2]) for call in calls if call]
+    assert len(found) > 8
+    assert [each for each in found if not hasattr(HOLDERS[each[0]], each[1])] == []

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from annotated_types import Ge
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.model.errors import InferenceError
+from sovl_tools.scaffolding.folder import NewFolder, fitting_name, folder_for, folder_of
+from sovl_tools.scaffolding.module import source_of
+from sovl_tools.scaffolding.parameter import PYTHON, NewParameter
+from sovl_tools.scaffolding.saving import create_folder
+from sovl_tools.scaffolding.syncing import sync_of
+from tests.validation.strategies import moderate
+
+DEFAULTS = {"string": 'a"\\', "integer": 2, "number": 1.5, "boolean": True, "array": [1]}
+EVERY = [
+    *(NewParameter(f"{kind}_needed", kind) for kind in PYTHON),
+    *(NewParameter(f"{kind}_spare", kind, is_required=False) for kind in PYTHON),
+    *(
+        NewParameter(f"{kind}_given", kind, is_required=False, default=value)
+        for kind, value in DEFAULTS.items()
+    ),
+    NewParameter("object_given", "object", is_required=False, default={"a": 1}),
+]
+NEEDED = {
+    "string_needed": "a",
+    "integer_needed": 1,
+    "number_needed": 1.5,
+    "boolean_needed": False,
+    "array_needed": [1],
+    "object_needed": {"a": 1},
+}
+
+
+def put(folder: NewFolder, root: Path) -> ToolRegistry:
+    create_folder(f"{root}/tools/{folder.name}", folder.files)
+    return ToolRegistry.from_directory(root / "tools")
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_new_tool_is_sound_and_returns_its_arguments(*, is_async: bool, tmp_path: Path) -> None:
+    registry = put(folder_of("fresh", EVERY, is_async=is_async), tmp_path)
+    assert registry.report.diagnostics == ()
+    assert inspect.iscoroutinefunction(registry["fresh"].function) is is_async
+    value = Tooler(registry).call_sync("fresh", NEEDED).value
+    assert value == {
+        **NEEDED,
+        **{f"{kind}_spare": None for kind in PYTHON},
+        **{f"{kind}_given": default for kind, default in DEFAULTS.items()},
+        "object_given": {"a": 1},
+    }
+
+
+def test_a_new_tool_is_in_line_with_its_function(tmp_path: Path) -> None:
+    registry = put(folder_of("fresh", EVERY), tmp_path)
+    [candidate] = registry.report.folders
+    [found] = [sync_of(each) for each in folders(tmp_path)]
+    assert (candidate.name, found.is_changed, found.diagnostics()) == ("fresh", False, ())
+
+
+def folders(root: Path) -> Any:
+    from sovl_tools.loading.collecting import collect
+
+    return collect([root / "tools"]).folders
+
+
+def test_a_tool_may_have_no_parameters(tmp_path: Path) -> None:
+    registry = put(folder_of("fresh", [], description="Do it."), tmp_path)
+    assert registry.report.diagnostics == ()
+    assert registry["fresh"].description == "Do it."
+    assert Tooler(registry).call_sync("fresh", {}).value == {}
+
+
+def test_what_is_required_comes_first() -> None:
+    parameters = [
+        NewParameter("a", "integer", is_required=False, default=1),
+        NewParameter("b", "string"),
+    ]
+    made = folder_of("fresh", parameters)
+    assert list(made.document["parameters"]["properties"]) == ["b", "a"]
+    assert made.source.startswith("def fresh(b: str, a: int = 1) -> dict:\n")
+
+
+@moderate
+@given(
+    st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20
+    )
+)
+@example('say "hi"')
+@example('a"""')
+@example("first\n\n  second \\\\")
+def test_any_description_becomes_the_docstring(text: str) -> None:
+    source = source_of("fresh", [], description=text)
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    found = ast.get_docstring(function, clean=False) or ""
+    assert "".join(found.split()) == "".join(text.split())
+
+
+class Options(TypedDict, total=False):
+    lower: bool
+    names: list[str]
+
+
+def loose(text, options: Options, more: list = (), number: int = 3, **rest):  # type: ignore[no-untyped-def,type-arg,assignment] # noqa: ANN001,ANN003,ANN201
+    """Do it."""
+    return {"text": text, **rest}
+
+
+def undocumented(a: int, _own: int = 1) -> int:
+    return a
+
+
+def foreign(a: object(), *rest: int) -> None: ...  # type: ignore[valid-type]
+
+
+async def slow(a: int) -> int:
+    """Wait."""
+    return a
+
+
+def made_for(function: Callable[..., Any], name: str = "fresh") -> NewFolder:
+    return folder_for(name, function, module=__name__, attribute=function.__name__)
+
+
+@pytest.mark.parametrize("function", [loose, undocumented, slow])
+@pytest.mark.parametrize("name", ["fresh", None])
+def test_the_tool_of_a_function_is_sound(
+    function: Callable[..., Any], name: str | None, tmp_path: Path
+) -> None:
+    name = name or function.__name__
+    registry = put(made_for(function, name), tmp_path)
+    assert registry.report.diagnostics == ()
+    assert registry[name].function is function
+    assert [sync_of(each).is_changed for each in folders(tmp_path)] == [False]
+
+
+def test_what_a_function_does_not_say_is_to_be_written() -> None:
+    properties = made_for(loose).document["parameters"]["properties"]
+    texts = {name: schema["description"] for name, schema in properties.items()}
+    assert texts["text"] == "Say what text means, its unit and its format."
+    assert next(iter(properties["text"])) == "type"
+    inner = properties["options"]["properties"]
+    assert inner["lower"]["description"].startswith("Say what lower means")
+    assert properties["more"]["items"] == {}
+    assert (
+        made_for(undocumented).document["description"] == "Say what fresh does and when to use it."
+    )
+    assert "_own" not in made_for(undocumented).document["parameters"]["properties"]
+
+
+def test_a_description_wins_over_the_docstring() -> None:
+    made = folder_for("fresh", slow, module="m", attribute="slow", description="Be quick.")
+    assert made.document["description"] == "Be quick."
+    assert "from m import slow as fresh\n" in made.source
+    assert json.loads(made.files["fresh.json"]) == made.document
+
+
+def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
+    def own(a: Annotated[int, Ge(5)] = 3) -> None: ...
+
+    assert "default" not in made_for(own).document["parameters"]["properties"]["a"]
+
+
+def test_a_function_that_can_not_be_expressed_is_refused() -> None:
+    with pytest.raises(InferenceError, match="foreign: 'a'"):
+        made_for(foreign)
+
+
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [
+        ("my-tool", "my_tool"),
+        ("écho!", "echo"),
+        ("3d", "tool_3d"),
+        ("class", "class_"),
+        ("_own", "own"),
+        ("a" * 70, "a" * 64),
+        ("-", None),
+        ("日本", None),
+    ],
+)
+def test_a_name_that_does_not_fit_has_a_better_one(name: str, better: str | None) -> None:
+    assert fitting_name(name) == better

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+from itertools import takewhile
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.scaffolding.jsonedit import edited
+from sovl_tools.scaffolding.jsontree import Node, parsed
+from tests.scaffolding.strategies import changed, documents, texts_of
+from tests.validation.strategies import moderate, values
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def slices(node: Node, text: str, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], str]:
+    """Return the text of each value that is reached through objects alone."""
+    found = {path: text[node.start : node.end]}
+    for child in node.children:
+        if child.key is not None:
+            found |= slices(child.value, text, (*path, child.key))
+    return found
+
+
+@moderate
+@given(st.data())
+def test_the_text_says_what_the_document_says(data: st.DataObject) -> None:
+    before = data.draw(documents)
+    after = data.draw(changed(before) | documents)
+    text = data.draw(texts_of(before))
+    new = edited(text, after)
+    assert canonical(json.loads(new)) == canonical(after)
+    assert edited(new, after) == new
+    assert edited(text, before) == text
+
+
+@moderate
+@given(st.data())
+def test_what_is_the_same_stays_as_it_is_written(data: st.DataObject) -> None:
+    before = data.draw(documents)
+    after = data.draw(changed(before))
+    text = data.draw(texts_of(before))
+    new = edited(text, after)
+    old_slices, new_slices = slices(parsed(text), text), slices(parsed(new), new)
+    shared = [
+        path
+        for path in old_slices.keys() & new_slices.keys()
+        if canonical(json.loads(old_slices[path])) == canonical(json.loads(new_slices[path]))
+    ]
+    assert [path for path in shared if old_slices[path] != new_slices[path]] == []
+
+
+@moderate
+@given(st.data())
+def test_one_member_more_or_less_is_one_piece_of_text_more_or_less(data: st.DataObject) -> None:
+    shorter = data.draw(documents.filter(bool))
+    place = data.draw(st.integers(0, len(shorter)))
+    pairs = list(shorter.items())
+    longer = dict([*pairs[:place], ("new", data.draw(values)), *pairs[place:]])
+    for before, after in ((shorter, longer), (longer, shorter)):
+        text = data.draw(texts_of(before))
+        new = edited(text, after)
+        assert list(json.loads(new)) == list(after)
+        assert is_one_piece(*sorted((text, new), key=len))
+
+
+def is_one_piece(shorter: str, longer: str) -> bool:
+    """Tell whether the longer text is the shorter one with a piece put in somewhere."""
+    before = shared(shorter, longer)
+    after = shared(shorter[::-1], longer[::-1])
+    return before + after >= len(shorter)
+
+
+def shared(one: str, other: str) -> int:
+    """Return how many characters two texts have in common from the beginning."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+@pytest.mark.parametrize(
+    ("text", "document", "expected"),
+    [
+        ('{"a":1}', {"a": 1, "b": [1, 2]}, '{"a":1,"b":[1,2]}'),
+        ('{"a": 1}', {"b": 2, "a": 1}, '{"b": 2, "a": 1}'),
+        ('{ "a": 1 }', {"a": 1, "b": {"c": 2}}, '{ "a": 1, "b": { "c": 2 } }'),
+        ("[ 1 ]", [1, [2]], "[ 1, [ 2 ] ]"),
+        ('{\n\t"a": 1\n}\n', {"a": 1, "b": 2}, '{\n\t"a": 1,\n\t"b": 2\n}\n'),
+        ('{\r\n  "a": 1\r\n}', {"a": 1, "b": 2}, '{\r\n  "a": 1,\r\n  "b": 2\r\n}'),
+        ('{\n  "a": [1]\n}', {"a": [0, 1, 2]}, '{\n  "a": [0, 1, 2]\n}'),
+        ('{\n "a": 1\n, "b": 2\n}', {"a": 1, "b": 2, "c": 3}, '{\n "a": 1\n, "b": 2\n, "c": 3\n}'),
+        ('{"a": 1, "b": 2,\n "c": 3}', {"a": 1, "c": 3}, '{"a": 1,\n "c": 3}'),
+        ('{"a": {}}', {}, "{}"),
+        ("{}", {"a": {"b": {"c": 1}}}, '{\n  "a": {\n    "b": {"c": 1}\n  }\n}'),
+        ('{"a": "\\u00e9"}', {"a": "\u00e9", "b": "\u00e8"}, '{"a": "\\u00e9", "b": "\\u00e8"}'),
+        ('{"a": "\u00e9"}', {"a": "\u00e9", "b": "\u00e8"}, '{"a": "\u00e9", "b": "\u00e8"}'),
+        ('{"a": 1}', {"a": "\ud800"}, '{"a": "\\ud800"}'),
+        ('{"a": 1}', {"a": True}, '{"a": true}'),
+        ('{"a": 1e2}', {"a": 100.0, "b": 1}, '{"a": 1e2, "b": 1}'),
+        ('{"a": 1}', [1], "[1]"),
+        (' {"a":\n1}', {"a": 1, "b": 2}, ' {"a":\n1, "b": 2}'),
+    ],
+)  # fmt: skip
+def test_new_text_is_in_the_manner_of_the_old(text: str, document: Any, expected: str) -> None:
+    assert edited(text, document) == expected
+
+
+ONE_LINE = """{
+  "p": {
+    "a": {"type": "integer"}
+  }
+}"""
+SEVERAL = """{
+    "p": {
+        "a": {
+            "type": "integer"
+        }
+    }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (ONE_LINE, '    "b": {"type": "array", "items": {}}\n'),
+        (
+            SEVERAL,
+            '        "b": {\n            "type": "array",\n            "items": {}\n        }\n',
+        ),
+    ],
+)
+def test_an_object_stands_as_its_siblings_do(text: str, line: str) -> None:
+    document = {"p": {"a": {"type": "integer"}, "b": {"type": "array", "items": {}}}}
+    assert line in edited(text, document)
+
+
+def test_a_long_object_stands_on_one_line_among_siblings_that_do() -> None:
+    schema = {"type": "string", "description": "word " * 30}
+    document = {"p": {"a": {"type": "integer"}, "b": schema}}
+    assert f'    "b": {json.dumps(schema)}\n' in edited(ONE_LINE, document)
+
+
+def test_an_object_of_objects_takes_several_lines_all_the_same() -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "string"}}}
+    document = {"p": {"a": {"type": "integer"}, "b": schema}}
+    assert '        "x": {"type": "string"}\n' in edited(ONE_LINE, document)
+
+
+def test_the_length_decides_where_siblings_differ() -> None:
+    text = '{\n  "p": {\n    "a": {\n      "x": 1\n    },\n    "b": {"x": 1}\n  }\n}'
+    document = {"p": {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}, "d": {"x": "y" * 100}}}
+    new = edited(text, document)
+    assert '    "c": {"x": 1},\n' in new
+    assert '    "d": {\n      "x": "' in new
+
+
+def test_a_text_that_ends_too_early_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no end"):
+        parsed('{"a": [1')
+    with pytest.raises(ValueError, match="Expecting"):
+        edited("{", {})

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools.loading.discovery import discover
+from sovl_tools.scaffolding.syncing import Sync, sync_of
+from tests.conftest import Write, manifest_of
+
+CODE = 'def echo(text: str, times: int = 2) -> str:\n    """Say it."""\n    return text\n'
+
+
+def synced(root: Path, **options: Any) -> Sync:
+    [folder] = discover("tools", f"{root}/tools")
+    return sync_of(folder, **options)
+
+
+def told(found: Sync) -> list[str]:
+    return [f"{each.code} {each.path}:{each.line}" for each in found.diagnostics()]
+
+
+def test_the_text_is_that_of_the_mended_manifest(write: Write, tmp_path: Path) -> None:
+    write("echo", manifest_of("echo", tags=["a"]), CODE)
+    found = synced(tmp_path)
+    document = json.loads(found.after or "")
+    assert document["parameters"]["properties"]["times"] == {"type": "integer", "default": 2}
+    assert document["tags"] == ["a"]
+    assert (found.is_changed, told(found)) == (True, [])
+
+
+def test_saving_ends_the_drift(write: Write, tmp_path: Path) -> None:
+    place = write("echo", code=CODE)
+    found = synced(tmp_path)
+    assert (place / "echo.json").read_text() == found.before
+    found.save()
+    assert (place / "echo.json").read_text() == found.after
+    assert not synced(tmp_path).is_changed
+
+
+def test_bytes_outside_of_the_text_stay(write: Write, tmp_path: Path) -> None:
+    text = json.dumps(manifest_of("echo"), indent=2).replace("\n", "\r\n") + "\r\n\r\n"
+    place = write("echo", b"\xef\xbb\xbf" + text.encode(), CODE)
+    synced(tmp_path).save()
+    data = (place / "echo.json").read_bytes()
+    assert data.startswith(b'\xef\xbb\xbf{\r\n  "name": "echo",\r\n')
+    assert data.endswith(b"}\r\n\r\n")
+    assert data.count(b"\n") == data.count(b"\r\n") == text.count("\n") + 4
+
+
+def test_a_folder_without_a_manifest_gets_one(write: Write, tmp_path: Path) -> None:
+    place = write("echo", code=CODE)
+    (place / "echo.json").unlink()
+    found = synced(tmp_path)
+    assert found.before is None
+    found.save()
+    document = json.loads((place / "echo.json").read_text())
+    assert (document["name"], document["description"]) == ("echo", "Say it.")
+    assert document["parameters"]["required"] == ["text"]
+    assert not synced(tmp_path).is_changed
+
+
+@pytest.mark.parametrize(
+    ("manifest", "expected"),
+    [
+        ("{", "ST201 tools/echo/echo.json:1"),
+        (b"\xff", "ST203 tools/echo/echo.json:1"),
+        (manifest_of("echo", parameters=[]), "ST301 tools/echo/echo.json:4"),
+        (
+            manifest_of("echo", parameters={"type": "object", "properties": {"a": {"enum": 5}}}),
+            "ST301 tools/echo/echo.json:8",
+        ),
+    ],
+)
+def test_a_manifest_that_can_not_be_used_is_told_as_validate_tells_it(
+    manifest: Any, expected: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("echo", manifest, CODE)
+    monkeypatch.chdir(tmp_path)
+    found = synced(tmp_path)
+    assert not found.is_changed
+    assert told(found) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("def echo(:", "ST502 tools/echo/echo.py:1"),
+        ("import nothing_of_the_kind", "ST501 tools/echo/echo.py:1"),
+        ("raise SystemExit", "ST503 tools/echo/echo.py:1"),
+        ("x = 1", "ST401 tools/echo/echo.py:1"),
+        ("class echo: ...", "ST409 tools/echo/echo.py:1"),
+        ("echo = 5", "ST409 tools/echo/echo.py:1"),
+        ("def echo(text, /): ...", "ST405 tools/echo/echo.py:1"),
+        ("def echo(): ...", "ST402 tools/echo/echo.json:7"),
+        ("def echo(text, other: object()): ...", "ST403 tools/echo/echo.py:1"),
+    ],
+)
+def test_a_function_that_can_not_be_used_is_told_as_validate_tells_it(
+    code: str, expected: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("echo", code=code)
+    monkeypatch.chdir(tmp_path)
+    found = synced(tmp_path)
+    assert not found.is_changed
+    assert told(found) == [expected]
+
+
+def test_a_folder_with_neither_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "tools" / "echo").mkdir(parents=True)
+    assert told(synced(tmp_path)) == ["ST102 tools/echo:1"]
+
+
+def test_a_folder_whose_name_does_not_fit_is_told(write: Write, tmp_path: Path) -> None:
+    write("my-tool", code="")
+    assert "ST105 tools/my-tool:1" in told(synced(tmp_path))
+
+
+def test_an_endless_import_is_told_with_its_line(write: Write, tmp_path: Path) -> None:
+    write("echo", code="import time\nwhile True:\n    time.sleep(0.01)\n")
+    assert told(synced(tmp_path, limit=0.2)) in (
+        ["ST504 tools/echo/echo.py:3"], ["ST504 tools/echo/echo.py:2"],
+    )  # fmt: skip
+
+
+def test_an_interrupt_is_nobody_elses(write: Write, tmp_path: Path) -> None:
+    write("echo", code="raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        synced(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "code", "note"),
+    [
+        ({"enabled": False}, "raise ValueError", 'left alone: its manifest says "enabled": false'),
+        (
+            {"requires": {"packages": ["surely_not_installed"]}},
+            "import surely_not_installed",
+            "left alone: the package surely_not_installed is not installed",
+        ),
+        ({}, "from builtins import print as echo", ""),
+        ({}, "echo = dict.fromkeys", ""),
+        ({}, "from builtins import min as echo", "left alone: min: it can't be told what it takes"),
+        (
+            {},
+            "def echo(text, other: object() = None): ...",
+            "'other' is left out: annotated <object object",
+        ),
+        ({}, "def echo(text, *rest): ...", ""),
+    ],
+)
+def test_what_is_left_out_is_noted(
+    keys: dict[str, Any], code: str, note: str, write: Write, tmp_path: Path
+) -> None:
+    write("echo", manifest_of("echo", **keys), code)
+    found = synced(tmp_path)
+    if note:
+        assert (found.is_changed, told(found)) == (False, [])
+        assert [each.startswith(note) for each in found.notes] == [True]
+    else:
+        assert found.notes == ()
+
+
+def test_an_unmet_requirement_does_not_keep_a_manifest_from_being_mended(
+    write: Write, tmp_path: Path
+) -> None:
+    write("echo", manifest_of("echo", requires={"env": ["SURELY_NOT_SET"]}), CODE)
+    assert synced(tmp_path).is_changed
+
+
+def test_advice_names_what_would_mend_it(write: Write, tmp_path: Path) -> None:
+    write("echo", code="def echo(other: object()): ...")
+    helps = {each.code: each.help or "" for each in synced(tmp_path).diagnostics()}
+    assert helps["ST402"].endswith("remove the property: sovl-tools sync --prune")
+    assert helps["ST403"].startswith("add a property by hand, because no schema can be made of it")
+
+
+def test_pruning_takes_the_property_out(write: Write, tmp_path: Path) -> None:
+    write("echo", code="def echo(): ...")
+    found = synced(tmp_path, prune=True)
+    assert json.loads(found.after or "")["parameters"]["properties"] == {}
+    assert told(found) == []
+
+
+def test_a_required_name_without_property_is_told(write: Write, tmp_path: Path) -> None:
+    manifest = manifest_of("echo")
+    manifest["parameters"]["required"].append("other")
+    write("echo", manifest)
+    assert [line.split()[0] for line in told(synced(tmp_path))] == ["ST302"]
