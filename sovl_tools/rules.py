@@ -5,6 +5,7 @@ from __future__ import annotations
 from sovl_tools.loading.checks import (
     agreement,
     between,
+    code,
     file,
     folder,
     manifest,
@@ -22,6 +23,7 @@ FAMILIES = {
     "ST4": "the code against the manifest",
     "ST5": "importing the module",
     "ST6": "phrases and step handlers",
+    "ST7": "tools in code",
     "ST8": "between tools",
 }
 
@@ -48,6 +50,7 @@ _RULES = (
     module.import_flooded,
     module.plain_sibling_import,
     *offer.RULES,
+    *code.RULES,
     between.duplicate_tool,
     between.same_action,
     between.same_phrase,

@@ -2,7 +2,8 @@
 
 ``expected.txt`` is what ``sovl-tools validate`` prints, without its last line. Where the case has
 an ``arguments.txt``, those are its arguments, because the case needs more than one directory, or
-the child process of ``validate``. After a change that is meant,
+the child process of ``validate``. Where it has ``plugins`` instead of ``tools``, that is a
+directory of modules, which ``load_modules`` takes. After a change that is meant,
 ``scripts/test tests/test_cases.py --bless`` writes the files anew.
 """
 
@@ -32,7 +33,8 @@ NAMES = sorted(path.name for path in CASES.iterdir())
 HEALTHY = "zz_healthy"
 IMPORTS_NEEDED = ("ST501", "ST502-in-a-helper", "ST503", "ST605-takes", "ST802-registered")
 COMMANDS = [name for name in NAMES if (CASES / name / "arguments.txt").exists()]
-PLAIN = [name for name in NAMES if name not in COMMANDS]
+PLUGINS = [name for name in NAMES if (CASES / name / "plugins").exists()]
+PLAIN = [name for name in NAMES if name not in {*COMMANDS, *PLUGINS}]
 
 Expected = Callable[[str, str], None]
 
@@ -42,12 +44,28 @@ def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     """Copy a case into the current directory, with a healthy tool beside it."""
     name: str = request.param
     shutil.copytree(CASES / name, tmp_path, dirs_exist_ok=True)
-    healthy = tmp_path / "tools" / HEALTHY
-    healthy.mkdir()
-    (healthy / f"{HEALTHY}.json").write_text(json.dumps(manifest_of(HEALTHY)))
-    (healthy / f"{HEALTHY}.py").write_text(code_of(HEALTHY))
+    add_healthy(tmp_path / "plugins" if name in PLUGINS else tmp_path / "tools" / HEALTHY)
     monkeypatch.chdir(tmp_path)
     return name
+
+
+def add_healthy(folder: Path) -> None:
+    """Add a tool to a directory of modules, or make the folder of one."""
+    decorated = "from sovl_tools import tool\n\n\n@tool(description='Say something.')\n"
+    head = decorated if folder.name == "plugins" else ""
+    folder.mkdir(exist_ok=True)
+    (folder / f"{HEALTHY}.py").write_text(head + code_of(HEALTHY))
+    if not head:
+        (folder / f"{HEALTHY}.json").write_text(json.dumps(manifest_of(HEALTHY)))
+
+
+def loaded() -> ToolRegistry:
+    """Load the case that is in the current directory."""
+    if not Path("plugins").exists():
+        return ToolRegistry.from_directory("tools")
+    registry = ToolRegistry()
+    registry.load_modules("plugins")
+    return registry
 
 
 def shown(report: LoadReport) -> str:
@@ -71,9 +89,9 @@ def expected(request: pytest.FixtureRequest) -> Expected:
     return compare
 
 
-@pytest.mark.parametrize("case", PLAIN, indirect=True)
+@pytest.mark.parametrize("case", [*PLAIN, *PLUGINS], indirect=True)
 def test_a_case_says_what_is_expected(case: str, expected: Expected) -> None:
-    expected(case, shown(ToolRegistry.from_directory("tools").report))
+    expected(case, shown(loaded().report))
 
 
 @pytest.mark.parametrize("case", COMMANDS, indirect=True)
@@ -85,10 +103,9 @@ def test_a_command_says_what_is_expected_of_a_case(case: str, run: Run, expected
     expected(case, without_last_line(done.out.rstrip("\n")))
 
 
-@pytest.mark.parametrize("case", PLAIN, indirect=True)
+@pytest.mark.parametrize("case", [*PLAIN, *PLUGINS], indirect=True)
 def test_a_healthy_tool_beside_a_case_answers(case: str) -> None:
-    registry = ToolRegistry.from_directory("tools")
-    assert Tooler(registry).call_sync(HEALTHY, {"text": case}).value == case
+    assert Tooler(loaded()).call_sync(HEALTHY, {"text": case}).value == case
 
 
 @pytest.mark.parametrize("case", PLAIN, indirect=True)
@@ -121,18 +138,17 @@ import json, sys
 sys.modules["jsonschema_rs"] = None
 sys.path.insert(0, sys.argv[1])
 import os
-from sovl_tools import ToolRegistry
 from sovl_tools.validation import engine_name
-from tests.test_cases import CASES, shown
+from tests.test_cases import CASES, loaded, shown
 assert engine_name() == "jsonschema"
 for case in sys.argv[2:]:
     os.chdir(CASES / case)
-    print(json.dumps([case, shown(ToolRegistry.from_directory("tools").report)]))
+    print(json.dumps([case, shown(loaded().report)]))
 """
 
 
 def test_the_other_schema_engine_says_the_same() -> None:
-    names = [name for name in PLAIN if not name.startswith(("ST5", "ST313"))]
+    names = [name for name in [*PLAIN, *PLUGINS] if not name.startswith(("ST5", "ST313"))]
     command = [sys.executable, "-B", "-c", OTHER_ENGINE, str(REPOSITORY), *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -64,7 +64,11 @@ def _described(schema: dict[str, JSON] | None, returns: str | None) -> dict[str,
 def source_of(function: Any) -> str:
     """Return the module and the qualified name of a function."""
     module = getattr(function, "__module__", None) or "?"
-    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+    return f"{module}.{_qualified(function)}"
+
+
+def _qualified(function: Any) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
 def is_method(function: Any) -> bool:
@@ -119,7 +123,7 @@ _REPLACED = frozenset({"type", "anyOf", "allOf", "oneOf", "$ref", "const"})
 def _check_known(function: Any, mark: str, name: str, properties: Mapping[str, JSON]) -> None:
     if name not in properties:
         advice = did_you_mean(name, properties)
-        raise InferenceError(source_of(function), name, f"{mark} names no parameter", advice)
+        raise InferenceError(_qualified(function), name, f"{mark} names no parameter", advice)
 
 
 def _check_supplied(
@@ -132,7 +136,7 @@ def _check_supplied(
         if name not in required and not _is_supplied(marks, name):
             message = "has no default and is not required, so nothing would supply it"
             advice = "give it a default, require it, or supply it in a preprocess"
-            raise InferenceError(source_of(function), name, message, advice)
+            raise InferenceError(_qualified(function), name, message, advice)
 
 
 def _remarks(

@@ -27,7 +27,7 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
     registry = ToolRegistry.from_directory(*paths, import_timeout=found.import_timeout)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
     _add_code(registry, found, entry_points=entry_points)
-    if not paths and not len(registry):
+    if not paths and not registry.catalog.candidates:
         settings(tools)
     if not click.get_current_context().ensure_object(dict).get("quiet"):
         _tell(registry, len(rejected))

@@ -11,6 +11,7 @@ from sovl_tools.authoring.defining import is_method
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.checks.manifest import value_words
 from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.whereabouts import whereabouts_of
 from sovl_tools.model.catalog import Candidate
@@ -21,7 +22,6 @@ from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.manifest import KEYS, Manifest
 from sovl_tools.validation.published import published
-from sovl_tools.validation.wording import describe
 
 
 def enlisted(definition: ToolDefinition, location: str) -> Candidate:
@@ -92,7 +92,9 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
         case = CodeCase(message, advice)
         yield diagnosed(code.invalid_definition, case, _subject(definition), definition.name)
     for parameter, message in definition.remarks:
-        words = message if parameter is None else f"{parameter!r}: {message}"
+        words = (
+            f"{definition.name!r} {message}" if parameter is None else f"{parameter!r}: {message}"
+        )
         yield diagnosed(
             code.weak_description, CodeCase(words), definition.function, definition.name, parameter
         )
@@ -120,11 +122,13 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
         return
     reason = unfit(str(definition.name))
     if reason is not None:
-        yield f"{definition.name!r} can't name a tool: {reason}", "give it a name of its own"
+        yield f"{definition.name!r} can't name a tool: {reason}", "choose another one"
     every = published("tool").problems(document)
     problems = [each for each in every if reason is None or each.path != ("name",)]
     for problem in problems:
-        yield f"{dotted(problem.path)} {describe(problem)}".strip(), None
+        message, advice = value_words(problem)
+        place = dotted(problem.path)
+        yield message if place in message else f"{place!r}: {message}", advice
     if not problems:
         for verdict in schema_verdicts(Manifest(document, json.dumps(document))):
             place = verdict.finding.place

@@ -72,7 +72,7 @@ def _of_function(function: Any, place: str) -> Candidate:
     attached = getattr(function, ATTRIBUTE, None)
     name = str(getattr(attached, "name", function.__name__))
     if attached is not None and not isinstance(attached, ToolDefinition):
-        words = f"its {ATTRIBUTE} is of type {type(attached).__name__}"
+        words = f"its {ATTRIBUTE} is a {type(attached).__name__}, not a ToolDefinition"
         case = CodeCase(words, "decorate it with sovl_tools.tool")
         return rejected(name, place, [diagnosed(code.foreign_definition, case, function, name)])
     try:
@@ -116,7 +116,8 @@ def _of_instance(instance: AITool, place: str) -> Candidate:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - its properties are the author's code
-        return _unusable(type(instance), CodeCase(told(error)), place)
+        case = CodeCase(f"{type(instance).__name__} can't be described: {told(error)}")
+        return _unusable(type(instance), case, place)
     return enlisted(definition, place)
 
 

@@ -31,4 +31,5 @@ def log_change(change: CatalogChange, catalog: Catalog) -> None:
 
 def _log_rejected(candidate: Candidate) -> None:
     reasons = plain("; ".join(candidate.reasons))
-    _LOGGER.warning("tool %s was rejected: %s", plain(candidate.path), reasons)
+    subject = candidate.name if candidate.line else candidate.path
+    _LOGGER.warning("tool %s was rejected: %s", plain(subject), reasons)

@@ -98,7 +98,7 @@ def test_explain_prints_every_rule(run: Run) -> None:
     listed = run("explain").out
     assert [code for code in RULES if code not in listed] == []
     assert run("explain", "st402").out.startswith("ST402 (error): A required property")
-    assert run("explain", "ST80").out.splitlines()[0].startswith("ST801  error    Two folders")
+    assert run("explain", "ST80").out.splitlines()[0].startswith("ST801  error    Two tools")
     unknown = run("explain", "ST400")
     assert (unknown.code, "there is no code 'ST400'" in unknown.err) == (2, True)
 

@@ -93,8 +93,7 @@ def unfit_value(case: ManifestCase) -> Iterator[Finding]:
     """
     for problem in case.problems:
         if problem.path and problem.path[0] not in {*_SCHEMA_KEYS, "name"}:
-            words = "must not be blank" if problem.keyword == "pattern" else describe(problem)
-            yield Finding(ManifestPlace(problem.path), f"{dotted(problem.path)!r} {words}")
+            yield Finding(ManifestPlace(problem.path), *value_words(problem))
 
 
 @rule("ST211")
@@ -136,7 +135,15 @@ def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
     """
     for problem in case.problems:
         if problem.path and problem.path[0] in _SCHEMA_KEYS:
-            yield Finding(ManifestPlace(problem.path), *_schema_words(problem))
+            yield Finding(ManifestPlace(problem.path), *value_words(problem))
+
+
+def value_words(problem: Problem) -> tuple[str, str | None]:
+    """Return what is wrong with a value of a manifest, and the advice if there is any."""
+    if problem.path and problem.path[0] in _SCHEMA_KEYS:
+        return _schema_words(problem)
+    words = "must not be blank" if problem.keyword == "pattern" else describe(problem)
+    return f"{dotted(problem.path)!r} {words}", None
 
 
 def _schema_words(problem: Problem) -> tuple[str, str | None]:

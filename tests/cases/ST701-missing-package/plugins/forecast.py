@@ -1,0 +1,1 @@
+import meteorology_that_nobody_has

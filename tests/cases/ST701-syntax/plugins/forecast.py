@@ -1,0 +1,7 @@
+from sovl_tools import tool
+
+
+@tool
+def forecast(city: str) -> str
+    """Tell the weather of tomorrow."""
+    return city

@@ -1,0 +1,6 @@
+from sovl_tools import AITool
+
+
+class Forecast(AITool):
+    name = "forecast"
+    description = "Tell the weather of tomorrow."
