@@ -127,14 +127,18 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
     problems = [each for each in every if reason is None or each.path != ("name",)]
     for problem in problems:
         message, advice = value_words(problem)
-        place = dotted(problem.path)
-        yield message if place in message else f"{place!r}: {message}", advice
+        key = dotted(problem.path)
+        yield message if key in message else f"{key!r}: {message}", advice
     if not problems:
-        for verdict in schema_verdicts(Manifest(document, json.dumps(document))):
-            place = verdict.finding.place
-            path = dotted(place.path) if isinstance(place, ManifestPlace) else ""
-            if verdict.rule.severity == "error":
-                yield f"{path}: {verdict.finding.message}", verdict.finding.help
+        yield from _schema_problems(document)
+
+
+def _schema_problems(document: dict[str, JSON]) -> Iterator[tuple[str, str | None]]:
+    for verdict in schema_verdicts(Manifest(document, json.dumps(document))):
+        place = verdict.finding.place
+        path = dotted(place.path) if isinstance(place, ManifestPlace) else ""
+        if verdict.rule.severity == "error":
+            yield f"{path!r}: {verdict.finding.message}", verdict.finding.help
 
 
 def _document(definition: ToolDefinition) -> dict[str, JSON]:

@@ -46,8 +46,8 @@ def not_inferable(case: CodeCase) -> Iterator[Finding]:
     """The parameters of a function can't be expressed in JSON.
 
     A model sends JSON, and the schema that tells it what to send is made of the annotations. The
-    message names the parameter. Annotate it with a type that has a JSON form, or describe it in
-    the decorator's ``params``.
+    message names the parameter. Annotate it with a type that has a JSON form; register a method
+    with its object.
     """
     yield from _finding(case)
 

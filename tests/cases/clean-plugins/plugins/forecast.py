@@ -1,19 +1,21 @@
 from __future__ import annotations
 
+from enum import Enum
+
 from sovl_tools import AITool, tool
 
 
-@tool(params={"day": {"enum": lambda: [Day.today]}})
+@tool(params={"day": {"enum": lambda: [each.value for each in Day]}})
 def forecast(day: Day) -> str:
     """Tell the weather of a day.
 
     Args:
         day: Which day.
     """
-    return str(day)
+    return day.name
 
 
-class Day(str):
+class Day(Enum):
     today = "today"
 
 
