@@ -495,23 +495,16 @@ def nothing_left() -> Iterator[None]:
     logging.root.addHandler(errors)
     try:
         yield
+    except BaseException as failure:
+        failure.add_note("\n".join([f"STRESS_SEED={SEED}", *errors.told]))
+        raise
     finally:
         logging.root.removeHandler(errors)
     others = [each for each in set(threading.enumerate()) - known if each.name not in RESTING]
     for thread in others:
-        thread.join(PATIENCE)
-    assert [each for each in others if each.is_alive()] == []
-    assert errors.told == []
-
-
-@contextmanager
-def seed_noted() -> Iterator[None]:
-    """Say with a failure how to run the same edits once more."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note(f"STRESS_SEED={SEED}")
-        raise
+        thread.join(5)
+    assert [each for each in others if each.is_alive()] == [], f"STRESS_SEED={SEED}"
+    assert errors.told == [], f"STRESS_SEED={SEED}"
 
 
 def play(stage: Stage, before: set[str]) -> None:
@@ -533,7 +526,7 @@ def play(stage: Stage, before: set[str]) -> None:
 
 def test_nothing_goes_wrong_while_tools_are_edited_at_random(tmp_path: Path) -> None:
     before, deadline = traces(), monotonic() + SECONDS
-    with seed_noted(), nothing_left():
+    with nothing_left():
         stage = Stage(tmp_path)
         with stage.registry.watch():
             play(stage, before)

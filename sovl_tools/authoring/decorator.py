@@ -127,10 +127,12 @@ def define(function: Callable[..., Any], marks: Marks = NO_MARKS) -> ToolDefinit
 def definition_of(function: Any) -> ToolDefinition:
     """Return the definition that ``tool`` attached to a function or a method.
 
-    Of a bound method it is the definition for that instance.
+    Of a bound method it is the definition for that instance, of a function that wraps a decorated
+    one the definition with the wrapper in its place.
 
     Raises:
         TypeError: it is no decorated function, or something else is attached to it.
+        UnresolvedReferenceError: an annotation of what is bound or wrapped is not there yet.
     """
     definition = getattr(function, ATTRIBUTE, None)
     if definition is None:
@@ -139,4 +141,6 @@ def definition_of(function: Any) -> ToolDefinition:
         kind = type(definition).__name__
         raise TypeError(f"the {ATTRIBUTE} of {function!r:.80} is a {kind}, not a ToolDefinition")
     instance = getattr(function, "__self__", None)
-    return definition if instance is None else bound(definition, function, instance)
+    if instance is None and definition.function is function:
+        return definition
+    return bound(definition, function, instance)

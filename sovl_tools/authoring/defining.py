@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from inspect import unwrap
 from types import FunctionType
 from typing import Any
 
@@ -72,12 +73,12 @@ def _qualified(function: Any) -> str:
 
 
 def is_method(function: Any) -> bool:
-    """Tell whether a function stands in the body of a class and takes the instance."""
-    code = getattr(function, "__code__", None)
-    if not isinstance(function, FunctionType) or code is None or not code.co_argcount:
+    """Tell whether a function, or what it wraps, is written in a class and takes the instance."""
+    inner = unwrap(function) if isinstance(function, FunctionType) else None
+    if not isinstance(inner, FunctionType) or not inner.__code__.co_argcount:
         return False
-    outside = function.__qualname__.rpartition(".")[0]
-    return code.co_varnames[0] in _FIRST and bool(outside) and not outside.endswith("<locals>")
+    outside, first = inner.__qualname__.rpartition(".")[0], inner.__code__.co_varnames[0]
+    return first in _FIRST and bool(outside) and not outside.endswith("<locals>")
 
 
 def _parameters(function: Any, marks: Marks, inference: Inference) -> dict[str, JSON]:

@@ -109,8 +109,7 @@ def _subject(definition: ToolDefinition) -> Any:
 def _without_object(definition: ToolDefinition) -> InferenceError:
     owner = definition.function.__qualname__.rpartition(".")[0]
     words = "nothing supplies the object that the method belongs to"
-    first = definition.function.__code__.co_varnames[0]
-    return InferenceError(owner, first, words, f"register an instance of {owner}")
+    return InferenceError(owner, "self", words, f"register an instance of {owner}")
 
 
 def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:

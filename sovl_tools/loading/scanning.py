@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
-from sovl_tools.authoring.decorator import ATTRIBUTE, define
+from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.enlisting import diagnosed, enlisted, not_inferable, rejected
@@ -76,7 +76,7 @@ def _of_function(function: Any, place: str) -> Candidate:
         case = CodeCase(words, "decorate it with sovl_tools.tool")
         return rejected(name, place, [diagnosed(code.foreign_definition, case, function, name)])
     try:
-        definition = define(function) if attached is None else attached
+        definition = define(function) if attached is None else definition_of(function)
     except InferenceError as error:
         return rejected(name, place, [not_inferable(function, error, name)])
     return enlisted(definition, place)

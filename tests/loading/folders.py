@@ -99,7 +99,7 @@ def loaded(*paths: Path) -> tuple[ToolRegistry, News]:
 def generations(place: Path) -> list[Generation]:
     """Return all generations of folders below a place that are alive."""
     gc.collect()
-    every = [each for each in gc.get_objects() if isinstance(each, Generation)]
+    every = [each for each in gc.get_objects() if type(each) is Generation]
     return [each for each in every if each.snapshot.folder.location.startswith(str(place))]
 
 

@@ -1,0 +1,234 @@
+"""Tools that are instances of classes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from sovl_tools import AITool, Tooler, ToolRegistry
+from sovl_tools.authoring.aitool import definition_of_instance
+from sovl_tools.model.errors import ToolLoadError
+
+PARAMETERS = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+}
+
+
+class Plain(AITool):
+    """The least that there can be."""
+
+    name = "plain"
+    description = "Say a city."
+    parameters_schema = PARAMETERS
+
+    def execute(self, city: str) -> str:
+        return city
+
+
+class Rich(AITool):
+    """All that there can be, as properties."""
+
+    category = "weather"
+    tags = ("weather", "io")
+    supports_streaming = True
+
+    def __init__(self, name: str = "rich", *, is_fast: bool = False) -> None:
+        self._name = name
+        self._is_fast = is_fast
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def description(self) -> str:
+        return f"Tell the weather as {self._name} does."
+
+    @property
+    def parameters_schema(self) -> dict[str, Any]:
+        return {"properties": {"city": {"enum": lambda tool: [tool.name]}}}
+
+    @property
+    def speed(self) -> str:
+        return "fast" if self._is_fast else "slow"
+
+    def get_ai_prompt_instructions(self) -> str:
+        return f"Ask {self._name} first."
+
+    async def execute(self, **arguments: Any) -> Any:
+        await asyncio.sleep(0)
+        return arguments
+
+
+def test_a_class_needs_four_members_and_has_defaults_for_the_others() -> None:
+    definition = definition_of_instance(Plain())
+    assert definition.to_schema() == {
+        "name": "plain",
+        "description": "Say a city.",
+        "parameters": PARAMETERS,
+    }
+    assert (definition.category, definition.tags, definition.instructions) == (None, (), None)
+    assert definition.source == f"{__name__}.Plain"
+    assert not definition.is_dynamic
+    assert definition.execute(city="Oslo") == "Oslo"
+
+
+def test_what_a_subclass_says_itself_is_what_the_definition_says() -> None:
+    tool = Rich("north")
+    definition = definition_of_instance(tool)
+    assert (definition.name, definition.category) == ("north", "weather")
+    assert definition.tags == ("weather", "io")
+    assert definition.instructions == "Ask north first."
+    assert definition.instance is tool
+    assert definition.is_dynamic
+    assert definition.to_schema()["parameters"] == {
+        "type": "object",
+        "properties": {"city": {"enum": ["north"]}},
+    }
+
+
+@pytest.mark.parametrize("tool", [Plain(), Rich()], ids=["sync", "async"])
+async def test_execute_is_called_with_checked_arguments(tool: AITool) -> None:
+    registry = ToolRegistry()
+    registry.register(tool)
+    tooler = Tooler(registry)
+    good, bad = {"city": "rich"}, {"city": 5}
+    result = await tooler.call(tool.name, good)
+    assert result.value in ("rich", good)
+    refused = await tooler.call(tool.name, bad)
+    assert refused.error is not None
+    assert refused.error.kind == "invalid_arguments"
+
+
+def test_the_bare_function_of_an_async_tool_gives_something_to_await() -> None:
+    awaitable = definition_of_instance(Rich()).execute(city="rich")
+    assert inspect.iscoroutine(awaitable)
+    assert asyncio.run(awaitable) == {"city": "rich"}
+
+
+def test_a_tool_without_parameters_takes_an_empty_object() -> None:
+    class Nothing(Plain):
+        parameters_schema = {}
+
+    assert definition_of_instance(Nothing()).parameters == {"type": "object", "properties": {}}
+
+
+def test_any_mapping_will_do_for_a_schema_and_any_collection_for_tags() -> None:
+    class Frozen(Plain):
+        parameters_schema = MappingProxyType(PARAMETERS)
+        tags = frozenset(["io"])
+
+    definition = definition_of_instance(Frozen())
+    assert (definition.parameters, definition.tags) == (PARAMETERS, ("io",))
+    definition.parameters["properties"]["city"]["type"] = "number"
+    assert PARAMETERS["properties"] == {"city": {"type": "string"}}
+
+
+def test_the_definition_for_openrouter_is_a_function_and_can_be_another() -> None:
+    class Custom(Plain):
+        def get_openrouter_tool_definition(self) -> dict[str, Any]:
+            return {"type": "custom"}
+
+    function = definition_of_instance(Plain()).to_schema()
+    expected = {"type": "function", "function": function}
+    assert Plain().get_openrouter_tool_definition() == expected
+    assert Custom().get_openrouter_tool_definition() == {"type": "custom"}
+    dynamic = Rich().get_openrouter_tool_definition()["function"]["parameters"]
+    assert dynamic["properties"]["city"] == {"enum": ["rich"]}
+
+
+def test_without_instructions_there_are_none() -> None:
+    assert Plain().get_ai_prompt_instructions() == ""
+    registry = ToolRegistry()
+    registry.register(Plain())
+    assert registry.prompt_instructions() == ""
+    registry.register(Rich("b"))
+    registry.register(Rich("a"))
+    assert registry.prompt_instructions() == "Ask a first.\n\nAsk b first."
+
+
+def test_tools_are_found_by_any_further_attribute() -> None:
+    registry = ToolRegistry()
+    for tool in (Plain(), Rich("slow"), Rich("fast", is_fast=True)):
+        registry.register(tool)
+    found: Callable[..., list[str]] = lambda **criteria: [  # noqa: E731 - three words
+        each.name for each in registry.filter(**criteria)
+    ]
+    assert found(supports_streaming=True) == ["fast", "slow"]
+    assert found(supports_streaming=False) == []
+    assert found(speed="fast") == ["fast"]
+    assert found(tags=["io"], category="weather", speed="slow") == ["slow"]
+    assert found(category=None) == ["plain"]
+
+
+def member(**members: Any) -> AITool:
+    """Return a tool with other members than the least one has."""
+    made: AITool = type("Odd", (Plain,), members)()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({"name": 5}, "name of Odd is of type int, not a string"),
+        ({"description": None}, "description of Odd is of type NoneType, not a string"),
+        ({"parameters_schema": []}, "parameters_schema of Odd is of type list, not a mapping"),
+        (
+            {"parameters_schema": lambda tool: {}},
+            "parameters_schema of Odd is of type method, not a mapping",
+        ),
+        ({"tags": "io"}, "tags of Odd is of type str, not a list"),
+        ({"tags": None}, "tags of Odd is of type NoneType, not a list"),
+        (
+            {"get_ai_prompt_instructions": lambda tool: None},
+            "instructions of Odd is of type NoneType, not a string",
+        ),
+    ],
+)
+def test_a_member_of_another_type_is_refused(members: dict[str, Any], words: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        definition_of_instance(member(**members))
+    assert str(caught.value) == words
+
+
+def test_what_a_member_raises_reaches_whoever_registers_it() -> None:
+    def failing(tool: AITool) -> str:
+        raise OSError("no network")
+
+    with pytest.raises(OSError, match="no network"):
+        ToolRegistry().register(member(description=property(failing)))
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({"name": "two words"}, "'two words' can't name a tool: it is not an ASCII identifier"),
+        ({"description": " "}, "'description' must not be blank"),
+        ({"category": 5}, "'category' must be a string, not the integer 5"),
+        (
+            {"parameters_schema": {"properties": {"city": {"type": "str"}}}},
+            "'parameters.properties.city.type': 'str' is not a JSON Schema type",
+        ),
+        (
+            {"parameters_schema": {**PARAMETERS, "required": ["town"]}},
+            "'parameters.required[0]': 'town' is required, but no property of that name is listed",
+        ),
+    ],
+)
+def test_an_unsound_definition_is_told_at_the_class(members: dict[str, Any], words: str) -> None:
+    with pytest.raises(ToolLoadError) as caught:
+        ToolRegistry().register(member(**members))
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.message) == ("ST704", words)
+
+
+def test_a_class_that_is_not_finished_can_not_be_made() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        type("Half", (AITool,), {"name": "half"})()

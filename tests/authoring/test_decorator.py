@@ -1,0 +1,319 @@
+"""What ``tool`` attaches to a function, and what it refuses."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from sovl_tools import InferenceError, ToolDefinition, ToolRegistry, definition_of, tool
+from sovl_tools.authoring.decorator import ATTRIBUTE, FIELDS, define, marks_of
+from sovl_tools.authoring.defining import PendingDefinition
+from sovl_tools.authoring.marks import NO_MARKS, Marks
+from tests.running.toolbox import run_script
+
+
+def forecast(city: str, days: int = 1) -> str:
+    """Tell the weather.
+
+    Args:
+        city: Where.
+        days: How far ahead.
+
+    Returns:
+        One line.
+    """
+    return f"{city} {days}"
+
+
+async def forecast_later(city: str) -> str:
+    """Tell the weather, later."""
+    return city
+
+
+class Station:
+    @tool
+    def forecast(self, city: str) -> str:
+        """Tell the weather."""
+        return city
+
+    @tool(name="forecast_later")
+    async def later(self, city: str) -> str:
+        """Tell the weather, later."""
+        return city
+
+    @classmethod
+    @tool
+    def names(cls, prefix: str) -> list[str]:
+        """Tell the names."""
+        return [f"{prefix}{cls.__name__}"]
+
+    @staticmethod
+    @tool
+    def units(kind: str) -> str:
+        """Tell the units."""
+        return kind
+
+
+def copy_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of its own, so that what is attached to it stays there."""
+    made: Callable[..., Any] = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__
+    )
+    made.__doc__, made.__annotations__ = function.__doc__, function.__annotations__
+    return made
+
+
+@pytest.mark.parametrize("original", [forecast, forecast_later])
+def test_a_decorated_function_is_the_function(original: Callable[..., Any]) -> None:
+    for decorate in (tool, tool(), tool(name="other", tags=["weather"])):
+        function = copy_of(original)
+        before = {**vars(function)}
+        names = dir(function)
+        assert decorate(function) is function
+        assert {**vars(function)} == {**before, ATTRIBUTE: definition_of(function)}
+        assert dir(function) == sorted([*names, ATTRIBUTE])
+        assert function.__name__ == original.__name__
+
+
+def test_a_bare_decorator_infers_everything() -> None:
+    definition = definition_of(tool(copy_of(forecast)))
+    assert definition.name == "forecast"
+    assert definition.description == "Tell the weather."
+    assert definition.returns == "One line."
+    assert definition.parameters == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Where."},
+            "days": {"type": "integer", "default": 1, "description": "How far ahead."},
+        },
+        "required": ["city"],
+    }
+    assert definition.types == {"city": str, "days": int}
+    assert not definition.is_dynamic
+    assert definition.instance is None
+    assert definition.remarks == ()
+
+
+def test_every_argument_reaches_the_definition() -> None:
+    def supply(arguments: dict[str, Any]) -> dict[str, Any]:
+        return arguments
+
+    given: dict[str, Any] = {
+        "title": "Forecast",
+        "category": "weather",
+        "version": "1.2",
+        "instructions": "Ask for the city first.",
+        "output_schema": {"type": "string", "description": "A line."},
+        "annotations": {"read_only": True},
+        "execution": {"timeout": 3},
+        "requires": {"env": ["KEY"]},
+        "metadata": {"team": "north"},
+        "preprocess": supply,
+        "postprocess": str.upper,
+    }
+    listed: dict[str, Any] = {
+        "tags": ["weather", "io"],
+        "activation_phrases": ["tell the weather"],
+        "examples": [{"input": {"city": "Oslo"}}],
+    }
+    assert {*given, *listed} == FIELDS
+    definition = definition_of(tool(**given, **listed)(copy_of(forecast)))
+    assert {key: getattr(definition, key) for key in given} == given
+    assert {key: getattr(definition, key) for key in listed} == {
+        key: tuple(value) for key, value in listed.items()
+    }
+
+
+def test_what_the_author_says_wins() -> None:
+    decorated = tool(
+        name="weather",
+        description="Say it.",
+        param_descriptions={"city": "Which city."},
+        params={"days": {"maximum": 9}},
+        required=("days", "city"),
+    )(copy_of(forecast))
+    definition = definition_of(decorated)
+    assert definition.to_schema() == {
+        "name": "weather",
+        "description": "Say it.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "Which city."},
+                "days": {
+                    "type": "integer",
+                    "default": 1,
+                    "description": "How far ahead.",
+                    "maximum": 9,
+                },
+            },
+            "required": ["days", "city"],
+        },
+    }
+
+
+def test_nothing_is_registered_and_nothing_run_by_decorating() -> None:
+    source = """
+import sys
+from sovl_tools import tool
+ran = []
+@tool(params={"city": {"enum": lambda: ran.append("enum") or ["Oslo"]}}, preprocess=ran.append)
+def forecast(city: str) -> str:
+    ran.append("forecast")
+    return city
+print(ran, "sovl_tools.registry" in sys.modules)
+"""
+    assert run_script(source) == "[] False"
+
+
+def test_an_argument_that_is_none_is_as_if_it_were_not_given() -> None:
+    assert marks_of(dict.fromkeys([*Marks._fields[:-1], *FIELDS])) == NO_MARKS
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"tag": ["io"]}, "tool() takes no argument 'tag'; did you mean 'tags'?"),
+        ({"fields": {}}, "tool() takes no argument 'fields'"),
+        ({"zzz": 1, "aaa": 1}, "tool() takes no argument 'aaa'"),
+        ({"preprocess": 5}, "preprocess has to be a function, not 5"),
+        ({"postprocess": "upper"}, "postprocess has to be a function, not 'upper'"),
+    ],
+)
+def test_an_argument_that_is_none_of_its_own_is_refused_at_once(
+    given: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        tool(**given)
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    "value", ["weather", 5, Station, str], ids=["text", "number", "own", "str"]
+)
+def test_what_is_no_function_is_refused(value: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        tool(value)
+    assert str(caught.value) == f"tool() takes a function, not {value!r}"
+
+
+@pytest.mark.parametrize("kind", [staticmethod, classmethod])
+def test_the_order_of_decorators_is_told(kind: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        tool(kind(forecast))
+    assert str(caught.value) == f"tool() takes a function; write @tool below @{kind.__name__}"
+
+
+def test_a_builtin_is_refused() -> None:
+    words = "nothing can be attached to <built-in function globals>; wrap it in a function"
+    with pytest.raises(TypeError, match=words):
+        tool(globals)
+    with pytest.raises(InferenceError, match="len: 'obj': positional-only"):
+        tool(len)
+
+
+def test_what_can_not_be_expressed_is_refused_at_once() -> None:
+    def numbers(*values: int) -> int:
+        return sum(values)
+
+    with pytest.raises(InferenceError) as caught:
+        tool(numbers)
+    assert str(caught.value).startswith(f"{numbers.__qualname__}: 'values': '*values' never")
+    assert not hasattr(numbers, ATTRIBUTE)
+
+
+def test_a_callable_object_needs_a_name() -> None:
+    decorated = tool(name="soon")(functools.partial(forecast, "Oslo"))
+    definition = definition_of(decorated)
+    assert definition.name == "soon"
+    assert definition.execute(days=3) == "Oslo 3"
+
+
+@pytest.mark.parametrize("value", [forecast, Station, None, 5])
+def test_what_is_not_decorated_has_no_definition(value: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        definition_of(value)
+    assert str(caught.value) == f"{value!r:.80} is not decorated with @tool"
+
+
+def test_a_definition_of_another_kind_is_told() -> None:
+    function = copy_of(forecast)
+    setattr(function, ATTRIBUTE, {"name": "forecast"})
+    with pytest.raises(TypeError, match=r"_tool_definition of .*forecast.* is a dict, not a Tool"):
+        definition_of(function)
+
+
+def test_the_definition_of_a_method_belongs_to_its_instance() -> None:
+    station = Station()
+    unbound, bound = definition_of(Station.forecast), definition_of(station.forecast)
+    assert unbound.instance is None
+    assert unbound.function is Station.forecast
+    assert bound.instance is station
+    assert bound.execute(city="Oslo") == "Oslo"
+    assert unbound.parameters == bound.parameters == definition_of(forecast_tool).parameters
+
+
+@tool
+def forecast_tool(city: str) -> str:
+    """Tell the weather."""
+    return city
+
+
+def test_methods_of_the_class_leave_its_parameter_out() -> None:
+    for owner in (Station, Station()):
+        names, units = definition_of(owner.names), definition_of(owner.units)
+        assert list(names.parameters["properties"]) == ["prefix"]
+        assert list(units.parameters["properties"]) == ["kind"]
+        assert names.execute(prefix="a ") == ["a Station"]
+        assert units.execute(kind="wind") == "wind"
+
+
+def shouted(function: Callable[..., str]) -> Callable[..., str]:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **keywords: Any) -> str:
+        return function(*arguments, **keywords).upper()
+
+    return wrapper
+
+
+def test_another_decorator_may_stand_on_either_side() -> None:
+    inside, outside = tool(shouted(copy_of(forecast))), shouted(tool(copy_of(forecast)))
+    for function in (inside, outside):
+        definition = definition_of(function)
+        assert definition.function is function
+        assert definition.execute(city="Oslo") == "OSLO 1"
+        assert definition.parameters["required"] == ["city"]
+
+
+def test_a_forward_reference_waits_until_it_is_needed() -> None:
+    space: dict[str, Any] = {"tool": tool}
+    source = "def forecast(day: 'Day', city: str) -> str:\n    return f'{city} {day}'\n"
+    exec(source, space)
+    definition = definition_of(tool(tags=["weather"])(space["forecast"]))
+    assert isinstance(definition, PendingDefinition)
+    assert (definition.name, definition.tags) == ("forecast", ("weather",))
+    with pytest.raises(InferenceError, match="'day': annotated 'Day', but the name 'Day' is not"):
+        definition.to_schema()
+    space["Day"] = int
+    assert definition.parameters["properties"]["day"] == {"type": "integer"}
+    assert definition.types == {"day": int, "city": str}
+
+
+def test_a_plain_function_is_defined_as_a_decorated_one_is() -> None:
+    plain, decorated = copy_of(forecast), tool(copy_of(forecast))
+    assert define(plain).to_schema() == definition_of(decorated).to_schema()
+    assert not hasattr(plain, ATTRIBUTE)
+
+
+def test_the_registry_decorates_and_registers() -> None:
+    registry = ToolRegistry()
+    bare, marked = copy_of(forecast), copy_of(forecast)
+    assert registry.tool(bare) is bare
+    assert registry.tool(name="weather", tags=["io"])(marked) is marked
+    assert [each.name for each in registry] == ["forecast", "weather"]
+    assert registry["weather"] is definition_of(marked)
+    assert isinstance(registry["forecast"], ToolDefinition)

@@ -1,0 +1,361 @@
+"""From a function and its marks to a definition."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools import InferenceError
+from sovl_tools.authoring.defining import PendingDefinition, bound, defined, is_method, source_of
+from sovl_tools.authoring.marks import NO_MARKS, Marks
+from sovl_tools.model.errors import UnresolvedReferenceError
+from tests.validation.strategies import moderate
+
+
+class Color(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+def paint(wall: str, color: Color = Color.RED, coats: int | None = None) -> str:
+    """Paint a wall.
+
+    Two coats are best.
+
+    Args:
+        wall: Which wall.
+
+    Returns:
+        What has been done.
+    """
+    return f"{wall} {color.value} {coats}"
+
+
+def property_of(marks: Marks, name: str = "color") -> Any:
+    return defined(paint, marks).parameters["properties"][name]
+
+
+def test_a_fragment_is_laid_over_what_is_inferred() -> None:
+    marks = Marks(params={"coats": {"minimum": 1, "description": "How many."}})
+    assert property_of(marks, "coats") == {
+        "type": "integer",
+        "minimum": 1,
+        "description": "How many.",
+    }
+    assert property_of(marks, "wall") == {"type": "string", "description": "Which wall."}
+
+
+def test_a_fragment_wins_over_a_description_and_that_over_the_docstring() -> None:
+    described = Marks(param_descriptions={"wall": "One wall."})
+    both = described._replace(params={"wall": {"description": "Any wall."}})
+    assert property_of(described, "wall")["description"] == "One wall."
+    assert property_of(both, "wall")["description"] == "Any wall."
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        {"type": "boolean"},
+        {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        {"oneOf": [{"const": 1}]},
+        {"allOf": [{"minimum": 1}]},
+        {"const": 3},
+        {"$ref": "#/$defs/Coats"},
+    ],
+    ids=lambda fragment: next(iter(fragment)),
+)
+def test_a_fragment_that_says_what_a_value_is_stands_alone(fragment: dict[str, Any]) -> None:
+    annotated = Marks(params={"coats": fragment})
+    assert property_of(annotated, "coats") == fragment
+    assert property_of(Marks(params={"wall": fragment}), "wall") == {
+        "description": "Which wall.",
+        **fragment,
+    }
+
+
+def test_a_function_stands_for_a_whole_fragment() -> None:
+    def colors() -> dict[str, Any]:
+        raise AssertionError
+
+    definition = defined(paint, Marks(params={"color": colors}))
+    assert definition.parameters["properties"]["color"] is colors
+    assert definition.is_dynamic
+
+
+def test_what_the_author_holds_is_not_shared() -> None:
+    fragment: dict[str, Any] = {"enum": ["red"]}
+    definition = defined(paint, Marks(params={"color": fragment}))
+    definition.parameters["properties"]["color"]["enum"].append("blue")
+    assert fragment == {"enum": ["red"]}
+    assert defined(paint, NO_MARKS).parameters["properties"]["color"] != fragment
+
+
+def test_required_is_what_the_author_says() -> None:
+    assert defined(paint, NO_MARKS).parameters["required"] == ["wall"]
+    assert defined(paint, Marks(required=("coats", "wall"))).parameters["required"] == [
+        "coats",
+        "wall",
+    ]
+
+
+def test_a_default_in_a_fragment_supplies_a_parameter() -> None:
+    marks = Marks(params={"wall": {"default": "north"}})
+    assert defined(paint, marks).parameters["required"] == []
+    assert defined(paint, marks._replace(required=[])).parameters["required"] == []
+    assert defined(paint, marks._replace(required=["wall"])).parameters["required"] == ["wall"]
+
+
+@pytest.mark.parametrize("params", [{}, {"wall": {"maxLength": 3}}, {"wall": dict}])
+def test_what_nothing_would_supply_is_refused(params: dict[str, Any]) -> None:
+    marks = Marks(required=[], params=params)
+    with pytest.raises(InferenceError) as caught:
+        defined(paint, marks)
+    assert str(caught.value) == (
+        "paint: 'wall': has no default and is not required, so nothing would supply it; "
+        "give it a default, require it, or supply it in a preprocess"
+    )
+    supplied = marks._replace(fields={"preprocess": dict})
+    assert defined(paint, supplied).parameters["required"] == []
+
+
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        (Marks(param_descriptions={"colour": ""}), "'colour': param_descriptions names no"),
+        (Marks(params={"colour": {}}), "'colour': params names no parameter"),
+        (Marks(required=["colour"]), "'colour': required names no parameter"),
+    ],
+    ids=["param_descriptions", "params", "required"],
+)
+def test_a_name_of_no_parameter_is_refused_with_a_suggestion(marks: Marks, words: str) -> None:
+    with pytest.raises(InferenceError) as caught:
+        defined(paint, marks)
+    assert str(caught.value).startswith(f"paint: {words}")
+    assert (caught.value.parameter, caught.value.help) == ("colour", "did you mean 'color'?")
+
+
+def test_a_name_like_no_other_is_refused_without_one() -> None:
+    with pytest.raises(InferenceError) as caught:
+        defined(paint, Marks(required=["zzz"]))
+    assert str(caught.value) == "paint: 'zzz': required names no parameter"
+
+
+@moderate
+@given(st.sets(st.sampled_from(["wall", "color", "coats", "walls", "rest", ""])))
+def test_required_names_parameters_and_nothing_else(names: set[str]) -> None:
+    marks = Marks(required=sorted(names), fields={"preprocess": dict})
+    if names <= {"wall", "color", "coats"}:
+        assert defined(paint, marks).parameters["required"] == sorted(names)
+    else:
+        with pytest.raises(InferenceError, match="required names no parameter"):
+            defined(paint, marks)
+
+
+def undocumented(x: Any, y) -> None: ...  # type: ignore[no-untyped-def]  # noqa: ANN001 - missing
+
+
+def test_without_a_docstring_the_name_is_the_description_and_a_remark_says_so() -> None:
+    definition = defined(undocumented, NO_MARKS)
+    assert definition.description == "Tool: undocumented"
+    assert definition.remarks == (
+        (None, "has neither a docstring nor a description"),
+        ("y", "it has no annotation, so that any type is admitted"),
+    )
+
+
+def test_what_the_author_says_himself_is_not_remarked_on() -> None:
+    marks = Marks(name="other", description="Do it.", params={"y": {"type": "string"}})
+    definition = defined(undocumented, marks)
+    assert (definition.name, definition.description) == ("other", "Do it.")
+    assert definition.remarks == ()
+    assert defined(undocumented, Marks(name="other")).description == "Tool: other"
+
+
+def test_both_parts_of_a_docstring_are_the_description() -> None:
+    definition = defined(paint, NO_MARKS)
+    assert definition.description == "Paint a wall.\n\nTwo coats are best."
+    assert definition.returns == "What has been done."
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string"}, {"type": "string", "description": "What has been done."}),
+        ({"description": "Mine."}, {"description": "Mine."}),
+        (None, None),
+    ],
+)
+def test_the_result_is_described_by_the_docstring_if_by_nothing_else(
+    schema: Any, expected: Any
+) -> None:
+    marks = Marks(fields={"output_schema": schema})
+    assert defined(paint, marks).output_schema == expected
+
+
+def test_without_words_on_the_result_its_schema_stays_as_it_is() -> None:
+    schema = {"type": "null"}
+    marks = Marks(fields={"output_schema": schema})
+    assert defined(undocumented, marks).output_schema is schema
+
+
+class Painter:
+    def method(self, wall: str) -> str:
+        return wall
+
+    def named_otherwise(this, wall: str) -> str:  # noqa: N805 - as it is meant
+        return wall
+
+    @classmethod
+    def of_class(cls) -> None: ...
+
+    @staticmethod
+    def alone(wall: str) -> str:
+        return wall
+
+    @staticmethod
+    def nothing() -> None: ...
+
+    class Inner:
+        def method(self) -> None: ...
+
+    def __call__(self) -> None: ...
+
+
+def looks_like_a_method(self: str) -> str:
+    return self
+
+
+def wrapped(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any) -> Any:
+        return function(*arguments)
+
+    return wrapper
+
+
+METHODS = [
+    Painter.method,
+    Painter.of_class.__func__,  # type: ignore[attr-defined]  # as it stands in the class
+    Painter.Inner.method,
+    wrapped(Painter.method),
+    wrapped(wrapped(Painter.method)),
+]
+OTHERS = [
+    Painter.alone,
+    Painter.nothing,
+    Painter.named_otherwise,
+    Painter.of_class,
+    Painter().method,
+    Painter(),
+    Painter,
+    looks_like_a_method,
+    wrapped(looks_like_a_method),
+    wrapped(Painter().method),
+    functools.partial(Painter.method),
+    len,
+]
+
+
+def test_a_method_is_told_from_all_else() -> None:
+    assert [each for each in METHODS if not is_method(each)] == []
+    assert [each for each in OTHERS if is_method(each)] == []
+
+
+def test_a_function_in_a_function_is_no_method_and_a_method_in_one_is() -> None:
+    def inner(self: str) -> str:
+        return self
+
+    class Local:
+        def method(self) -> None: ...
+
+    assert not is_method(inner)
+    assert is_method(Local.method)
+
+
+def test_the_source_is_where_the_function_comes_from() -> None:
+    assert source_of(Painter.method) == f"{__name__}.Painter.method"
+    assert source_of(Painter()) == f"{__name__}.Painter"
+    assert source_of(functools.partial(paint)) == "functools.partial"
+    assert source_of(wrapped(paint)) == f"{__name__}.paint"
+    nowhere = wrapped(paint)
+    nowhere.__module__ = None
+    assert source_of(nowhere) == "?.paint"
+
+
+def test_a_bound_definition_differs_in_function_and_instance_alone() -> None:
+    painter = Painter()
+    before = defined(Painter.method, Marks(fields={"category": "art"}))
+    after = bound(before, painter.method, painter)
+    assert (after.function, after.instance) == (painter.method, painter)
+    assert replace(after, function=before.function, instance=None).to_schema() == before.to_schema()
+    assert after.category == "art"
+
+
+def late(day: Day, *, colors: str = "red") -> Day:  # type: ignore[name-defined]  # noqa: F821
+    """Tell the day.
+
+    Args:
+        day: Which day.
+    """
+    return day
+
+
+def pending(marks: Marks = NO_MARKS) -> PendingDefinition:
+    return PendingDefinition.of(late, marks)
+
+
+def test_what_waits_knows_all_but_what_it_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    definition = pending(Marks(description="Say it.", fields={"tags": ["time"]}))
+    assert repr(definition) == f"<ToolDefinition 'late' from {__name__}.late>"
+    assert (definition.description, definition.tags) == ("Say it.", ("time",))
+    for name in ("parameters", "types", "remarks"):
+        with pytest.raises(UnresolvedReferenceError, match="the name 'Day' is not defined"):
+            getattr(definition, name)
+    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
+    assert definition.types == {"day": int, "colors": str}
+    assert definition.parameters["properties"]["day"] == {
+        "type": "integer",
+        "description": "Which day.",
+    }
+    assert definition.remarks == ()
+
+
+def test_what_has_been_inferred_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
+    definition = pending()
+    parameters = definition.parameters
+    monkeypatch.delattr(f"{__name__}.Day")
+    assert definition.parameters is parameters
+    copy = replace(definition, name="other")
+    assert (copy.name, copy.parameters) == ("other", parameters)
+
+
+def test_a_dynamic_part_of_what_waits_is_resolved_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    definition = pending(Marks(params={"colors": {"enum": lambda: ["red", "blue"]}}))
+    assert definition.is_dynamic
+    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
+    properties = definition.resolve().parameters["properties"]
+    assert properties["colors"]["enum"] == ["red", "blue"]
+
+
+def test_a_mark_that_names_nothing_is_refused_as_soon_as_it_can_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    definition = pending(Marks(required=["colour"]))
+    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
+    with pytest.raises(
+        InferenceError, match="'colour': required names no parameter; did you mean 'colors'"
+    ):
+        definition.to_schema()
+
+
+def test_what_waits_has_no_other_attributes() -> None:
+    with pytest.raises(AttributeError, match="'PendingDefinition' has no attribute 'colour'"):
+        _ = pending().colour
+    assert not hasattr(pending(), "_tool")
