@@ -114,18 +114,13 @@ def test_the_bare_function_of_an_async_tool_gives_something_to_await() -> None:
 
 
 def test_a_tool_without_parameters_takes_an_empty_object() -> None:
-    class Nothing(Plain):
-        parameters_schema = {}
-
-    assert definition_of_instance(Nothing()).parameters == {"type": "object", "properties": {}}
+    nothing = definition_of_instance(member(parameters_schema={}))
+    assert nothing.parameters == {"type": "object", "properties": {}}
 
 
 def test_any_mapping_will_do_for_a_schema_and_any_collection_for_tags() -> None:
-    class Frozen(Plain):
-        parameters_schema = MappingProxyType(PARAMETERS)
-        tags = frozenset(["io"])
-
-    definition = definition_of_instance(Frozen())
+    frozen = member(parameters_schema=MappingProxyType(PARAMETERS), tags=frozenset(["io"]))
+    definition = definition_of_instance(frozen)
     assert (definition.parameters, definition.tags) == (PARAMETERS, ("io",))
     definition.parameters["properties"]["city"]["type"] = "number"
     assert PARAMETERS["properties"] == {"city": {"type": "string"}}
@@ -181,13 +176,13 @@ def member(**members: Any) -> AITool:
         ({"description": None}, "description of Odd is of type NoneType, not a string"),
         ({"parameters_schema": []}, "parameters_schema of Odd is of type list, not a mapping"),
         (
-            {"parameters_schema": lambda tool: {}},
+            {"parameters_schema": lambda _: {}},
             "parameters_schema of Odd is of type method, not a mapping",
         ),
         ({"tags": "io"}, "tags of Odd is of type str, not a list"),
         ({"tags": None}, "tags of Odd is of type NoneType, not a list"),
         (
-            {"get_ai_prompt_instructions": lambda tool: None},
+            {"get_ai_prompt_instructions": lambda _: None},
             "instructions of Odd is of type NoneType, not a string",
         ),
     ],
@@ -218,7 +213,7 @@ def test_what_a_member_raises_reaches_whoever_registers_it() -> None:
         ),
         (
             {"parameters_schema": {**PARAMETERS, "required": ["town"]}},
-            "'parameters.required[0]': 'town' is required, but no property of that name is listed",
+            "'parameters.required[0]': 'town' is required but not among the properties",
         ),
     ],
 )
