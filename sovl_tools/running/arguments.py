@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from sovl_tools.loading.annotations import from_object
 from sovl_tools.loading.inspecting import signature_of
 from sovl_tools.loading.references import lookup
 from sovl_tools.loading.schemanodes import nodes
@@ -41,7 +42,7 @@ class ArgumentCheck:
     __slots__ = ("_fill", "_is_valid", "_nullable", "_schema", "_tool", "_validator")
 
     def __init__(self, tool: ToolDefinition) -> None:
-        signature = signature_of(tool.function)
+        signature = _signature(tool)
         self._tool = tool.name
         self._schema = _closed(tool.parameters, signature)
         self._validator: Validator = compile_schema(self._schema)
@@ -140,6 +141,20 @@ def _below(schema: dict[str, JSON], part: str | int) -> JSON:
         return schema.get("properties", {}).get(part, schema.get("additionalProperties"))
     first = schema.get("prefixItems", ())
     return first[part] if part < len(first) else schema.get("items")
+
+
+def _signature(tool: ToolDefinition) -> Signature:
+    """Return the function's signature, its annotations resolved as far as somebody has done so."""
+    signature = signature_of(tool.function)
+    if not tool.types:
+        return signature
+    parameters = [
+        each._replace(annotation=from_object(tool.types[each.name]))
+        if each.name in tool.types
+        else each
+        for each in signature.parameters
+    ]
+    return signature._replace(parameters=tuple(parameters))
 
 
 def _closed(schema: dict[str, JSON], signature: Signature) -> dict[str, JSON]:

@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
-from types import FunctionType, NoneType, UnionType
+from types import FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from sovl_tools.model.document import Path, dotted
@@ -21,6 +21,7 @@ Conversion: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 """From a function's keywords to keywords of the annotated types, a new dictionary."""
 
 _MOST_LAYERS = 64
+_NO_TYPES: Mapping[str, Any] = MappingProxyType({})
 
 
 class ConversionError(SovlToolsError, ValueError):
@@ -34,17 +35,20 @@ class ConversionError(SovlToolsError, ValueError):
         return "\n".join(f"{dotted(path)}: {message}" for path, message in self.problems)
 
 
-def converter_of(function: Callable[..., Any], names: Iterable[str]) -> Conversion | None:
+def converter_of(
+    function: Callable[..., Any], names: Iterable[str], types: Mapping[str, Any] = _NO_TYPES
+) -> Conversion | None:
     """Return what converts a function's keywords; None if none of those names needs it.
 
     A parameter stays as it is if it has no annotation, one that is plainly JSON, one whose
     names can't be found, or one of a class that ``converters`` does not know. The conversion
     changes nothing that it is given, neither the dictionary nor what lies in it; it raises a
-    ConversionError with everything that is wrong.
+    ConversionError with everything that is wrong. ``types`` are annotations that somebody has
+    resolved already.
     """
     if type(function) is not FunctionType or vars(function):
         function = _underlying(function)
-    annotations = _annotations(function)
+    annotations = {**_annotations(function), **types} if types else _annotations(function)
     odd = {
         name: annotations[name]
         for name in names

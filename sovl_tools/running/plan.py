@@ -90,7 +90,8 @@ class Plan:
         )
         self.secrets = tuple(definition.requires.get("env", ()))
         self.is_async = is_async(function)
-        self._convert = converter_of(function, definition.parameters.get("properties", ()))
+        names = definition.parameters.get("properties", ())
+        self._convert = converter_of(function, names, definition.types)
         with _naming("output_schema"):
             self._output = _validator(definition)
         self._maximum = execution.get("max_result_bytes") or settings.max_result_bytes

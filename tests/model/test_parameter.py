@@ -1,0 +1,145 @@
+"""A tool's parameters one by one, whatever the tool comes from."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import pytest
+
+from sovl_tools import (
+    AITool,
+    ToolDefinition,
+    ToolParameterDefinition,
+    ToolRegistry,
+    tool,
+)
+from sovl_tools.model.parameter import parameter_definitions
+from tests.conftest import Write, manifest_of
+
+
+def one(schema: Any, annotation: Any = None) -> ToolParameterDefinition:
+    types = {} if annotation is None else {"x": annotation}
+    (found,) = parameter_definitions({"properties": {"x": schema}}, types)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "kind"),
+    [
+        ({"type": "string"}, "string", str),
+        ({"type": "integer"}, "integer", int),
+        ({"type": "number"}, "number", float),
+        ({"type": "boolean"}, "boolean", bool),
+        ({"type": "array"}, "array", list),
+        ({"type": "object"}, "object", dict),
+        ({"type": "null"}, "null", type(None)),
+        ({"type": ["string"]}, "string", str),
+        ({"type": ["string", "null"]}, "string | null", Any),
+        ({"type": "date"}, "date", Any),
+        ({"anyOf": [{"type": "string"}, {"type": ["integer", "string"]}]}, "string | integer", Any),
+        ({"oneOf": [{"type": "string"}, True]}, "string", Any),
+        ({"enum": [1]}, "any", Any),
+        ({}, "any", Any),
+        (True, "any", Any),
+    ],
+    ids=str,
+)
+def test_the_type_is_that_of_the_schema(schema: Any, text: str, kind: Any) -> None:
+    found = one(schema)
+    assert (found.type_str, found.param_type) == (text, kind)
+
+
+def test_an_annotation_wins_and_one_that_is_text_does_not() -> None:
+    assert one({"type": "string"}, Optional[str]).param_type == Optional[str]  # noqa: UP045 - old
+    assert one({"type": "string"}, "Color").param_type is str
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "has_default"),
+    [({}, None, False), ({"default": None}, None, True), ({"default": [1]}, [1], True)],
+)
+def test_a_default_of_none_is_told_from_no_default(
+    schema: Any, value: Any, *, has_default: bool
+) -> None:
+    found = one(schema)
+    assert (found.default_value, found.has_default) == (value, has_default)
+
+
+def test_they_come_in_the_order_of_the_schema() -> None:
+    schema = {"properties": {"b": {"description": "B."}, "a": {}}, "required": ["a"]}
+    found = parameter_definitions(schema, {})
+    assert [(each.name, each.description, each.is_required) for each in found] == [
+        ("b", "B.", False),
+        ("a", "", True),
+    ]
+    assert parameter_definitions({"type": "object"}, {}) == []
+
+
+EXPECTED = [
+    ToolParameterDefinition("city", "Where.", str, "string", is_required=True),
+    ToolParameterDefinition("days", "How far.", int, "integer", False, 1, True),  # noqa: FBT003
+]
+
+
+@tool
+def forecast(city: str, days: int = 1) -> str:
+    """Tell the weather.
+
+    Args:
+        city: Where.
+        days: How far.
+    """
+    return city * days
+
+
+class Station:
+    @tool(params={"days": {"default": lambda station: station.days}})
+    def forecast(self, city: str, days: int) -> str:
+        """Tell the weather.
+
+        Args:
+            city: Where.
+            days: How far.
+        """
+        return city * days
+
+    days = 1
+
+
+class Forecast(AITool):
+    name = "forecast"
+    description = "Tell the weather."
+    parameters_schema = {  # noqa: RUF012 - nobody changes it
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Where."},
+            "days": {"type": "integer", "description": "How far.", "default": 1},
+        },
+        "required": ["city"],
+    }
+
+    def execute(self, city: str, days: int) -> str:
+        return city * days
+
+
+def registered(value: Any) -> ToolDefinition:
+    registry = ToolRegistry()
+    registry.register(value)
+    return registry["forecast"]
+
+
+@pytest.mark.parametrize("value", [forecast, Station(), Forecast], ids=["def", "method", "class"])
+def test_a_tool_in_code_has_them(value: Any) -> None:
+    assert registered(value).parameter_definitions == EXPECTED
+
+
+@pytest.mark.parametrize("signature", ["city, days=1", "city: str, days: int = 1", "**given"])
+def test_a_tool_in_a_folder_has_them(write: Write, signature: str) -> None:
+    schema = Forecast().parameters_schema
+    folder = write(
+        "forecast",
+        manifest_of("forecast", parameters=schema),
+        f"def forecast({signature}):\n    return None\n",
+    )
+    found = ToolRegistry.from_directory(folder.parent)["forecast"].parameter_definitions
+    assert found == EXPECTED
