@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
@@ -35,12 +35,13 @@ def parameter_definitions(
 ) -> list[ToolParameterDefinition]:
     """Return the parameters of a schema of arguments, in its order; ``types`` are annotations."""
     required = parameters.get("required", ())
+    defined = parameters.get("$defs", {})
     return [
         ToolParameterDefinition(
             name,
             schema.get("description", ""),
-            _python_type(types.get(name), schema),
-            _type_text(schema),
+            _python_type(types.get(name), _types(schema, defined)),
+            " | ".join(dict.fromkeys(_all_types(schema, defined))) or "any",
             name in required,
             schema.get("default"),
             "default" in schema,
@@ -54,21 +55,25 @@ def _schemas(parameters: Mapping[str, JSON]) -> list[tuple[str, dict[str, JSON]]
     return [(name, each if isinstance(each, dict) else {}) for name, each in properties.items()]
 
 
-def _types(schema: Mapping[str, JSON]) -> list[str]:
+def _types(schema: JSON, defined: Mapping[str, JSON]) -> list[str]:
+    """Return the types of a schema, or else those of the definition that it refers to."""
+    if not isinstance(schema, dict):
+        return []
+    if "type" not in schema:
+        target = defined.get(str(schema.get("$ref")).removeprefix("#/$defs/"))
+        schema = target if isinstance(target, dict) else schema
     types = schema.get("type", [])
     return [types] if isinstance(types, str) else list(types)
 
 
-def _type_text(schema: Mapping[str, JSON]) -> str:
+def _all_types(schema: Mapping[str, JSON], defined: Mapping[str, JSON]) -> list[str]:
     branches = [schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    types = [name for each in branches if isinstance(each, dict) for name in _types(each)]
-    return " | ".join(dict.fromkeys(types)) or "any"
+    return [name for each in branches for name in _types(each, defined)]
 
 
-def _python_type(annotation: Any, schema: Mapping[str, JSON]) -> Any:
+def _python_type(annotation: Any, types: Sequence[str]) -> Any:
     if annotation is not None and not isinstance(annotation, str):
         return annotation
-    types = _types(schema)
     return _PYTHON_TYPES[types[0]] if len(types) == 1 and types[0] in _PYTHON_TYPES else Any
 
 

@@ -49,6 +49,31 @@ def test_the_type_is_that_of_the_schema(schema: Any, text: str, kind: Any) -> No
     assert (found.type_str, found.param_type) == (text, kind)
 
 
+@pytest.mark.parametrize(
+    ("schema", "text", "kind"),
+    [
+        ({"$ref": "#/$defs/Day"}, "object", dict),
+        ({"$ref": "#/$defs/Name", "type": "string"}, "string", str),
+        ({"anyOf": [{"$ref": "#/$defs/Day"}, {"type": "null"}]}, "object | null", Any),
+        ({"$ref": "#/$defs/Other"}, "any", Any),
+        ({"$ref": "#/$defs/Anything"}, "any", Any),
+        ({"$ref": "#/$defs/Loop"}, "any", Any),
+    ],
+    ids=str,
+)
+def test_the_type_of_a_reference_is_that_of_its_definition(
+    schema: Any, text: str, kind: Any
+) -> None:
+    definitions = {
+        "Day": {"type": "object"},
+        "Name": {"type": "integer"},
+        "Anything": True,
+        "Loop": {"$ref": "#/$defs/Loop"},
+    }
+    (found,) = parameter_definitions({"properties": {"x": schema}, "$defs": definitions}, {})
+    assert (found.type_str, found.param_type) == (text, kind)
+
+
 def test_an_annotation_wins_and_one_that_is_text_does_not() -> None:
     assert one({"type": "string"}, Optional[str]).param_type == Optional[str]  # noqa: UP045 - old
     assert one({"type": "string"}, "Color").param_type is str

@@ -1,0 +1,88 @@
+"""Choosing tools by what is known of them."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools import ToolDefinition
+from sovl_tools.search.criteria import is_named, meets
+from tests.validation.strategies import moderate
+
+
+def definition(**fields: Any) -> ToolDefinition:
+    return ToolDefinition("aws_s3_list", "List.", {}, lambda: None, **fields)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits"),
+    [
+        ("aws_s3_*", True),
+        ("aws_s3_list", True),
+        ("*_list", True),
+        ("aws_s?_[l-n]*", True),
+        ("aws_s3", False),
+        ("AWS_*", False),
+        ("", False),
+        (re.compile("s3"), True),
+        (re.compile("^s3"), False),
+        (re.compile("LIST$", re.IGNORECASE), True),
+    ],
+    ids=str,
+)
+def test_a_name_fits_a_shell_pattern_or_holds_an_expression(pattern: Any, *, fits: bool) -> None:
+    assert is_named("aws_s3_list", pattern) is fits
+
+
+@pytest.mark.parametrize(
+    ("key", "wanted", "is_met"),
+    [
+        ("category", "storage", True),
+        ("category", "Storage", False),
+        ("category", None, False),
+        ("version", None, True),
+        ("tags", ["io"], True),
+        ("tags", ("read", "io"), True),
+        ("tags", {"io", "read"}, True),
+        ("tags", [], True),
+        ("tags", ["io", "write"], False),
+        ("tags", "io", False),
+        ("team", "north", True),
+        ("team", "south", False),
+        ("levels", [2, 1], True),
+        ("levels", [3], False),
+        ("cities", ["Oslo"], True),
+        ("cities", [], True),
+        ("is_fast", True, True),
+        ("speed", 3, True),
+        ("speed", None, False),
+        ("nothing_of_the_kind", None, False),
+        ("nothing_of_the_kind", [], False),
+    ],
+)
+def test_a_criterion_is_met_by_an_attribute_by_metadata_or_by_the_object(
+    key: str, wanted: Any, *, is_met: bool
+) -> None:
+    instance = SimpleNamespace(is_fast=True, speed=3, team="south", cities=["Oslo", "Bergen"])
+    metadata = {"team": "north", "levels": [1, 2], "category": "other"}
+    tool = definition(category="storage", tags=("io", "read"), metadata=metadata, instance=instance)
+    assert meets(tool, key, wanted) is is_met
+
+
+def test_a_tool_without_the_key_does_not_match() -> None:
+    assert not meets(definition(), "team", "north")
+    assert not meets(definition(instance=object()), "team", None)
+
+
+_words = st.sampled_from(["io", "read", "write", "net"])
+
+
+@moderate
+@given(st.lists(_words), st.lists(_words))
+def test_a_list_means_all_of_its_members(wanted: list[str], tags: list[str]) -> None:
+    assert meets(definition(tags=tuple(tags)), "tags", wanted) is (set(wanted) <= set(tags))
