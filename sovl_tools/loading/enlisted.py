@@ -14,16 +14,11 @@ from sovl_tools.model.diagnostic import Diagnostic
 
 
 class Enlisted:
-    """What was registered by hand, and the origins that somebody has named.
-
-    Attributes:
-        origins: in the order in which they were named.
-    """
+    """What was registered by hand, and the origins that somebody has named."""
 
     def __init__(self) -> None:
-        self.origins: list[Origin] = []
         self._explicit: dict[str, Candidate] = {}
-        self._sights: dict[Origin, Sight] = {}
+        self._sights: dict[tuple[type, Origin], Sight] = {}
         self._numbers = count(1)
 
     def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
@@ -58,11 +53,15 @@ class Enlisted:
     def look(self, origins: Iterable[Origin]) -> None:
         """Look at origins, again or for the first time."""
         for origin in origins:
-            if origin not in self.origins:
-                self.origins.append(origin)
             sight = origin.look()
-            before = self._sights.get(origin, Sight()).candidates
-            self._sights[origin] = sight._replace(candidates=(*_whole(sight, before),))
+            key = type(origin), origin  # two of them are tuples of one name
+            before = self._sights.get(key, Sight()).candidates
+            self._sights[key] = sight._replace(candidates=(*_whole(sight, before),))
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The origins in the order in which they were named."""
+        return tuple(origin for _, origin in self._sights)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -79,8 +78,8 @@ class Enlisted:
             id(each.definition.function) for each in self._explicit.values() if each.definition
         }
         found: dict[str, Candidate] = {}
-        for origin in sorted(self.origins, key=lambda each: each.level):
-            for each in self._sights[origin].candidates:
+        for _, sight in sorted(self._sights.items(), key=lambda entry: entry[0][1].level):
+            for each in sight.candidates:
                 is_known = each.definition is not None and id(each.definition.function) in known
                 if not is_known:
                     found.setdefault(each.location, each)

@@ -46,7 +46,7 @@ class Sight(NamedTuple):
 
 
 class Origin(Protocol):
-    """A place to look for tools; two that are equal are the same place."""
+    """A place to look for tools; two of one type that are equal are the same place."""
 
     @property
     def level(self) -> int:

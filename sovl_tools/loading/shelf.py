@@ -94,7 +94,7 @@ class Shelf:
         is_listing = is_everywhere or self._must_list(touched or (), sources)
         changes = self._relisted() if is_listing else []
         if is_everywhere:
-            self.enlisted.look(tuple(self.enlisted.origins))
+            self.enlisted.look(self.enlisted.origins)
             changes += self._enlisted()
         new = self.folders.keys() - self._roster.shown.keys() if is_listing else set()
         due = self._due(None if is_everywhere else touched, sources, new)

@@ -1,0 +1,247 @@
+"""From definitions to candidates, checked as manifests are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools import AITool, InferenceError, ToolDefinition, tool
+from sovl_tools.authoring.aitool import definition_of_instance
+from sovl_tools.authoring.decorator import definition_of
+from sovl_tools.loading.checks import code
+from sovl_tools.loading.checks.code import CodeCase
+from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.enlisting import diagnosed, enlisted, not_inferable, rejected
+from sovl_tools.model.catalog import Candidate
+from tests.loading.folders import handler
+from tests.validation.strategies import moderate
+
+HERE = os.path.relpath(__file__)
+
+
+def echo(text: str) -> str:
+    """Say something."""
+    return text
+
+
+def line_of(head: str) -> int:
+    """Return the number of the line of this file that begins with a text."""
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.strip().startswith(head))
+
+
+def decorated(**marks: Any) -> ToolDefinition:
+    function: Callable[..., Any] = lambda text: text  # noqa: E731 - a new one each time
+    function.__name__ = "echo"
+    marks.setdefault("description", "Say something.")
+    return definition_of(tool(**{"params": {"text": {"type": "string"}}, **marks})(function))
+
+
+def messages(candidate: Candidate) -> list[str]:
+    return [each.message for each in candidate.diagnostics]
+
+
+def test_a_sound_definition_is_loaded_with_its_place() -> None:
+    definition = definition_of(tool(activation_phrases=["say it"])(echo))
+    candidate = enlisted(definition, "somewhere")
+    assert candidate == Candidate(
+        "echo",
+        HERE,
+        "somewhere",
+        "loaded",
+        definition,
+        ("say it",),
+        has_own_phrases=True,
+        line=line_of("def echo"),
+        column=5,
+    )
+
+
+def test_any_mapping_will_do() -> None:
+    definition = decorated(metadata=MappingProxyType({"team": MappingProxyType({"size": 3})}))
+    assert enlisted(definition, "").status == "loaded"
+
+
+def test_step_handlers_are_its_actions() -> None:
+    parameters = {"type": "object", "properties": {}}
+    handlers = MappingProxyType({"say": handler, "cry": handler})
+    definition = ToolDefinition("echo", "Say.", parameters, echo, step_handlers=handlers)
+    assert enlisted(definition, "").actions == ("say", "cry")
+
+
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        ({"name": "two words"}, ["'two words' can't name a tool: it is not an ASCII identifier"]),
+        ({"name": "class"}, ["'class' can't name a tool: it is a Python keyword"]),
+        (
+            {"name": "a" * 65},
+            [f"'{'a' * 65}' can't name a tool: it has 65 characters, more than 64"],
+        ),
+        ({"name": 5}, ["5 can't name a tool: it is not an ASCII identifier"]),
+        ({"description": "  "}, ["'description' must not be blank"]),
+        ({"tags": "io"}, ["'tags' must be an array, not the string \"io\""]),
+        ({"tags": ["io", 5]}, ["'tags[1]' must be a string, not the integer 5"]),
+        ({"execution": {"timeout": 0}}, ["'execution.timeout' must be more than 0, not 0"]),
+        (
+            {"params": {"text": {"type": "text"}}, "title": 1},
+            [
+                "'parameters.properties.text.type': 'text' is not a JSON Schema type",
+                "'title' must be a string, not the integer 1",
+            ],
+        ),
+        (
+            {"params": {"text": 5}},
+            ["'parameters.properties.text' must be a boolean or an object, not the integer 5"],
+        ),
+        (
+            {"params": {"text": {"type": "string", "pattern": "("}}},
+            ["'parameters.properties.text.pattern': "],
+        ),
+        (
+            {"output_schema": {"$ref": "#/$defs/Other"}},
+            ["'output_schema.$ref': the reference '#/$defs/Other' leads nowhere"],
+        ),
+        ({"metadata": {"at": {1}}}, ["the definition is no JSON: {1} is of type set"]),
+        ({"metadata": {"at": float("nan")}}, ["the definition is no JSON: Out of range float"]),
+    ],
+    ids=str,
+)
+def test_a_definition_is_told_what_a_manifest_would_be_told(
+    marks: dict[str, Any], words: list[str]
+) -> None:
+    candidate = enlisted(decorated(**marks), "")
+    assert (candidate.status, candidate.definition) == ("rejected", None)
+    assert len(candidate.diagnostics) == len(words)
+    for message, expected in zip(sorted(messages(candidate)), words, strict=True):
+        assert message.startswith(expected)
+    assert {each.code for each in candidate.diagnostics} == {"ST704"}
+    assert candidate.reasons == tuple(map(str, candidate.diagnostics))
+
+
+def test_advice_stands_in_the_help() -> None:
+    (name,) = enlisted(decorated(name="two words"), "").diagnostics
+    (kind,) = enlisted(decorated(params={"text": {"type": "str"}}), "").diagnostics
+    assert (name.help, kind.help) == ("choose another one", "write 'string'")
+
+
+@moderate
+@given(st.text(max_size=70) | st.from_regex(r"[A-Za-z_]\w{0,66}", fullmatch=True))
+def test_whatever_can_name_a_folder_can_name_a_tool(name: str) -> None:
+    candidate = enlisted(decorated(name=name or None), "")
+    assert (candidate.status == "loaded") == (unfit(name or "echo") is None)
+
+
+@pytest.mark.parametrize("description", ["", " ", "\n"])
+def test_a_description_that_says_nothing_is_refused(description: str) -> None:
+    parameters = {"type": "object", "properties": {}}
+    candidate = enlisted(ToolDefinition("echo", description, parameters, echo), "")
+    assert messages(candidate) == ["'description' must not be blank"]
+
+
+def test_what_is_weak_is_a_warning_at_the_parameter_that_it_is_about() -> None:
+    @tool
+    def vague(text, *, loud: bool = True):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        return text
+
+    candidate = enlisted(definition_of(vague), "")
+    line = line_of("def vague")
+    assert candidate.status == "loaded"
+    assert [
+        (each.code, each.severity, each.line, each.column) for each in candidate.diagnostics
+    ] == [
+        ("ST705", "warning", line, 9),
+        ("ST705", "warning", line, 15),
+    ]
+    assert messages(candidate) == [
+        "'vague' has neither a docstring nor a description",
+        "'text': it has no annotation, so that any type is admitted",
+    ]
+    assert candidate.reasons == ()
+
+
+def test_dynamic_parts_are_neither_called_nor_in_the_way() -> None:
+    def fails() -> None:
+        raise AssertionError
+
+    definition = decorated(params={"text": {"type": "string", "enum": fails, "default": fails}})
+    assert enlisted(definition, "").status == "loaded"
+    whole = decorated(params={"text": fails})
+    assert enlisted(whole, "").status == "loaded"
+    broken = decorated(params={"text": {"enum": fails, "type": "str"}})
+    assert enlisted(broken, "").status == "rejected"
+
+
+def test_a_name_that_is_still_not_there_is_told_at_its_parameter() -> None:
+    @tool
+    def waits(
+        day: Day,  # type: ignore[name-defined]  # noqa: F821 - it is not there
+    ) -> str:
+        """Wait."""
+        return str(day)
+
+    candidate = enlisted(definition_of(waits), "place")
+    (found,) = candidate.diagnostics
+    words = "ST703 'day': annotated Day, but the name 'Day' is not defined"
+    assert str(found) == f"{HERE}:{line_of('day: Day')}:9: {words}"
+    assert found.help == "import or define it"
+    assert (candidate.name, candidate.location, candidate.status) == ("waits", "place", "rejected")
+
+
+class Station:
+    @tool
+    def forecast(self, city: str) -> str:
+        """Tell the weather."""
+        return city
+
+
+def test_a_method_without_its_object_is_told() -> None:
+    candidate = enlisted(definition_of(Station.forecast), "")
+    (found,) = candidate.diagnostics
+    assert found.message == "'self': nothing supplies the object that the method belongs to"
+    assert found.help == "register an instance of Station"
+    assert (found.code, found.line, found.column) == ("ST703", line_of("def forecast"), 18)
+    assert enlisted(definition_of(Station().forecast), "").status == "loaded"
+
+
+class Greeter(AITool):
+    name = "greet"
+    description = "Greet."
+    parameters_schema = {"type": "object", "properties": {}}  # noqa: RUF012 - nobody changes it
+
+    def execute(self) -> str:
+        return "hello"
+
+
+class Unsound(Greeter):
+    description = ""
+
+
+def test_a_class_is_told_at_its_own_head() -> None:
+    good = enlisted(definition_of_instance(Greeter()), "")
+    assert (good.line, good.column) == (line_of("class Greeter"), 7)
+    bad = enlisted(definition_of_instance(Unsound()), "")
+    assert (bad.status, bad.line, bad.column) == ("rejected", line_of("class Unsound"), 7)
+
+
+def test_a_function_that_can_not_be_expressed_is_told_at_its_parameter_if_it_is_about_one() -> None:
+    about = not_inferable(echo, InferenceError("echo", "text", "is odd", "mend it"), "echo")
+    whole = not_inferable(echo, InferenceError("echo", None, "it is odd"), "echo")
+    assert (about.message, about.help, about.column) == ("'text': is odd", "mend it", 10)
+    assert (whole.message, whole.help, whole.column) == ("it is odd", None, 5)
+
+
+def test_a_rejected_candidate_gives_its_errors_as_reasons() -> None:
+    error = diagnosed(code.unusable_class, CodeCase("it is odd"), Greeter, "greet")
+    warning = diagnosed(code.weak_description, CodeCase("it is weak"), Greeter, "greet")
+    candidate = rejected("greet", "place", [warning, error])
+    assert candidate.reasons == (str(error),)
+    assert candidate.diagnostics == (warning, error)
+    assert (candidate.path, candidate.line, candidate.column) == (HERE, error.line, 7)

@@ -1,0 +1,205 @@
+"""Where functions, classes and parameters stand."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.loading.whereabouts import Whereabouts, shown, whereabouts_of
+from tests.validation.strategies import moderate
+
+SOURCE = '''\
+import functools
+
+
+def plain(first, second=1, /, *rest, only, **others):
+    return first
+
+
+@functools.cache
+@functools.wraps(
+    plain,
+)
+async   def  decorated(
+    text: str,
+    länge: int, größe: int,
+) -> None: ...
+
+
+class Outer:
+    class Inner:
+        def method(self, text): ...
+
+    @classmethod
+    def of_class(cls, text): ...
+
+    def __call__(self, text): ...
+
+
+class Inner: ...
+
+
+def maker():
+    """
+    def inner(): ...
+    """
+    def inner(text):
+        return lambda word: word
+    return inner
+
+
+def wrapped(function):
+    @functools.wraps(function)
+    def wrapper(*given):
+        return function(*given)
+    return wrapper
+
+
+both = wrapped(plain)
+short = lambda word: word
+partial = functools.partial(plain, 1)
+renamed = maker()
+renamed.__name__ = renamed.__qualname__ = "other"
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "things.py"
+    file.write_text(SOURCE, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("things", file)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "things", made)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("expression", "parameter", "place"),
+    [
+        ("plain", None, (4, 5)),
+        ("plain", "first", (4, 11)),
+        ("plain", "second", (4, 18)),
+        ("plain", "rest", (4, 32)),
+        ("plain", "only", (4, 38)),
+        ("plain", "others", (4, 46)),
+        ("plain", "absent", (4, 5)),
+        ("decorated.__wrapped__.__wrapped__", None, (4, 5)),
+        ("Outer", None, (18, 7)),
+        ("Outer", "text", (18, 7)),
+        ("Outer.Inner", None, (19, 11)),
+        ("Outer.Inner.method", None, (20, 13)),
+        ("Outer.Inner().method", "text", (20, 26)),
+        ("Outer.of_class", None, (23, 9)),
+        ("Outer.of_class", "text", (23, 23)),
+        ("Outer()", None, (25, 9)),
+        ("Outer()", "text", (25, 24)),
+        ("Outer.Inner()", None, (19, 11)),
+        ("Inner", None, (28, 7)),
+        ("maker()", None, (35, 9)),
+        ("maker()", "text", (35, 15)),
+        ("maker()('')", None, (36, 1)),
+        ("maker()('')", "word", (36, 23)),
+        ("both", None, (4, 5)),
+        ("both", "only", (4, 38)),
+        ("short", None, (48, 1)),
+        ("short", "word", (48, 16)),
+        ("partial", None, (4, 5)),
+        ("renamed", None, (35, 9)),
+    ],
+)
+def test_a_name_or_a_parameter_has_an_exact_place(
+    module: ModuleType, expression: str, parameter: str | None, place: tuple[int, int]
+) -> None:
+    value = eval(expression, vars(module))
+    assert whereabouts_of(value, parameter) == Whereabouts("things.py", *place)
+
+
+def test_decorators_and_letters_of_any_kind_do_not_disturb(module: ModuleType) -> None:
+    function: Any = vars(module)["decorated"].__wrapped__
+    del function.__wrapped__
+    assert whereabouts_of(function) == Whereabouts("things.py", 12, 14)
+    assert whereabouts_of(function, "text") == Whereabouts("things.py", 13, 5)
+    assert whereabouts_of(function, "größe") == Whereabouts("things.py", 14, 17)
+
+
+def test_a_file_is_read_as_it_is_now(module: ModuleType, tmp_path: Path) -> None:
+    assert whereabouts_of(module.Outer).line == 18
+    (tmp_path / "things.py").write_text(f"\n\n{SOURCE}", encoding="utf-8")
+    assert whereabouts_of(module.Outer).line == 20
+
+
+@pytest.mark.parametrize("content", [None, "def plain(", "\0", "x = 1\n"])
+def test_without_the_source_the_line_is_that_of_the_code(
+    module: ModuleType, tmp_path: Path, content: str | None
+) -> None:
+    file = tmp_path / "things.py"
+    file.unlink() if content is None else file.write_text(content)
+    for parameter in (None, "only"):
+        assert whereabouts_of(module.plain, parameter) == Whereabouts("things.py", 4)
+    assert whereabouts_of(module.Outer) == Whereabouts("things.py", 1)
+
+
+def test_what_has_no_file_is_known_by_its_module() -> None:
+    assert whereabouts_of(5) == Whereabouts("builtins")
+    assert whereabouts_of(len) == Whereabouts("builtins")
+
+
+def test_code_that_was_made_without_a_file_is_known_by_its_line() -> None:
+    space: dict[str, Any] = {}
+    exec("\n\ndef made(text): ...", space)
+    assert whereabouts_of(space["made"]) == Whereabouts("<string>", 3)
+    assert whereabouts_of(space["made"], "text") == Whereabouts("<string>", 3)
+
+
+class Meta(type):
+    def __call__(cls) -> Any:
+        return super().__call__()
+
+
+class Odd(metaclass=Meta): ...
+
+
+def test_a_class_is_found_whatever_makes_its_objects() -> None:
+    line = whereabouts_of(Odd).line
+    assert Path(__file__).read_text().splitlines()[line - 1].startswith("class Odd(")
+    assert whereabouts_of(Odd()).line == line
+
+
+def test_a_path_is_shown_relative_to_the_directory_above_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shown(f"{tmp_path}/one/two.py") == os.path.join("one", "two.py")
+    for other in (str(tmp_path), f"{tmp_path}2/one.py", "one.py", "<string>"):
+        assert shown(other) == other
+
+
+@moderate
+@given(st.lists(st.sampled_from(["@mark", "@mark(\n    1,\n)", "# def tool(a):"]), max_size=3))
+def test_the_head_is_found_below_any_decorators(lines: list[str]) -> None:
+    source = "\n".join(["mark = lambda *_: lambda function: function", *lines, "def tool(a): ..."])
+    assert _found(source.replace("@mark\n", "@mark()\n")) == (source.count("\n") + 1, 5)
+
+
+def _found(source: str) -> tuple[int, int]:
+    import linecache
+
+    file = "<a test of whereabouts>"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[file] = (len(source), None, lines, file)
+    space: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), space)
+    place = whereabouts_of(space["tool"])
+    return place.line, place.column
