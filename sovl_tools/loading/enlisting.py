@@ -142,7 +142,7 @@ def _schema_problems(document: dict[str, JSON]) -> Iterator[tuple[str, str | Non
 
 def _document(definition: ToolDefinition) -> dict[str, JSON]:
     fields: Mapping[str, Any] = {
-        key: getattr(definition, key) for key in KEYS if hasattr(definition, key)
+        key: getattr(definition, key) for key in sorted(KEYS) if hasattr(definition, key)
     }
     given = {key: value for key, value in fields.items() if value not in (None, (), {})}
     given["parameters"] = without_functions(definition.parameters)
