@@ -11,11 +11,11 @@ from pathlib import Path
 from sovl_tools import ToolRegistry
 from sovl_tools.model.diagnostic import Diagnostic
 
-HEAD = "from __future__ import annotations\n\nfrom sovl_tools import AITool, tool\n\n\n"
+HEAD = "from sovl_tools import AITool, tool\n\n\n"
 
 
 def decorated(name: str = "echo", answer: object = "", *, marks: str = "") -> str:
-    """Return the source of a decorated function; line 7 is its head."""
+    """Return the source of a decorated function; line 5 is its head."""
     body = f'    """Say."""\n    return {answer!r}\n'
     return f'{HEAD}@tool{marks}\ndef {name}(text: str = "") -> object:\n{body}'
 

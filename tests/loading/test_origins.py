@@ -1,0 +1,326 @@
+"""Looking for tools in distributions, packages and directories of modules."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools.loading.origins import (
+    GROUP,
+    MODULES,
+    PACKAGES,
+    ROOT,
+    EntryPoints,
+    Modules,
+    Origin,
+    Package,
+    PackageFolders,
+    Sight,
+)
+from tests.conftest import Write
+from tests.loading.plugins import HEAD, Site, classed, decorated, importable
+
+HERE = "things"
+UNIQUE = "sovl_tools.of_a_test"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.chdir(tmp_path)
+    with importable(tmp_path / "site") as made:
+        yield made
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plugins").mkdir()
+    return Site(tmp_path / "plugins")
+
+
+def answers(sight: Sight) -> dict[str, Any]:
+    """Return what the tools answer."""
+    found = {each.name: each.definition for each in sight.candidates}
+    return {name: tool.execute() for name, tool in found.items() if tool is not None}
+
+
+def lines(sight: Sight) -> list[str]:
+    return [str(each) for each in sight.diagnostics]
+
+
+def test_packages_come_before_directories_of_modules() -> None:
+    origins: list[Origin] = [EntryPoints(), Package(HERE), PackageFolders(HERE)]
+    assert [each.level for each in origins] == [PACKAGES] * 3
+    assert Modules(HERE).level == MODULES > PACKAGES
+
+
+def test_entry_points_are_functions_classes_modules_and_packages(site: Site) -> None:
+    site.write("shop/functions.py", decorated("first", 1) + decorated("hidden", 0))
+    site.write("shop/classes.py", classed("second", 2) + "\n\nthird = Second()\n")
+    site.write("shop/plain.py", "def fourth(text: str = '') -> int:\n    return 4\n")
+    site.write("shop/module.py", decorated("fifth", 5))
+    site.write("shop/below/__init__.py", decorated("sixth", 6))
+    site.write("shop/below/deeper.py", decorated("seventh", 7))
+    site.install(
+        "shop",
+        a="shop.functions:first",
+        b="shop.classes:Second",
+        c="shop.plain:fourth",
+        d="shop.module",
+        e="shop.below",
+    )
+    sight = EntryPoints(GROUP).look()
+    assert answers(sight) == {
+        "first": 1, "second": 2, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
+    }  # fmt: skip
+    assert (sight.diagnostics, sight.lost) == ((), ())
+
+
+def test_entry_points_of_another_group_are_not_looked_at(site: Site) -> None:
+    site.write("other.py", "raise AssertionError")
+    site.install("other", "another.group", a="other")
+    assert EntryPoints(UNIQUE).look() == Sight()
+
+
+IMPORTED = "can't be imported"
+BROKEN = {
+    "raises": (
+        "import os\n\n\ndef f():\n    raise OSError('boom')\n\n\nf()\n",
+        "5:5",
+        "OSError: boom",
+    ),
+    "leaves": ("import sys\n\nsys.exit('enough')\n", "3:1", "SystemExit: enough"),
+    "syntax": ("x = (\n", "1:5", "SyntaxError: '(' was never closed"),
+    "absent": ("import of_nobody\n", "1:1", "ModuleNotFoundError: No module named 'of_nobody'"),
+}
+
+
+def test_an_entry_point_that_breaks_stops_no_other(site: Site) -> None:
+    for name, (source, _, _) in BROKEN.items():
+        site.write(f"{name}.py", source)
+    site.write("zz_good.py", decorated("good", 1))
+    site.install("many", UNIQUE, **{name: f"{name}:tool" for name in BROKEN}, zz_good="zz_good")
+    sight = EntryPoints(UNIQUE).look()
+    assert answers(sight) == {"good": 1}
+    assert sorted(lines(sight)) == sorted(
+        f"site/{name}.py:{place}: ST701 the entry point {name!r} ({name}:tool) {IMPORTED}: {words}"
+        for name, (_, place, words) in BROKEN.items()
+    )
+
+
+def test_an_entry_point_that_leads_nowhere_is_told(site: Site) -> None:
+    site.write("good.py", decorated("good", 1))
+    site.install("many", UNIQUE, a="nowhere.at_all:tool", b="good:absent", c="no module", d="good")
+    sight = EntryPoints(UNIQUE).look()
+    assert answers(sight) == {"good": 1}
+    no_module, no_member, no_name = lines(sight)
+    head = (
+        "nowhere.at_all:tool:1:1: ST701 the entry point 'a' (nowhere.at_all:tool) can't be imported"
+    )
+    assert no_module == f"{head}: ModuleNotFoundError: No module named 'nowhere'"
+    assert no_member.endswith("imported: AttributeError: module 'good' has no attribute 'absent'")
+    assert no_name.startswith("no module:1:1: ST701 the entry point 'c' (no module) can't be")
+
+
+def test_an_entry_point_that_leads_to_something_else_is_told(site: Site) -> None:
+    site.write("odd.py", "number = 5\n\n\nclass Thing:\n    def __init__(self):\n        1 / 0\n")
+    site.install("odd", UNIQUE, a="odd:number", b="odd:Thing", c="odd:Thing.__init__")
+    sight = EntryPoints(UNIQUE).look()
+    assert [str(each) for each in (*sight.diagnostics, *sight.candidates[0].diagnostics)] == [
+        "odd:number:1:1: ST706 there is no tool in the entry point 'a' (odd:number)",
+        "odd:Thing:1:1: ST706 there is no tool in the entry point 'b' (odd:Thing)",
+        "site/odd.py:5:18: ST703 'self': nothing supplies the object that the method belongs to",
+    ]
+
+
+def test_an_exception_is_told_even_if_it_can_not_tell_itself(site: Site) -> None:
+    source = (
+        "class Opaque(BaseException):\n    def __str__(self):\n        return 1 / 0\nraise Opaque"
+    )
+    site.write("opaque.py", source)
+    (line,) = lines(Package("opaque").look())
+    assert line.startswith("site/opaque.py:4:1: ST701 the package 'opaque' can't be imported: ")
+    assert line.endswith("Opaque: its message can't be read")
+
+
+@pytest.mark.parametrize("origin", [Package("stops"), PackageFolders("stops.below")], ids=repr)
+def test_only_the_user_interrupts(site: Site, origin: Origin) -> None:
+    site.write("stops/__init__.py", "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        origin.look()
+
+
+def test_the_user_interrupts_below_a_package(site: Site) -> None:
+    site.write("outer/inner.py", "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        Package("outer").look()
+
+
+def test_a_package_is_looked_through_to_its_bottom_but_its_program_is_not_run(site: Site) -> None:
+    site.write("deep/__init__.py", decorated("top", 1))
+    site.write("deep/__main__.py", "raise AssertionError('it ran')")
+    site.write("deep/one/two/three.py", decorated("bottom", 2))
+    site.write("deep/_private.py", decorated("private", 3))
+    sight = Package("deep").look()
+    assert answers(sight) == {"top": 1, "private": 3, "bottom": 2}
+    assert sight.diagnostics == ()
+
+
+def test_what_breaks_below_a_package_stops_nothing_beside_it(site: Site) -> None:
+    site.write("half/a.py", decorated("a", 1))
+    site.write("half/b/__init__.py", "\nimport package_that_nobody_has\n")
+    site.write("half/b/lost.py", decorated("lost", 0))
+    site.write("half/c.py", "import sys\nsys.exit()\n")
+    site.write("half/d.py", decorated("d", 2))
+    sight = Package("half").look()
+    assert answers(sight) == {"a": 1, "d": 2}
+    first, second = lines(sight)
+    head = "site/half/b/__init__.py:2:1: ST701 the module 'half.b' can't be imported: "
+    assert first == f"{head}ModuleNotFoundError: No module named 'package_that_nobody_has'"
+    assert second == "site/half/c.py:2:1: ST701 the module 'half.c' can't be imported: SystemExit"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (
+            "absent",
+            "absent:1:1: ST701 the package 'absent' can't be imported: ModuleNotFoundError: ",
+        ),
+        ("bare", "bare:1:1: ST706 there is no tool in the package 'bare'"),
+        ("", ":1:1: ST701 the package '' can't be imported: ValueError: Empty module name"),
+    ],
+)
+def test_a_package_that_gives_nothing_is_told(site: Site, name: str, line: str) -> None:
+    site.write("bare.py", "x = 1\n")
+    (told,) = lines(Package(name).look())
+    assert told.startswith(line)
+
+
+def test_one_object_imported_into_two_modules_is_one_tool(site: Site) -> None:
+    site.write("double/one.py", decorated("tool_of_one", 1) + classed("thing", 2))
+    site.write("double/two.py", "from double.one import Thing, tool_of_one\n")
+    site.write("double/__init__.py", "from double.two import *\n")
+    sight = Package("double").look()
+    assert answers(sight) == {"tool_of_one": 1, "thing": 2}
+    site.install("double", UNIQUE, a="double.two", b="double.one:tool_of_one")
+    assert len(EntryPoints(UNIQUE).look().candidates) == 2
+
+
+def test_tool_folders_inside_of_a_package(site: Site, write: Write, tmp_path: Path) -> None:
+    for name in ("echo", "broken"):
+        write(name, code="raise OSError" if name == "broken" else None)
+    site.write("shelf/__init__.py")
+    os.rename(tmp_path / "tools", site.root / "shelf" / "tools")
+    sight = PackageFolders("shelf.tools").look()
+    assert {each.name: each.status for each in sight.candidates} == {
+        "echo": "loaded",
+        "broken": "rejected",
+    }
+    assert sight.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("absent", "absent:1:1: ST701 there is no package 'absent'"),
+        ("single", "single:1:1: ST701 there is no package 'single'"),
+        ("absent.below", "absent.below:1:1: ST701 the package 'absent.below' can't be imported: "),
+        (".odd", ".odd:1:1: ST701 the package '.odd' can't be imported: "),
+        (
+            "ends.below",
+            "site/ends/__init__.py:2:1: ST701 the package 'ends.below' can't be imported",
+        ),
+        ("void", "ST106"),
+    ],
+)
+def test_a_package_without_tool_folders_is_told(site: Site, name: str, line: str) -> None:
+    site.write("single.py")
+    site.write("void/__init__.py")
+    site.write("ends/__init__.py", "import sys\nsys.exit(1)\n")
+    (told,) = lines(PackageFolders(name).look())
+    assert line in told
+
+
+def test_modules_of_a_directory_stand_alone(plugins: Site) -> None:
+    plugins.write("json.py", decorated("encode", 1))
+    plugins.write("classes.py", classed("wind", 2))
+    for name in ("_private.py", ".hidden.py", "with-dash.py", "text.txt", "package/inside.py"):
+        (plugins.root / name).parent.mkdir(exist_ok=True)
+        (plugins.root / name).write_text("raise AssertionError")
+    sight = Modules(str(plugins.root)).look()
+    assert answers(sight) == {"encode": 1, "wind": 2}
+    assert sight.diagnostics == ()
+    assert all(each.location.startswith(f"{ROOT}.") for each in sight.candidates)
+    import json
+
+    assert json.loads("1") == 1
+
+
+def test_a_module_runs_again_only_if_it_has_changed(plugins: Site) -> None:
+    file = plugins.write("once.py", decorated("once", 1) + "print('ran')\n")
+    moment = file.stat().st_mtime_ns
+    modules = Modules(str(plugins.root))
+    first, second = modules.look(), modules.look()
+    assert first == second
+    plugins.write("once.py", decorated("once", 2) + "print('ran')\n")
+    os.utime(file, ns=(moment, moment))
+    assert answers(modules.look()) == {"once": 2}
+    assert answers(first) == {"once": 1}
+
+
+def test_a_module_that_breaks_leaves_the_one_of_before_and_says_what_is_lost(
+    plugins: Site,
+) -> None:
+    modules = Modules(str(plugins.root))
+    plugins.write("echo.py", decorated("echo", 1))
+    (candidate,) = modules.look().candidates
+    before = sys.modules[candidate.location.rpartition(".")[0]]
+    plugins.write("echo.py", f"{HEAD}x = 1 / 0\n")
+    sight = modules.look()
+    ((prefix, diagnostic),) = sight.lost
+    assert candidate.location.startswith(prefix)
+    assert sys.modules[before.__name__] is before
+    words = "the module can't be imported: ZeroDivisionError: division by zero"
+    assert lines(sight) == [str(diagnostic)]
+    assert str(diagnostic) == f"plugins/echo.py:4:5: ST701 {words}"
+
+
+def test_a_module_that_never_ran_is_not_there(plugins: Site) -> None:
+    before = set(sys.modules)
+    plugins.write("echo.py", "raise OSError")
+    assert Modules(str(plugins.root)).look().candidates == ()
+    assert set(sys.modules) == before
+
+
+def test_a_directory_without_modules_is_told(plugins: Site) -> None:
+    empty, absent = Modules(str(plugins.root)), Modules(str(plugins.root / "absent"))
+    assert lines(empty.look()) == ["plugins:1:1: ST706 there is no tool in the directory"]
+    assert lines(absent.look()) == [
+        "plugins/absent:1:1: ST701 the directory can't be listed: No such file or directory"
+    ]
+
+
+def test_what_can_not_be_read_as_a_module_is_told(plugins: Site) -> None:
+    (plugins.root / "folder.py").mkdir()
+    (plugins.root / "latin.py").write_bytes(b"x = '\xe9'\n")
+    plugins.write("text.py", 'compile("(", "elsewhere.py", "exec")\n')
+    told = lines(Modules(str(plugins.root)).look())
+    assert [each.partition(": ST701 ")[0] for each in told] == [
+        "plugins/folder.py:1:1",
+        "plugins/latin.py:1:8",
+        "plugins/text.py:1:1",
+    ]
+
+
+def test_a_library_with_a_syntax_error_is_the_place(site: Site, plugins: Site) -> None:
+    site.write("library.py", "\n  x = 1\n")
+    plugins.write("echo.py", "import library\n")
+    (told,) = lines(Modules(str(plugins.root)).look())
+    words = "the module can't be imported: IndentationError: unexpected indent"
+    assert told == f"site/library.py:2:2: ST701 {words}"
