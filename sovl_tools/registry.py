@@ -184,7 +184,7 @@ class ToolRegistry:
 
         Raises:
             TypeError: it is nothing of the kind, or its parameters can't be expressed.
-            ToolLoadError: its definition is unsound.
+            ToolLoadError: its definition is unsound; the sound ones of an object are entered.
             DuplicateToolError: another tool of its name is in force, and ``strict`` is set.
         """
         from sovl_tools.loading.enrolment import enrolled  # noqa: PLC0415 - most never need it

@@ -288,8 +288,8 @@ def test_an_odd_folder_is_told_about_and_hurts_no_other(name: str, tools: Path) 
     make, code = CASES[name]
     make(tools / "odd")
     started = time.monotonic()
-    registry = ToolRegistry.from_directory("tools", import_timeout=5)
-    assert time.monotonic() - started < 20, "bounded time, on a slow machine too"
+    registry = ToolRegistry.from_directory("tools", import_timeout=8)
+    assert time.monotonic() - started < 40, "bounded time, on a slow machine too"
     found = [each for each in registry.report.diagnostics if each.tool == "odd"]
     assert all(each.code.startswith(code) for each in found), found
     assert bool(found) == bool(code), found

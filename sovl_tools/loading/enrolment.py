@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from sovl_tools.authoring.offering import offered
@@ -15,24 +16,29 @@ def enrolled(
 ) -> ToolDefinition | list[ToolDefinition]:
     """Enter whatever was handed over, and return the definitions that are in force now.
 
+    Of an object the sound tools are entered even if others are unsound.
+
     Raises:
         TypeError: there is no tool in it, or its parameters can't be expressed.
-        ToolLoadError: a definition is unsound.
-        DuplicateToolError: another tool of its name is in force, and ``strict`` is set.
+        ToolLoadError: definitions are unsound.
+        DuplicateToolError: another tool of its name is in force, and ``strict`` is set; then
+            nothing is entered.
     """
     found = offered(tool)
     many = found if isinstance(found, list) else [found]
-    made = [_enrolled(reloader, each, override=override, strict=strict) for each in many]
+    if strict and not override:
+        _check_new(reloader, many)
+    candidates = [reloader.register(each, override=override) for each in many]
+    rejected = [each for each in candidates if each.status != "loaded"]
+    if rejected:
+        every = [found for each in rejected for found in each.diagnostics]
+        raise ToolLoadError([each for each in every if each.severity == "error"])
+    made = [reloader.catalog.tools.get(each.name, each) for each in many]
     return made if isinstance(found, list) else made[0]
 
 
-def _enrolled(
-    reloader: Reloader, definition: ToolDefinition, *, override: bool, strict: bool
-) -> ToolDefinition:
-    known = reloader.catalog.tools.get(definition.name)
-    if strict and known is not None and known is not definition and not override:
-        raise DuplicateToolError(definition.name, known.source)
-    candidate = reloader.register(definition, override=override)
-    if candidate.status != "loaded":
-        raise ToolLoadError([each for each in candidate.diagnostics if each.severity == "error"])
-    return reloader.catalog.tools.get(definition.name, definition)
+def _check_new(reloader: Reloader, definitions: Iterable[ToolDefinition]) -> None:
+    for each in definitions:
+        known = reloader.catalog.tools.get(each.name)
+        if known is not None and known.function != each.function:
+            raise DuplicateToolError(each.name, known.source)

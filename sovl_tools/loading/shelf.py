@@ -45,6 +45,7 @@ class Shelf:
         self.surveys = Surveys()
         self.folders = {each.location: each for each in load.collected.folders}
         self._source = load._replace(candidates=(), catalog=Catalog())
+        self._roots = self._watched()
         self.enlisted = Enlisted()
         self._roster = Roster(load.candidates, load.catalog)
         self._others: set[str] = set()
@@ -69,10 +70,14 @@ class Shelf:
 
     def places(self) -> set[Place]:
         """Return what has to be watched."""
+        return places(self._roots | self.libraries.paths, self.surveys.links)
+
+    def _watched(self) -> frozenset[str]:
+        """Return the tools directories, and the folders that were named by themselves."""
         named = (os.path.join(self._source.base, path) for path in self._source.paths)
         roots = {*map(os.path.abspath, named)}
-        by_a_file = {each for each in self.folders if os.path.dirname(each) not in roots}
-        return places(roots | by_a_file | self.libraries.paths, self.surveys.links)
+        alone = {each for each in self.folders if os.path.dirname(each) not in roots}
+        return frozenset(roots | alone)
 
     def changed(self) -> set[str]:
         """Return what looks otherwise than when it was loaded, and the folders that are new."""
@@ -159,6 +164,7 @@ class Shelf:
             for each in collected.folders
         }
         present = {*self.folders, *self._others}
+        self._roots = self._watched()
         gone = [location for location in self._roster.shown if location not in present]
         return [change for location in gone for change in self._left(location)]
 

@@ -121,7 +121,8 @@ def compiled(path: str, source: bytes) -> CodeType:
     if code is not None and code.co_filename == path:
         return code
     code = compile(source, path, "exec", dont_inherit=True)
-    if not sys.dont_write_bytecode:
+    # writing makes the folders above, also those of a tool that has been deleted meanwhile
+    if not sys.dont_write_bytecode and os.path.isdir(os.path.dirname(path)):
         SourceFileLoader("", path).set_data(cached, header + marshal.dumps(code))
     return code
 

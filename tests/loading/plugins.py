@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from sovl_tools import ToolRegistry
+from sovl_tools import ToolRegistry, tool
 from sovl_tools.model.diagnostic import Diagnostic
+from tests.conftest import manifest_of
+from tests.loading.folders import says
+
+GROUP = "sovl_tools.of_a_test"
+"""A group of entry points that no distribution has."""
 
 HEAD = "from sovl_tools import AITool, tool\n\n\n"
 
@@ -78,3 +85,68 @@ def told(registry: ToolRegistry) -> list[str]:
 
 def codes(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
     return [each.code for each in diagnostics]
+
+
+def saying(word: object, name: str = "echo", **marks: Any) -> Callable[..., Any]:
+    """Return a decorated function that answers with a word."""
+
+    def function(text: str) -> object:
+        """Say something."""
+        return word
+
+    function.__name__ = name
+    made: Callable[..., Any] = tool(name=name, **marks)(function)
+    return made
+
+
+class World:
+    """Every source of a tool ``echo``; each answers with its own name."""
+
+    def __init__(self, site: Site, tmp_path: Path) -> None:
+        self.site = site
+        self.tools, self.plugins = tmp_path / "tools", tmp_path / "plugins"
+        self.hand = saying("hand")
+
+    def folder(self, answer: object = "folder", name: str = "echo", at: Path | None = None) -> Path:
+        place = (self.tools if at is None else at) / name
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{name}.json").write_text(json.dumps(manifest_of(name)))
+        (place / f"{name}.py").write_text(says(answer, name))
+        return place
+
+    def module(self, answer: object = "modules", name: str = "echo") -> Path:
+        self.plugins.mkdir(exist_ok=True)
+        file = self.plugins / f"{name}.py"
+        file.write_text(decorated(name, answer))
+        return file
+
+    def registry(self, kinds: Sequence[str]) -> ToolRegistry:
+        """Return a registry of those sources, entered in that order; folders come first."""
+        paths = [self.folder().parent] if "folder" in kinds else []
+        registry = ToolRegistry.from_directory(*paths)
+        for kind in kinds:
+            getattr(self, f"enter_{kind}")(registry)
+        return registry
+
+    def enter_folder(self, registry: ToolRegistry) -> None: ...
+
+    def enter_hand(self, registry: ToolRegistry) -> None:
+        registry.register(self.hand)
+
+    def enter_entry(self, registry: ToolRegistry) -> None:
+        self.site.write("by_entry.py", decorated("echo", "entry"))
+        self.site.install("by_entry", GROUP, echo="by_entry:echo")
+        registry.load_entry_points(GROUP)
+
+    def enter_package(self, registry: ToolRegistry) -> None:
+        self.site.write("by_package/inner.py", decorated("echo", "package"))
+        registry.load_package("by_package")
+
+    def enter_shelf(self, registry: ToolRegistry) -> None:
+        self.site.write("by_shelf/__init__.py")
+        self.folder("shelf", at=self.site.root / "by_shelf")
+        registry.load_package_folders("by_shelf")
+
+    def enter_modules(self, registry: ToolRegistry) -> None:
+        self.module()
+        registry.load_modules(self.plugins)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from sovl_tools.loading.origins import (
-    GROUP,
     MODULES,
     PACKAGES,
     ROOT,
@@ -23,10 +22,9 @@ from sovl_tools.loading.origins import (
     Sight,
 )
 from tests.conftest import Write
-from tests.loading.plugins import HEAD, Site, classed, decorated, importable
+from tests.loading.plugins import GROUP, HEAD, Site, classed, decorated, importable
 
 HERE = "things"
-UNIQUE = "sovl_tools.of_a_test"
 
 
 @pytest.fixture
@@ -74,7 +72,7 @@ def test_entry_points_are_functions_classes_modules_and_packages(site: Site) -> 
         d="shop.module",
         e="shop.below",
     )
-    sight = EntryPoints(GROUP).look()
+    sight = EntryPoints().look()
     assert answers(sight) == {
         "first": 1, "second": 2, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
     }  # fmt: skip
@@ -84,7 +82,7 @@ def test_entry_points_are_functions_classes_modules_and_packages(site: Site) -> 
 def test_entry_points_of_another_group_are_not_looked_at(site: Site) -> None:
     site.write("other.py", "raise AssertionError")
     site.install("other", "another.group", a="other")
-    assert EntryPoints(UNIQUE).look() == Sight()
+    assert EntryPoints(GROUP).look() == Sight()
 
 
 IMPORTED = "can't be imported"
@@ -104,8 +102,8 @@ def test_an_entry_point_that_breaks_stops_no_other(site: Site) -> None:
     for name, (source, _, _) in BROKEN.items():
         site.write(f"{name}.py", source)
     site.write("zz_good.py", decorated("good", 1))
-    site.install("many", UNIQUE, **{name: f"{name}:tool" for name in BROKEN}, zz_good="zz_good")
-    sight = EntryPoints(UNIQUE).look()
+    site.install("many", GROUP, **{name: f"{name}:tool" for name in BROKEN}, zz_good="zz_good")
+    sight = EntryPoints(GROUP).look()
     assert answers(sight) == {"good": 1}
     assert sorted(lines(sight)) == sorted(
         f"site/{name}.py:{place}: ST701 the entry point {name!r} ({name}:tool) {IMPORTED}: {words}"
@@ -115,8 +113,8 @@ def test_an_entry_point_that_breaks_stops_no_other(site: Site) -> None:
 
 def test_an_entry_point_that_leads_nowhere_is_told(site: Site) -> None:
     site.write("good.py", decorated("good", 1))
-    site.install("many", UNIQUE, a="nowhere.at_all:tool", b="good:absent", c="no module", d="good")
-    sight = EntryPoints(UNIQUE).look()
+    site.install("many", GROUP, a="nowhere.at_all:tool", b="good:absent", c="no module", d="good")
+    sight = EntryPoints(GROUP).look()
     assert answers(sight) == {"good": 1}
     no_module, no_member, no_name = lines(sight)
     head = (
@@ -129,8 +127,8 @@ def test_an_entry_point_that_leads_nowhere_is_told(site: Site) -> None:
 
 def test_an_entry_point_that_leads_to_something_else_is_told(site: Site) -> None:
     site.write("odd.py", "number = 5\n\n\nclass Thing:\n    def __init__(self):\n        1 / 0\n")
-    site.install("odd", UNIQUE, a="odd:number", b="odd:Thing", c="odd:Thing.__init__")
-    sight = EntryPoints(UNIQUE).look()
+    site.install("odd", GROUP, a="odd:number", b="odd:Thing", c="odd:Thing.__init__")
+    sight = EntryPoints(GROUP).look()
     assert [str(each) for each in (*sight.diagnostics, *sight.candidates[0].diagnostics)] == [
         "odd:number:1:1: ST706 there is no tool in the entry point 'a' (odd:number)",
         "odd:Thing:1:1: ST706 there is no tool in the entry point 'b' (odd:Thing)",
@@ -208,8 +206,8 @@ def test_one_object_imported_into_two_modules_is_one_tool(site: Site) -> None:
     site.write("double/__init__.py", "from double.two import *\n")
     sight = Package("double").look()
     assert answers(sight) == {"tool_of_one": 1, "thing": 2}
-    site.install("double", UNIQUE, a="double.two", b="double.one:tool_of_one")
-    assert len(EntryPoints(UNIQUE).look().candidates) == 2
+    site.install("double", GROUP, a="double.two", b="double.one:tool_of_one")
+    assert len(EntryPoints(GROUP).look().candidates) == 2
 
 
 def test_tool_folders_inside_of_a_package(site: Site, write: Write, tmp_path: Path) -> None:

@@ -222,6 +222,7 @@ def test_a_tool_that_is_gone_is_forgotten() -> None:
     registry = registry_of(Map("roads"))
     tooler = Tooler(registry)
     assert tooler.call_sync("show", {"layer": "roads"}).ok
+    assert tooler.call_sync("take", {}).ok
     registry.unregister("show")
     gone = tooler.call_sync("show", {"layer": "roads"})
     assert gone.error is not None
@@ -229,6 +230,7 @@ def test_a_tool_that_is_gone_is_forgotten() -> None:
     registry.register(Map("rails"))
     assert not tooler.call_sync("show", {"layer": "roads"}).ok
     assert tooler.call_sync("show", {"layer": "rails"}).ok
+    assert tooler.call_sync("take", {}).value == ["roads"]
 
 
 def test_what_preprocess_leaves_out_is_told_by_name() -> None:
