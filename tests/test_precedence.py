@@ -202,3 +202,7 @@ def test_broken_plugins_do_not_disturb_the_reload_of_libraries(world: World, wri
         library.write_text("WORD = 2\n")
         news.until({"user": 2})
     assert [each.status for each in registry.catalog.candidates] == ["loaded", "rejected"]
+    shutil.rmtree(world.tools / "user")
+    registry.reload()
+    library.write_text("WORD = 3\n")
+    assert not registry._reloading().reload({str(library)})
