@@ -14,8 +14,8 @@ from watchdog.events import (
 
 from sovl_tools.watching.listening import Listener, Place, Target, by_target
 
-TREE = Place("/real/tools", "/home/tools")
-LINKED = Place("/real/data", "/home/tools/echo/words.csv", only="words-2.csv")
+TREE = Place("/real/tools", "/named/tools")
+LINKED = Place("/real/data", "/named/tools/echo/words.csv", only="words-2.csv")
 BUSY = Place("/real", "/home/other", recursive=False)
 
 
@@ -35,21 +35,21 @@ def hear(place: Place, paths: list[str], *events: FileSystemEvent) -> Listener:
 
 @pytest.mark.parametrize("path", ["/real/tools/echo/echo.py", b"/real/tools/echo/echo.py"])
 def test_what_happens_at_the_real_path_is_told_under_the_logical_one(path: str | bytes) -> None:
-    assert told(TREE, FileModifiedEvent(path)) == ["/home/tools/echo/echo.py"]
+    assert told(TREE, FileModifiedEvent(path)) == ["/named/tools/echo/echo.py"]
 
 
 def test_a_name_that_is_no_text_is_told_as_python_writes_it() -> None:
-    assert told(TREE, FileModifiedEvent(b"/real/tools/caf\xe9")) == ["/home/tools/caf\udce9"]
+    assert told(TREE, FileModifiedEvent(b"/real/tools/caf\xe9")) == ["/named/tools/caf\udce9"]
 
 
 def test_both_paths_of_a_move_are_told() -> None:
     moved = FileMovedEvent("/real/tools/a.py", "/real/tools/b.py")
-    assert told(TREE, moved) == ["/home/tools/a.py", "/home/tools/b.py"]
+    assert told(TREE, moved) == ["/named/tools/a.py", "/named/tools/b.py"]
 
 
 def test_a_save_by_rename_is_told_without_the_noise() -> None:
     saved = FileMovedEvent("/real/tools/.a.py.swp", "/real/tools/a.py")
-    assert told(TREE, saved) == ["/home/tools/a.py"]
+    assert told(TREE, saved) == ["/named/tools/a.py"]
 
 
 @pytest.mark.parametrize("rest", ["echo.py~", "__pycache__/echo.pyc", ".git/index.lock/x.py"])
@@ -63,7 +63,7 @@ def test_a_place_below_noise_is_told() -> None:
 
 
 def test_the_end_of_the_place_is_told_as_the_place() -> None:
-    assert told(TREE, DirDeletedEvent("/real/tools")) == ["/home/tools"]
+    assert told(TREE, DirDeletedEvent("/real/tools")) == ["/named/tools"]
 
 
 def test_of_a_target_the_link_is_told_and_of_its_neighbours_nothing() -> None:
