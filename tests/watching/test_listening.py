@@ -16,7 +16,7 @@ from sovl_tools.watching.listening import Listener, Place, Target, by_target
 
 TREE = Place("/real/tools", "/named/tools")
 LINKED = Place("/real/data", "/named/tools/echo/words.csv", only="words-2.csv")
-BUSY = Place("/real", "/home/other", recursive=False)
+BUSY = Place("/real", "/named/other", recursive=False)
 
 
 def told(place: Place, *events: FileSystemEvent) -> list[str]:
@@ -58,8 +58,8 @@ def test_noise_is_not_told_wherever_it_stands(rest: str) -> None:
 
 
 def test_a_place_below_noise_is_told() -> None:
-    hidden = Place("/home/.cache/tools", "/tools")
-    assert told(hidden, FileModifiedEvent("/home/.cache/tools/echo.py")) == ["/tools/echo.py"]
+    hidden = Place("/real/.cache/tools", "/tools")
+    assert told(hidden, FileModifiedEvent("/real/.cache/tools/echo.py")) == ["/tools/echo.py"]
 
 
 def test_the_end_of_the_place_is_told_as_the_place() -> None:
