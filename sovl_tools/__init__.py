@@ -34,7 +34,7 @@ _PUBLIC = {
     "ToolRegistry": "sovl_tools.registry",
     "ToolResult": "sovl_tools.model.result",
     "Tooler": "sovl_tools.running.tooler",
-    "default_registry": "sovl_tools.registry",
+    "default_registry": "sovl_tools.configured",
     "definition_of": "sovl_tools.authoring.decorator",
     "hook": "sovl_tools.running.hooks",
     "tool": "sovl_tools.authoring.decorator",

@@ -213,26 +213,42 @@ class ToolRegistry:
         if not self._reloading().unregister(name):
             raise ToolNotFoundError(name, among=" among those that were registered by hand")
 
-    def load_entry_points(self, group: str = "sovl_tools.tools") -> CatalogChange:
-        """Enter the tools of installed distributions: functions, classes, modules, packages."""
-        return self._look("EntryPoints", group)
+    def load_entry_points(
+        self, group: str = "sovl_tools.tools", *, import_timeout: float = 10.0
+    ) -> CatalogChange:
+        """Enter the tools of installed distributions: functions, classes, modules, packages.
 
-    def load_modules(self, path: str | os.PathLike[str]) -> CatalogChange:
-        """Enter the decorated functions and ``AITool`` classes of a directory of modules."""
-        return self._look("Modules", os.path.abspath(path))
+        ``import_timeout`` is in seconds, for each entry point.
+        """
+        return self._look("EntryPoints", group, import_timeout)
 
-    def load_package(self, name: str) -> CatalogChange:
-        """Enter the decorated functions and ``AITool`` classes of a package and what is below."""
-        return self._look("Package", name)
+    def load_modules(
+        self, path: str | os.PathLike[str], *, import_timeout: float = 10.0
+    ) -> CatalogChange:
+        """Enter the decorated functions and ``AITool`` classes of a directory of modules.
 
-    def load_package_folders(self, name: str) -> CatalogChange:
-        """Enter the tool folders inside of an installed package."""
-        return self._look("PackageFolders", name)
+        They may import one another relatively. ``import_timeout`` is in seconds, for each module.
+        """
+        return self._look("Modules", os.path.abspath(path), import_timeout)
 
-    def _look(self, kind: str, place: str) -> CatalogChange:
+    def load_package(self, name: str, *, import_timeout: float = 10.0) -> CatalogChange:
+        """Enter the decorated functions and ``AITool`` classes of a package and what is below.
+
+        ``import_timeout`` is in seconds, for all of it.
+        """
+        return self._look("Package", name, import_timeout)
+
+    def load_package_folders(self, name: str, *, import_timeout: float = 10.0) -> CatalogChange:
+        """Enter the tool folders inside of an installed package.
+
+        ``import_timeout`` is in seconds, for each folder.
+        """
+        return self._look("PackageFolders", name, import_timeout)
+
+    def _look(self, kind: str, place: str, limit: float) -> CatalogChange:
         from sovl_tools.loading import origins  # noqa: PLC0415 - most never need it
 
-        change: CatalogChange = self._reloading().look(getattr(origins, kind)(place))
+        change: CatalogChange = self._reloading().look(getattr(origins, kind)(place, limit))
         return change
 
     def reload(self) -> CatalogChange:
@@ -343,34 +359,3 @@ def _changed(
         [before.tools[name] for name in names if name in before.tools],
         [after.tools[name] for name in names if name in after.tools],
     )
-
-
-def default_registry() -> ToolRegistry:
-    """Return the registry of this program, which is loaded when it is first asked for.
-
-    It holds the tools of the configured directories, of ``plugins`` and of the entry points of
-    installed distributions; ``sovl_tools.configuration`` says what is configured.
-
-    Raises:
-        ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
-    """
-    with _DEFAULT_LOCK:
-        if not _DEFAULT:
-            _DEFAULT.append(_configured())
-        return _DEFAULT[0]
-
-
-_DEFAULT: list[ToolRegistry] = []
-_DEFAULT_LOCK = threading.RLock()
-
-
-def _configured() -> ToolRegistry:
-    from sovl_tools.configuration import configuration  # noqa: PLC0415 - most never need it
-
-    found = configuration()
-    paths = [path for path in found.paths if os.path.exists(path)]
-    registry = ToolRegistry.from_directory(*paths, import_timeout=found.import_timeout)
-    for path in found.plugins:
-        registry.load_modules(path)
-    registry.load_entry_points()
-    return registry

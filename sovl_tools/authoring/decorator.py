@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from sovl_tools.authoring.defining import PendingDefinition, bound, defined
@@ -10,6 +10,7 @@ from sovl_tools.authoring.inference import UnresolvedReferenceError
 from sovl_tools.authoring.marks import NO_MARKS, Marks
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
+from sovl_tools.model.manifest import SECTIONS
 from sovl_tools.model.suggestion import did_you_mean
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -73,15 +74,22 @@ def marks_of(given: Mapping[str, Any]) -> Marks:
     """
     fields = {key: value for key, value in given.items() if value is not None}
     own = {key: fields.pop(key) for key in Marks._fields[:-1] if key in fields}
-    unknown = sorted(fields.keys() - FIELDS)
-    if unknown:
-        hint = did_you_mean(unknown[0], FIELDS | {*Marks._fields[:-1]})
-        words = f"tool() takes no argument {unknown[0]!r}"
-        raise TypeError(f"{words}; {hint}" if hint else words)
-    for key in _FUNCTIONS & fields.keys():
+    for key in sorted(fields.keys() - FIELDS):
+        raise _unknown(key, FIELDS | {*Marks._fields[:-1]}, "tool() takes no argument {}")
+    for section, keys in SECTIONS.items():
+        found = fields.get(section)
+        for key in sorted({*found} - keys if isinstance(found, Mapping) else ()):
+            raise _unknown(key, keys, f"{{}} is not a key of {section!r}")
+    for key in sorted(_FUNCTIONS & fields.keys()):
         if not callable(fields[key]):
             raise TypeError(f"{key} has to be a function, not {fields[key]!r:.80}")
     return Marks(**own, fields=fields)
+
+
+def _unknown(key: str, known: Iterable[str], words: str) -> TypeError:
+    hint = did_you_mean(key, known)
+    message = words.format(repr(key))
+    return TypeError(f"{message}; {hint}" if hint else message)
 
 
 FIELDS = frozenset(

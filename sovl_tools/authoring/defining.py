@@ -28,7 +28,12 @@ def defined(function: Callable[..., Any], marks: Marks) -> ToolDefinition:
         UnresolvedReferenceError: an annotation names what is not there yet.
     """
     documentation = documentation_of(function)
-    inference = infer(function, is_method=is_method(function), documentation=documentation)
+    inference = infer(
+        function,
+        is_method=is_method(function),
+        documentation=documentation,
+        described={name for name, each in marks.params.items() if _is_whole(each)},
+    )
     return ToolDefinition(
         **_head(function, marks, documentation),
         parameters=_parameters(function, marks, inference),
@@ -112,9 +117,14 @@ def _laid_over(schema: dict[str, JSON], fragment: Any) -> Any:
     """Return a schema with another one's keys; a function stands for the whole of it."""
     if not isinstance(fragment, Mapping):
         return fragment
-    others = _REPLACED if _REPLACED & fragment.keys() else frozenset()
+    others = _REPLACED if _is_whole(fragment) else frozenset()
     kept = {key: value for key, value in schema.items() if key not in others}
     return {**kept, **copied(dict(fragment))}
+
+
+def _is_whole(fragment: Any) -> bool:
+    """Tell whether a fragment says what a value is, whatever the annotation says."""
+    return not isinstance(fragment, Mapping) or not _REPLACED.isdisjoint(fragment)
 
 
 _REPLACED = frozenset({"type", "anyOf", "allOf", "oneOf", "$ref", "const"})

@@ -8,14 +8,13 @@ import sys
 import typing
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
-from types import CodeType, FunctionType, SimpleNamespace
+from types import CodeType, SimpleNamespace
 from typing import Any, ForwardRef, NamedTuple
 
 from sovl_tools.authoring.form import InexpressibleError
-
-_MOST_LAYERS = 64
+from sovl_tools.model.functions import underlying
 
 
 class Names(NamedTuple):
@@ -59,27 +58,6 @@ def value_of(alias: Any) -> Any:
 
 def _module(thing: Any) -> dict[str, Any]:
     return vars(sys.modules.get(thing.__module__) or builtins)
-
-
-def underlying(function: Any) -> Any:
-    """Return the function in which bound methods, partials, wrappers and callables end."""
-    for _ in range(_MOST_LAYERS):
-        inner = _inner(function)
-        if inner is None:
-            break
-        function = inner
-    return function
-
-
-def _inner(function: Any) -> Any:
-    if isinstance(function, partial):
-        return function.func
-    for name in ("__wrapped__", "__func__"):
-        inner = getattr(function, name, None)
-        if inner is not None:
-            return inner
-    called = type(function).__call__
-    return called if isinstance(called, FunctionType) else None
 
 
 def _type_parameters(thing: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, NamedTuple, get_origin
 
@@ -12,13 +12,14 @@ from sovl_tools.authoring.annotated import EMPTY, property_of
 from sovl_tools.authoring.builder import SchemaBuilder
 from sovl_tools.authoring.docstrings import Documentation, documentation_of
 from sovl_tools.authoring.form import InexpressibleError
-from sovl_tools.authoring.hints import Names, names_of, resolved, underlying
+from sovl_tools.authoring.hints import Names, names_of, resolved
 from sovl_tools.authoring.pydantic_types import is_field
 from sovl_tools.authoring.taken import Taken, outline_of
 from sovl_tools.authoring.unions import members_of, without_none
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
+from sovl_tools.model.functions import underlying
 from sovl_tools.model.interface import Annotation
 
 __all__ = [
@@ -55,11 +56,14 @@ def infer(
     *,
     is_method: bool = False,
     documentation: Documentation | None = None,
+    described: Container[str] = (),
 ) -> Inference:
     """Return the schema of a function's arguments, by its annotations and its docstring.
 
     Of a method that is not bound yet the first parameter is left out, and a ``ToolContext``
-    always. ``documentation`` stands for the function's docstring if that was read already.
+    always. ``documentation`` stands for the function's docstring if that was read already. What
+    parameters in ``described`` are is said elsewhere: if there is no JSON for their types, any
+    value is admitted.
 
     Raises:
         InferenceError: a parameter can't be given by keyword, or there is no JSON for its type.
@@ -75,7 +79,8 @@ def infer(
             _check(taken)
             hint = _hint(taken, names)
             if not _is_context(hint):
-                arguments.append(_argument(builder, taken, hint, texts.get(taken.name)))
+                text, is_described = texts.get(taken.name), taken.name in described
+                arguments.append(_argument(builder, taken, hint, text, is_described=is_described))
     return Inference(
         _with_definitions(_object(arguments), builder),
         {each.name: each.hint for each in arguments if not each.is_rest},
@@ -194,7 +199,9 @@ def _is_context(hint: Any) -> bool:
     return any(each is ToolContext for each in members_of(hint))
 
 
-def _argument(builder: SchemaBuilder, taken: Taken, hint: Any, text: str | None) -> _Argument:
+def _argument(
+    builder: SchemaBuilder, taken: Taken, hint: Any, text: str | None, *, is_described: bool
+) -> _Argument:
     builder.warnings = []
     is_rest = taken.kind is inspect.Parameter.VAR_KEYWORD
     if taken.annotation is EMPTY and not is_rest:
@@ -203,7 +210,9 @@ def _argument(builder: SchemaBuilder, taken: Taken, hint: Any, text: str | None)
     try:
         form = property_of(builder, inner, default=taken.default, text=text)
     except InexpressibleError as error:
-        raise _annotated(taken, error) from error
+        if not is_described:
+            raise _annotated(taken, error) from error
+        hint, form = Any, property_of(builder, Any, default=taken.default, text=text)
     is_required = taken.default is EMPTY and not is_optional and not is_rest
     return _Argument(taken.name, hint, form.schema, is_required, is_rest, tuple(builder.warnings))
 

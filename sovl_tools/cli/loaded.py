@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sovl_tools.cli.command import Misuse, settings
-from sovl_tools.configuration import Configuration
+from sovl_tools.configured import add_code, folders_of
 from sovl_tools.loading.collecting import collect
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
@@ -23,22 +23,14 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
     ``entry_points`` tells whether those of installed distributions count.
     """
     found = settings(tools, needs_tools=False)
-    paths = [path for path in found.paths if os.path.exists(path)]
-    registry = ToolRegistry.from_directory(*paths, import_timeout=found.import_timeout)
+    registry = folders_of(found)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
-    _add_code(registry, found, entry_points=entry_points)
-    if not paths and not registry.catalog.candidates:
+    add_code(registry, found, entry_points=entry_points)
+    if not registry.catalog.candidates and not any(map(os.path.exists, found.paths)):
         settings(tools)
     if not click.get_current_context().ensure_object(dict).get("quiet"):
         _tell(registry, len(rejected))
     return registry
-
-
-def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:
-    for path in found.plugins:
-        registry.load_modules(path)
-    if entry_points:
-        registry.load_entry_points()
 
 
 def _tell(registry: ToolRegistry, rejected: int) -> None:
@@ -58,14 +50,11 @@ def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegi
         Misuse: there is no tool of that name.
     """
     found = settings(tools, needs_tools=False)
-    paths = [path for path in found.paths if os.path.exists(path)]
-    names = [folder.name for folder in collect(paths).folders]
+    names = [folder.name for folder in collect(filter(os.path.exists, found.paths)).folders]
     wanted = {name} & set(names)
-    registry = ToolRegistry.from_directory(
-        *paths, names=wanted, import_timeout=found.import_timeout
-    )
+    registry = folders_of(found, wanted)
     if not wanted:
-        _add_code(registry, found, entry_points=entry_points)
+        add_code(registry, found, entry_points=entry_points)
         if name not in registry and name not in registry.catalog.unavailable:
             settings(tools)
             known = [*names, *registry.catalog.tools]

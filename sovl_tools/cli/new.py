@@ -14,13 +14,13 @@ import click
 
 from sovl_tools.cli.command import Command, Misuse, tools_option, write
 from sovl_tools.configuration import configuration
-from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.checks.folder import fitting_name, unfit
 from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.plain import plain
-from sovl_tools.scaffolding.folder import NewFolder, fitting_name, folder_for, folder_of
+from sovl_tools.scaffolding.folder import NewFolder, folder_for, folder_of
 from sovl_tools.scaffolding.parameter import NewParameter, parameter
 from sovl_tools.scaffolding.saving import create_folder, replace_files
 

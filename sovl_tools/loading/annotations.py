@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import collections.abc
+import re
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -62,6 +63,19 @@ def from_object(annotation: object) -> Annotation:
     if known is None:
         return _described(annotation)
     return known if known.source is annotation else known._replace(source=annotation)
+
+
+def aliased(found: Annotation, is_context: Callable[[str], bool]) -> Annotation:
+    """Return what an annotation in the source says where ToolContext may have other names.
+
+    ``is_context`` tells it of a name.
+    """
+    if found.types is not None or found.is_context:
+        return found
+    return found._replace(is_context=any(map(is_context, _WORDS.findall(found.text))))
+
+
+_WORDS = re.compile(r"\w+")
 
 
 def types_of(annotation: object) -> frozenset[str] | None:

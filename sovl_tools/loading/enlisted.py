@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import count
 
 from sovl_tools.loading.enlisting import enlisted, rejected
@@ -55,8 +55,7 @@ class Enlisted:
         for origin in origins:
             sight = origin.look()
             key = type(origin), origin  # two of them are tuples of one name
-            before = self._sights.get(key, Sight()).candidates
-            self._sights[key] = sight._replace(candidates=(*_whole(sight, before),))
+            self._sights[key] = _whole(sight, self._sights.get(key, Sight()))
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -90,10 +89,13 @@ def _is_same(first: ToolDefinition | None, second: ToolDefinition) -> bool:
     return first is not None and (first.function, first.name) == (second.function, second.name)
 
 
-def _whole(sight: Sight, before: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Yield what was seen, and what was lost from sight, so that its last good version serves."""
-    yield from sight.candidates
-    for each in before:
-        for prefix, found in sight.lost:
-            if each.location.startswith(prefix):
-                yield rejected(each.name, each.location, [found])._replace(diagnostics=())
+def _whole(sight: Sight, before: Sight) -> Sight:
+    """Return what was seen, and what was lost from sight, so that its last good version serves."""
+    lost = {
+        key: tuple(
+            rejected(each.name, each.location, [found])._replace(diagnostics=())
+            for each in before.units.get(key, ())
+        )
+        for key, found in sight.lost.items()
+    }
+    return sight._replace(units={**sight.units, **lost})

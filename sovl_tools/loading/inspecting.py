@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.annotations import from_object
+from sovl_tools.loading.annotations import aliased, from_object
 from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER, takes
+from sovl_tools.model.context import ToolContext
+from sovl_tools.model.functions import underlying
 from sovl_tools.model.interface import (
     REQUIRED,
     Annotation,
@@ -115,7 +117,8 @@ def signature_of(value: Any) -> Signature:
 
 def _parameters(function: FunctionType) -> list[Parameter]:
     """Return the parameters from the code object, which is many times faster than inspect."""
-    code, annotations = function.__code__, function.__annotations__
+    code = function.__code__
+    said = {name: _said(each, function) for name, each in function.__annotations__.items()}
     positional, names = code.co_argcount, code.co_varnames
     last = positional + code.co_kwonlyargcount
     defaults = _defaults(function) if function.__defaults__ or function.__kwdefaults__ else {}
@@ -124,26 +127,22 @@ def _parameters(function: FunctionType) -> list[Parameter]:
             name,
             "positional_or_keyword",
             defaults.get(name, REQUIRED),
-            _annotation(annotations, name),
+            said.get(name, _UNANNOTATED),
         )
         for name in names[:positional]
     ]
     for index in range(code.co_posonlyargcount):
         found[index] = found[index]._replace(kind="positional_only")
     if code.co_flags & inspect.CO_VARARGS:
-        found.append(
-            Parameter(
-                names[last], "var_positional", REQUIRED, _annotation(annotations, names[last])
-            )
-        )
+        annotation = said.get(names[last], _UNANNOTATED)
+        found.append(Parameter(names[last], "var_positional", REQUIRED, annotation))
         last += 1
     for name in names[positional : positional + code.co_kwonlyargcount]:
         default = defaults.get(name, REQUIRED)
-        found.append(Parameter(name, "keyword_only", default, _annotation(annotations, name)))
+        found.append(Parameter(name, "keyword_only", default, said.get(name, _UNANNOTATED)))
     if code.co_flags & inspect.CO_VARKEYWORDS:
-        found.append(
-            Parameter(names[last], "var_keyword", REQUIRED, _annotation(annotations, names[last]))
-        )
+        annotation = said.get(names[last], _UNANNOTATED)
+        found.append(Parameter(names[last], "var_keyword", REQUIRED, annotation))
     return found
 
 
@@ -155,8 +154,13 @@ def _defaults(function: FunctionType) -> dict[str, Any]:
     return {**dict(zip(names, values, strict=True)), **(function.__kwdefaults__ or {})}
 
 
-def _annotation(annotations: Mapping[str, Any], name: str) -> Annotation:
-    return from_object(annotations[name]) if name in annotations else _UNANNOTATED
+def _said(annotation: Any, function: Any) -> Annotation:
+    """Return what an annotation says; a name in a text is what the function's module calls so."""
+    found = from_object(annotation)
+    if type(annotation) is not str or found.types is not None:
+        return found
+    names = getattr(underlying(function), "__globals__", {})
+    return aliased(found, lambda word: names.get(word) is ToolContext)
 
 
 def _inspected(value: Callable[..., Any]) -> Signature:
@@ -165,16 +169,16 @@ def _inspected(value: Callable[..., Any]) -> Signature:
         signature = inspect.signature(value)
     except (ValueError, TypeError):
         return Signature((Parameter("arguments", "var_keyword"),), "callable")
-    parameters = tuple(_parameter(each) for each in signature.parameters.values())
+    parameters = tuple(_parameter(each, value) for each in signature.parameters.values())
     return Signature(parameters, "callable" if shape == "callable" else "function")
 
 
-def _parameter(parameter: inspect.Parameter) -> Parameter:
+def _parameter(parameter: inspect.Parameter, function: Any) -> Parameter:
     missing = parameter.default is inspect.Parameter.empty
     bare = parameter.annotation is inspect.Parameter.empty
     return Parameter(
         parameter.name,
         _KINDS[parameter.kind],
         REQUIRED if missing else parameter.default,
-        _UNANNOTATED if bare else from_object(parameter.annotation),
+        _UNANNOTATED if bare else _said(parameter.annotation, function),
     )

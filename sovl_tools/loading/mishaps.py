@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import NamedTuple
 
 from sovl_tools.loading.checks import code
@@ -27,6 +27,11 @@ class Unit(NamedTuple):
     path: str
     module: str
 
+    @property
+    def key(self) -> str:
+        """What tells it from the other units of its origin."""
+        return f"{self.words} {self.path}"
+
     @classmethod
     def of_module(cls, name: str, kind: str = "module") -> Unit:
         """Return the unit of an importable module or package."""
@@ -37,6 +42,18 @@ def failed(error: BaseException, unit: Unit) -> Diagnostic:
     """Return that a unit can't be imported, at the last line of its own code that ran."""
     words = f"{unit.words} can't be imported: {told(error)}"
     return mishap(code.unavailable_source, words, *_place(error, unit))
+
+
+def overdue(frame: FrameType | None, unit: Unit, limit: float) -> Diagnostic:
+    """Return that the import of a unit had no end, at the line of its own code where it was."""
+    words = f"{unit.words} can't be imported: it was not done after {limit:g} s"
+    own = [Whereabouts(unit.path)]
+    while frame is not None:
+        if _is_own(frame, unit):
+            own.append(_standing(frame, frame.f_lasti, frame.f_lineno))
+            break
+        frame = frame.f_back
+    return mishap(code.unavailable_source, words, *own[-1])
 
 
 def empty(unit: Unit) -> Diagnostic:
@@ -54,15 +71,23 @@ def _place(error: BaseException, unit: Unit) -> Whereabouts:
     if isinstance(error, SyntaxError) and os.path.isfile(error.filename or ""):
         place = max(error.lineno or 1, 1), max(error.offset or 1, 1)
         return Whereabouts(shown(str(error.filename)), *place)
-    own = [Whereabouts(unit.path), *_own_places(error, unit.module.partition(".")[0])]
+    own = [Whereabouts(unit.path), *_own_places(error, unit)]
     return own[-1]
 
 
-def _own_places(error: BaseException, root: str) -> Iterator[Whereabouts]:
+def _own_places(error: BaseException, unit: Unit) -> Iterator[Whereabouts]:
     trace: TracebackType | None = error.__traceback__
     while trace is not None:
-        executed, module = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__")
-        if str(module).partition(".")[0] == root:
-            column = column_of(executed, trace.tb_lasti)
-            yield Whereabouts(shown(executed.co_filename), trace.tb_lineno or 1, column)
+        if _is_own(trace.tb_frame, unit):
+            yield _standing(trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
         trace = trace.tb_next
+
+
+def _is_own(frame: FrameType, unit: Unit) -> bool:
+    module = str(frame.f_globals.get("__name__"))
+    return module.partition(".")[0] == unit.module.partition(".")[0]
+
+
+def _standing(frame: FrameType, instruction: int, line: int | None) -> Whereabouts:
+    column = column_of(frame.f_code, instruction)
+    return Whereabouts(shown(frame.f_code.co_filename), line or 1, column)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import os
 import pkgutil
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, Protocol
 
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.collecting import collect
-from sovl_tools.loading.mishaps import Unit, empty, failed, mishap
+from sovl_tools.loading.limited import Stalled, within
+from sovl_tools.loading.mishaps import Unit, empty, failed, mishap, overdue
 from sovl_tools.loading.pipeline import Settings
+from sovl_tools.loading.plugins import renewing, run
 from sovl_tools.loading.scanning import candidate_of, tools_in
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.loading.whereabouts import shown
@@ -26,7 +25,9 @@ from sovl_tools.model.diagnostic import Diagnostic
 GROUP = "sovl_tools.tools"
 """The group of the entry points of installed distributions that are tools."""
 
-ROOT = "sovl_tool_plugins"
+LIMIT = 10.0
+"""So many seconds may the import of one module or entry point take, unless somebody says more."""
+
 PACKAGES, MODULES = range(2)
 """Levels of precedence behind those of explicit registration and of tool folders."""
 
@@ -35,14 +36,27 @@ class Sight(NamedTuple):
     """What was found at an origin.
 
     Attributes:
-        candidates: in the order of their precedence.
+        units: the candidates by the words for the unit in which they were found.
         diagnostics: what is wrong with the origin itself.
-        lost: how the locations begin of those that could not be looked at, and why.
+        lost: the units that could not be looked at, and why.
     """
 
-    candidates: tuple[Candidate, ...] = ()
+    units: Mapping[str, tuple[Candidate, ...]] = MappingProxyType({})
     diagnostics: tuple[Diagnostic, ...] = ()
-    lost: tuple[tuple[str, Diagnostic], ...] = ()
+    lost: Mapping[str, Diagnostic] = MappingProxyType({})
+
+    @classmethod
+    def of_problem(cls, found: Diagnostic) -> Sight:
+        """Return that there is nothing, and why."""
+        return cls(diagnostics=(found,))
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All candidates in the order of their precedence; an object seen twice counts once."""
+        found: dict[str, Candidate] = {}
+        for each in (candidate for unit in self.units.values() for candidate in unit):
+            found.setdefault(each.location, each)
+        return tuple(found.values())
 
 
 class Origin(Protocol):
@@ -62,6 +76,7 @@ class EntryPoints(NamedTuple):
     """The entry points of one group: functions, ``AITool`` classes, modules and packages."""
 
     group: str = GROUP
+    limit: float = LIMIT
 
     @property
     def level(self) -> int:
@@ -74,18 +89,23 @@ class EntryPoints(NamedTuple):
 
         importlib.invalidate_caches()
         found = sorted(entry_points(group=self.group), key=lambda each: (each.name, each.value))
-        return _joined(_entry(each) for each in found)
+        return _joined(_entry(each, self.limit) for each in found)
 
 
-def _entry(point: Any) -> Sight:
+def _entry(point: Any, limit: float) -> Sight:
     words = f"the entry point {point.name!r} ({point.value})"
-    return _imported(point.load, Unit(words, point.value, point.value.partition(":")[0]))
+    unit = Unit(words, point.value, point.value.partition(":")[0])
+    if point.pattern.fullmatch(point.value) is None:
+        reason = f"{words} names neither a module nor 'module:object'"
+        return _lost(unit, mishap(code.unavailable_source, reason, unit.path))
+    return _imported(point.load, unit, limit)
 
 
 class Package(NamedTuple):
     """An importable module or package with all that is below it."""
 
     name: str
+    limit: float = LIMIT
 
     @property
     def level(self) -> int:
@@ -96,14 +116,14 @@ class Package(NamedTuple):
         """Import the package and what is below it."""
         importlib.invalidate_caches()
         unit = Unit.of_module(self.name, "package")
-        return _imported(lambda: importlib.import_module(self.name), unit)
+        return _imported(lambda: importlib.import_module(self.name), unit, self.limit)
 
 
 class PackageFolders(NamedTuple):
     """Tool folders inside of an installed package."""
 
     name: str
-    limit: float = 10.0
+    limit: float = LIMIT
 
     @property
     def level(self) -> int:
@@ -118,20 +138,21 @@ class PackageFolders(NamedTuple):
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - it imports the packages above
-            return Sight((), (failed(error, Unit.of_module(self.name, "package")),))
+            return Sight.of_problem(failed(error, Unit.of_module(self.name, "package")))
         places = [] if spec is None else list(spec.submodule_search_locations or ())
         if not places:
             words = f"there is no package {self.name!r}"
-            return Sight((), (mishap(code.unavailable_source, words, self.name),))
+            return Sight.of_problem(mishap(code.unavailable_source, words, self.name))
         collected = collect(places)
         candidates = load_folders(collected.folders, Settings(limit=self.limit))
-        return Sight(tuple(candidates), collected.diagnostics)
+        return Sight({self.name: tuple(candidates)}, collected.diagnostics)
 
 
 class Modules(NamedTuple):
     """A directory of modules with decorated functions and ``AITool`` classes."""
 
     path: str
+    limit: float = LIMIT
 
     @property
     def level(self) -> int:
@@ -144,74 +165,38 @@ class Modules(NamedTuple):
             names = sorted(os.listdir(self.path))
         except OSError as error:
             words = f"the directory can't be listed: {error.strerror}"
-            return Sight((), (mishap(code.unavailable_source, words, shown(self.path)),))
-        files = [os.path.join(self.path, name) for name in names if _is_module(name)]
-        if not files:
-            return Sight((), (empty(Unit("the directory", shown(self.path), "")),))
-        return _joined(_module(file) for file in files)
+            return Sight.of_problem(mishap(code.unavailable_source, words, shown(self.path)))
+        modules = [name[:-3] for name in names if name.endswith(".py") and name[0] not in "._"]
+        if not modules:
+            return Sight.of_problem(empty(Unit("the directory", shown(self.path), "")))
+        with renewing(self.path) as package:
+            return _joined(self._module(package, each) for each in modules)
+
+    def _module(self, package: str, name: str) -> Sight:
+        path = shown(os.path.join(self.path, f"{name}.py"))
+        if "." in name:
+            return Sight.of_problem(empty(Unit("a file with a dot in its name", path, "")))
+        unit = Unit("the module", path, f"{package}.{name}")
+        return _imported(lambda: run(package, name), unit, self.limit)
 
 
-def _is_module(name: str) -> bool:
-    return name.endswith(".py") and name[0] not in "._" and name[:-3].isidentifier()
-
-
-def _module(file: str) -> Sight:
-    return _imported(lambda: _run(file), Unit("the module", shown(file), _name(file)))
-
-
-def _name(file: str) -> str:
-    """Return a name for the module of a file that shadows nothing and is the same next time."""
-    place = hashlib.blake2b(file.encode(), digest_size=8).hexdigest()
-    return f"{ROOT}.{place}.{os.path.basename(file)[:-3]}"
-
-
-def _run(file: str) -> ModuleType:
-    """Return the module of a file, anew if its content is not that of before."""
-    with open(file, "rb") as source:
-        digest = hashlib.blake2b(source.read(), digest_size=8).hexdigest()
-    name = _name(file)
-    known = sys.modules.get(name)
-    if known is not None and vars(known).get("__digest__") == digest:
-        return known
-    spec = importlib.util.spec_from_file_location(name, file)
-    return _executed(spec, digest) if spec is not None else ModuleType(name)
-
-
-def _executed(spec: ModuleSpec, digest: str) -> ModuleType:
-    module = importlib.util.module_from_spec(spec)
-    before = sys.modules.get(spec.name)
-    sys.modules[spec.name] = module
-    try:
-        exec(_compiled(spec), vars(module))  # noqa: S102 - what a loader does
-    except BaseException:
-        if before is not None:
-            sys.modules[spec.name] = before
-        else:
-            del sys.modules[spec.name]
-        raise
-    vars(module)["__digest__"] = digest
-    return module
-
-
-def _compiled(spec: ModuleSpec) -> Any:
-    """Compile from the source, because a ``.pyc`` is keyed on whole seconds and the size."""
-    path = str(spec.origin)
-    with open(path, "rb") as source:
-        return compile(source.read(), path, "exec", dont_inherit=True)
-
-
-def _imported(load: Callable[[], Any], unit: Unit) -> Sight:
+def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> Sight:
     """Load something and find the tools in it; what its own code raises is a diagnostic."""
     try:
-        found = [*_found(load())]
+        found = within(limit, lambda: [*_found(load())], "sovl-tools-import")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the border where its failures stop
-        diagnostic = failed(error, unit)
-        return Sight((), (diagnostic,), ((f"{unit.module}.", diagnostic),))
+        return _lost(unit, failed(error, unit))
+    if isinstance(found, Stalled):
+        return _lost(unit, overdue(found.frame, unit, limit))
     candidates = tuple(each for each in found if isinstance(each, Candidate))
     problems = tuple(each for each in found if isinstance(each, Diagnostic))
-    return Sight(candidates, problems if found else (empty(unit),))
+    return Sight({unit.key: candidates}, problems if found else (empty(unit),))
+
+
+def _lost(unit: Unit, found: Diagnostic) -> Sight:
+    return Sight({}, (found,), {unit.key: found})
 
 
 def _found(value: Any) -> Iterator[Candidate | Diagnostic]:
@@ -244,13 +229,10 @@ def _with_submodules(module: ModuleType) -> Iterator[ModuleType | Diagnostic]:
 
 
 def _joined(sights: Iterable[Sight]) -> Sight:
-    """Return several sights as one; an object that was seen twice counts once."""
+    """Return several sights as one."""
     seen = list(sights)
-    candidates: dict[str, Candidate] = {}
-    for each in (candidate for sight in seen for candidate in sight.candidates):
-        candidates.setdefault(each.location, each)
     return Sight(
-        tuple(candidates.values()),
+        {key: found for sight in seen for key, found in sight.units.items()},
         tuple(found for sight in seen for found in sight.diagnostics),
-        tuple(lost for sight in seen for lost in sight.lost),
+        {key: found for sight in seen for key, found in sight.lost.items()},
     )

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from sovl_tools.loading.annotations import from_node
+from sovl_tools.loading.annotations import aliased, from_node
 from sovl_tools.loading.checks.module import ImportFailure
 from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.syntax import Bindings, bindings
+from sovl_tools.model.context import ToolContext
 from sovl_tools.model.diagnostic import Position
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import (
@@ -36,13 +37,32 @@ def parse_module(source: bytes, name: str) -> Interface:
         SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
     """
     found = bindings(ast.parse(source))
+    signature = _bound(found, name)
     return Interface(
-        signature=_bound(found, name),
+        signature=signature and _with_contexts(signature, found),
         names=tuple(key for key, node in found.names.items() if _is_function(node)),
         phrases=_literal(found.names.get(PHRASES)),
         handlers=_handlers(found),
         registration=_bound(found, REGISTER) if REGISTER in found.names else None,
     )
+
+
+def _with_contexts(signature: Signature, found: Bindings) -> Signature:
+    """Return a signature where ToolContext may have been imported under another name."""
+    aliases = {key for key, node in found.names.items() if _is_context(node, key)}
+    if not aliases:
+        return signature
+    return signature._replace(
+        parameters=tuple(
+            each._replace(annotation=aliased(each.annotation, aliases.__contains__))
+            for each in signature.parameters
+        )
+    )
+
+
+def _is_context(node: ast.AST, name: str) -> bool:
+    every = node.names if isinstance(node, ast.ImportFrom) else ()
+    return any(each.name == ToolContext.__name__ and each.asname == name for each in every)
 
 
 def _is_function(node: ast.AST) -> bool:

@@ -7,7 +7,6 @@ rejected, and another thread goes on with the rest.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import TypeAlias
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.failures import frame_place
+from sovl_tools.loading.limited import frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import ask
@@ -29,10 +29,6 @@ Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 
 _FEW = 32
 """So few folders replace others, which the collector has to find: it is not held back."""
-
-
-class ImportAbandoned(BaseException):
-    """Raised inside a tool's module whose import has been given up."""
 
 
 def load_folders(
@@ -138,18 +134,8 @@ class _Loader:
         return stalled
 
     def _stalled(self, folder: ToolFolder) -> Candidate:
-        frame = sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001 - the only way
-        place = frame_place(frame, folder)
-        _interrupt(self._thread)
+        place = frame_place(frame_of(self._thread), folder)
+        interrupt(self._thread)
         words = f"was not done after {self._settings.limit:g} s"
         failure = ImportFailure(place, "", words)
         return rejected(folder, ask((import_stalled,), failure))
-
-
-def _interrupt(thread: threading.Thread) -> None:
-    """Raise an exception in the thread, so that an endless loop does not go on using the CPU."""
-    import ctypes  # noqa: PLC0415 - 3 ms, for the worst case only
-
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(ImportAbandoned)
-    )

@@ -10,7 +10,7 @@ import re
 from types import CodeType
 from typing import Any, NamedTuple
 
-from sovl_tools.authoring.hints import underlying
+from sovl_tools.model.functions import underlying
 
 
 class Whereabouts(NamedTuple):

@@ -16,6 +16,13 @@ KEYS = frozenset(
 )  # fmt: skip
 """Every key that a manifest may have, beside those that begin with ``x-``."""
 
+SECTIONS = {
+    "annotations": frozenset({"read_only", "destructive", "idempotent", "open_world"}),
+    "execution": frozenset({"mode", "timeout", "max_concurrency", "max_result_bytes"}),
+    "requires": frozenset({"env", "packages"}),
+}
+"""The keys of those that are objects of a few keys."""
+
 REQUIRED_KEYS = ("name", "description", "parameters")
 
 

@@ -10,17 +10,17 @@ import collections.abc
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, partial
-from types import FunctionType, MappingProxyType, NoneType, UnionType
+from functools import lru_cache
+from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from sovl_tools.model.document import Path, dotted
 from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.functions import underlying
 
 Conversion: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 """From a function's keywords to keywords of the annotated types, a new dictionary."""
 
-_MOST_LAYERS = 64
 _NO_TYPES: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -47,35 +47,25 @@ def converter_of(
     resolved already.
     """
     if type(function) is not FunctionType or vars(function):
-        function = _underlying(function)
+        function = underlying(function)
     annotations = {**_annotations(function), **types} if types else _annotations(function)
+    named = frozenset(names)
+    rest = _rest(function)
     odd = {
-        name: annotations[name]
-        for name in names
-        if name in annotations and not is_plain(annotations[name])
+        name: annotation
+        for name, annotation in annotations.items()
+        if (name in named or name == rest) and not is_plain(annotation)
     }
-    return _made(function, odd) if odd else None
+    return _made(function, odd, named, rest) if odd else None
 
 
-def _underlying(function: Any) -> Any:
-    """Return the function in which bound methods, partials, wrappers and callables end."""
-    for _ in range(_MOST_LAYERS):
-        inner = _inner(function)
-        if inner is None:
-            break
-        function = inner
-    return function
-
-
-def _inner(function: Any) -> Any:
-    if isinstance(function, partial):
-        return function.func
-    for name in ("__wrapped__", "__func__"):
-        inner = getattr(function, name, None)
-        if inner is not None:
-            return inner
-    called = type(function).__call__
-    return called if isinstance(called, FunctionType) else None
+def _rest(function: Any) -> str | None:
+    """Return the name of the parameter that takes any keyword, if there is one."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType) or not code.co_flags & inspect.CO_VARKEYWORDS:
+        return None
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_varnames[count + bool(code.co_flags & inspect.CO_VARARGS)]
 
 
 def _annotations(function: Any) -> Mapping[str, Any]:
@@ -88,7 +78,9 @@ def _annotations(function: Any) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _made(function: Any, annotations: Mapping[str, Any]) -> Conversion | None:
+def _made(
+    function: Any, annotations: Mapping[str, Any], named: frozenset[str], rest: str | None
+) -> Conversion | None:
     from sovl_tools.running.converters import Builder, converted  # noqa: PLC0415 - imports decimal
     from sovl_tools.running.hints import resolved  # noqa: PLC0415 - likewise
 
@@ -99,15 +91,19 @@ def _made(function: Any, annotations: Mapping[str, Any]) -> Conversion | None:
         for name, hint in hints.items()
         if not is_plain(hint)
     }
+    others = found.pop(rest, None) if rest is not None and rest not in named else None
     converters = tuple((name, each) for name, each in found.items() if each is not None)
 
     def conversion(keywords: dict[str, Any]) -> dict[str, Any]:
-        found, problems = converted(keywords, converters)
+        every = converters
+        if others is not None:
+            every += tuple((name, others) for name in keywords if name not in named)
+        found, problems = converted(keywords, every)
         if problems:
             raise ConversionError(problems)
         return found
 
-    return conversion if converters else None
+    return conversion if converters or others else None
 
 
 def _default(function: Any, name: str) -> Any:

@@ -36,8 +36,9 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union
 
+from sovl_tools.authoring.hints import substituted
 from sovl_tools.running.containers import ARRAYS, OBJECTS, array_of, object_of, tuple_of
-from sovl_tools.running.hints import origin_of, substituted
+from sovl_tools.running.hints import origin_of
 from sovl_tools.running.instances import instance, named_tuple, typed_dict
 from sovl_tools.running.pydantic_types import described, is_model, model
 from sovl_tools.running.scalars import SCALARS, enum_of, literal_of, scalar_of

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, ForwardRef
 
+from sovl_tools.authoring.hints import substituted
+
 
 def origin_of(annotation: Any) -> Any:
     """Return ``list`` for ``list[T]``, and what has no parameters as it is."""
@@ -33,16 +35,6 @@ def hints_of(annotation: Any) -> dict[str, Any]:
 def namespaces(kind: type) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the names in a class's annotations stand for; its module's come first."""
     return {**vars(kind), kind.__name__: kind}, vars(sys.modules.get(kind.__module__) or builtins)
-
-
-def substituted(annotation: Any, bound: Mapping[Any, Any]) -> Any:
-    """Return an annotation with the type variables of a generic class replaced."""
-    if isinstance(annotation, typing.TypeVar):
-        return bound.get(annotation, annotation)
-    free = getattr(annotation, "__parameters__", ())
-    if isinstance(annotation, type) or bound.keys().isdisjoint(free):
-        return annotation
-    return annotation[tuple(bound.get(each, each) for each in free)]
 
 
 def resolved(

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from keyword import iskeyword
 from typing import Any, NamedTuple
-from unicodedata import normalize
 
-from sovl_tools.loading.checks.folder import MAX_NAME_LENGTH, unfit
 from sovl_tools.model.document import JSON
 from sovl_tools.scaffolding.account import account_of
 from sovl_tools.scaffolding.jsonlayout import rendered
@@ -72,14 +68,3 @@ def folder_for(
         raise error
     document = manifest_of(name, account, description=description)
     return NewFolder(name, document, import_of(name, module, attribute))
-
-
-def fitting_name(name: str) -> str | None:
-    """Return a name for a tool that is much like the given one; None if nothing is left of it."""
-    plain = normalize("NFKD", name).encode("ascii", "ignore").decode()
-    better = re.sub(r"\W+", "_", plain).strip("_")[:MAX_NAME_LENGTH]
-    if better[:1].isdigit():
-        better = f"tool_{better}"[:MAX_NAME_LENGTH]
-    if iskeyword(better):
-        better = f"{better}_"
-    return better if unfit(better) is None else None

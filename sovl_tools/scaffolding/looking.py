@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-from queue import Empty, SimpleQueue
 from types import FunctionType, ModuleType
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.failures import border_verdicts, frame_place
 from sovl_tools.loading.inspecting import signature_of
+from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.sources import Snapshot
 from sovl_tools.model.diagnostic import Verdict, ask
@@ -41,28 +39,23 @@ def look(snapshot: Snapshot, *, limit: float) -> Look:
     Raises:
         KeyboardInterrupt: the user's, or one that the module raised.
     """
-    found: SimpleQueue[Look | BaseException] = SimpleQueue()
-    thread = threading.Thread(
-        target=lambda: found.put(_outcome(snapshot)), name="sovl-tools-look", daemon=True
-    )
-    thread.start()
     try:
-        outcome = found.get(timeout=limit)
-    except Empty:
-        return _stalled(snapshot, thread, limit)
-    if isinstance(outcome, Look):
-        return outcome
-    if isinstance(outcome, KeyboardInterrupt):
-        raise outcome
-    return Look(verdicts=tuple(border_verdicts(outcome, snapshot.folder)))
+        outcome = within(limit, lambda: _run(snapshot), "sovl-tools-look")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
+        return Look(verdicts=tuple(border_verdicts(error, snapshot.folder)))
+    if isinstance(outcome, Stalled):
+        place = frame_place(outcome.frame, snapshot.folder)
+        failure = ImportFailure(place, "", f"was not done after {limit:g} s")
+        return Look(verdicts=tuple(ask((import_stalled,), failure)))
+    return outcome
 
 
-def _outcome(snapshot: Snapshot) -> Look | BaseException:
+def _run(snapshot: Snapshot) -> Look:
     generation = generation_of(snapshot)
     try:
         return _looked_at(generation.run(), snapshot.folder.name)
-    except BaseException as error:  # noqa: BLE001 - told by the thread that waits
-        return error
     finally:
         generation.release()
 
@@ -78,10 +71,3 @@ def _looked_at(module: ModuleType, name: str) -> Look:
         return Look(interface, account_of(members[name]))
     except InferenceError as error:
         return Look(interface, reason=str(error))
-
-
-def _stalled(snapshot: Snapshot, thread: threading.Thread, limit: float) -> Look:
-    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the only way
-    place = frame_place(frame, snapshot.folder)
-    failure = ImportFailure(place, "", f"was not done after {limit:g} s")
-    return Look(verdicts=tuple(ask((import_stalled,), failure)))

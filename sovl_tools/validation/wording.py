@@ -119,6 +119,8 @@ def _container_in(value: JSON) -> JSON:
 
 
 def _enum(problem: Problem) -> str:
+    if not problem.expected:
+        return f"can't be given now: there is nothing to choose from, so not {shown(problem.value)}"
     near = _near(problem.value, problem.expected)
     hint = f"; did you mean {near}?" if near else ""
     listed = ", ".join(_listed(problem.expected))

@@ -180,6 +180,11 @@ def test_an_argument_that_is_none_is_as_if_it_were_not_given() -> None:
         ({"tag": ["io"]}, "tool() takes no argument 'tag'; did you mean 'tags'?"),
         ({"fields": {}}, "tool() takes no argument 'fields'"),
         ({"zzz": 1, "aaa": 1}, "tool() takes no argument 'aaa'"),
+        (
+            {"annotations": {"read_onyl": True}},
+            "'read_onyl' is not a key of 'annotations'; did you mean 'read_only'?",
+        ),
+        ({"execution": {"retries": 3}}, "'retries' is not a key of 'execution'"),
         ({"preprocess": 5}, "preprocess has to be a function, not 5"),
         ({"postprocess": "upper"}, "postprocess has to be a function, not 'upper'"),
     ],

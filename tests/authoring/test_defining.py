@@ -359,3 +359,28 @@ def test_what_waits_has_no_other_attributes() -> None:
     with pytest.raises(AttributeError, match="'PendingDefinition' has no attribute 'colour'"):
         _ = pending().colour
     assert not hasattr(pending(), "_tool")
+
+
+class Screen:
+    """A type for which there is no JSON."""
+
+
+def show(text: str, screen: Screen, size: Screen | None = None) -> str:
+    """Show a text."""
+    return f"{text} on {screen}"
+
+
+@pytest.mark.parametrize("fragment", [{"type": "string"}, dict], ids=["schema", "function"])
+def test_a_fragment_stands_for_a_type_without_json(fragment: Any) -> None:
+    size = {"$ref": "#/$defs/Size"}
+    definition = defined(show, Marks(params={"screen": fragment, "size": size}))
+    assert definition.parameters["properties"]["screen"] == fragment
+    assert definition.parameters["required"] == ["text", "screen"]
+    assert definition.types["screen"] is Any
+
+
+def test_a_fragment_that_says_less_does_not() -> None:
+    marks = Marks(params={"screen": {"description": "Where."}, "size": {"type": "string"}})
+    with pytest.raises(InferenceError, match="there is no JSON for Screen") as caught:
+        defined(show, marks)
+    assert caught.value.parameter == "screen"

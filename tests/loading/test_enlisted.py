@@ -44,7 +44,7 @@ def seen(*names: str) -> tuple[Candidate, ...]:
 
 
 def tell(name: str, *sights: Sequence[Candidate], level: int = PACKAGES) -> Told:
-    return Told(name, [Sight(tuple(each)) for each in sights], level)
+    return Told(name, [Sight({name: tuple(each)}) for each in sights], level)
 
 
 def definition(name: str = "echo") -> ToolDefinition:
@@ -159,7 +159,7 @@ def test_an_origin_is_looked_at_again_and_what_it_had_is_forgotten() -> None:
 
 def test_origins_of_one_name_are_several_if_they_are_of_several_kinds() -> None:
     assert Package("x") == EntryPoints("x")  # type: ignore[comparison-overlap]  # that is the trap
-    one, other = tell("x", seen("a")), Other("x", [Sight(seen("b"))])
+    one, other = tell("x", seen("a")), Other("x", [Sight({"x": seen("b")})])
     enlisted = Enlisted()
     enlisted.look([one])
     enlisted.look([other])
@@ -171,11 +171,13 @@ def test_what_is_lost_from_sight_is_rejected_in_its_place() -> None:
     enlisted = Enlisted()
     kept, gone = seen("kept"), seen("gone")
     elsewhere = (good("other", "/origin")._replace(location="elsewhere.other"),)
-    lost = Sight((), (LOST,), (("module.g", LOST),))
-    enlisted.look([Told("package", [Sight((*kept, *gone, *elsewhere)), lost, lost])])
+    all_seen = Sight({"one": (*kept, *elsewhere), "two": (*gone, *elsewhere)})
+    lost = Sight({"one": kept}, (LOST,), {"two": LOST})
+    enlisted.look([Told("package", [all_seen, lost, lost])])
     for _ in range(2):
         enlisted.look(enlisted.origins)
-        (found,) = enlisted.after_folders().values()
+        first, found, other = enlisted.after_folders().values()
+        assert (first, other.status) == (*kept, "rejected")
         assert found == Candidate(
             "gone",
             "here.py",
@@ -191,7 +193,7 @@ def test_what_is_lost_from_sight_is_rejected_in_its_place() -> None:
 def test_what_is_wrong_with_origins_is_told_in_their_order() -> None:
     one, two = (empty(Unit("the module", path, "")) for path in ("one.py", "two.py"))
     enlisted = Enlisted()
-    enlisted.look([Told("a", [Sight((), (two,))], MODULES), Told("b", [Sight((), (one,))])])
+    enlisted.look([Told("a", [Sight.of_problem(two)], MODULES), Told("b", [Sight.of_problem(one)])])
     assert enlisted.diagnostics == (two, one)
 
 

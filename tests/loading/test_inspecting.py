@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sovl_tools.loading.inspecting import inspect_module, signature_of
+from sovl_tools.loading.parsing import parse_module
 from sovl_tools.model.interface import REQUIRED, Signature
 
 
@@ -165,3 +166,36 @@ def test_a_registration_that_can_not_be_called_is_not_called(register: Any) -> N
     interface = inspect_module(module, "echo", {}).interface
     assert interface.registration == signature_of(register)
     assert interface.claims == {}
+
+
+ALIASED = """
+from __future__ import annotations
+from sovl_tools import ToolContext as Context
+from sovl_tools import ToolContext
+Other = Context
+def renamed(text: str, context: Context, maybe: Context | None = None) -> str:
+    return text
+def wrapped(text: str, context: Context) -> str:
+    return text
+def plain(text: str, thing: Thing, context: list[Context]) -> str:
+    return text
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "contexts"),
+    [("renamed", ("context", "maybe")), ("wrapped", ("context",)), ("plain", ())],
+)
+@pytest.mark.parametrize("head", ["", "from __future__ import annotations\n"])
+def test_a_context_is_known_under_another_name(
+    name: str, contexts: tuple[str, ...], head: str
+) -> None:
+    source = ALIASED.replace("from __future__ import annotations\n", head)
+    source = source.replace("thing: Thing", "thing: int")
+    module = ModuleType("aliased")
+    exec(source, vars(module))
+    live = vars(module)[name]
+    found = signature_of(wrapping(live) if name == "wrapped" else live)
+    parsed = parse_module(source.encode(), name).signature
+    assert parsed is not None
+    assert (found.contexts, parsed.contexts) == (contexts, contexts)

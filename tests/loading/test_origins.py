@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ import pytest
 from sovl_tools.loading.origins import (
     MODULES,
     PACKAGES,
-    ROOT,
     EntryPoints,
     Modules,
     Origin,
@@ -21,6 +21,7 @@ from sovl_tools.loading.origins import (
     PackageFolders,
     Sight,
 )
+from sovl_tools.loading.plugins import ROOT, package_of
 from tests.conftest import Write
 from tests.loading.plugins import GROUP, HEAD, Site, classed, decorated, importable
 
@@ -76,7 +77,7 @@ def test_entry_points_are_functions_classes_modules_and_packages(site: Site) -> 
     assert answers(sight) == {
         "first": 1, "second": 2, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
     }  # fmt: skip
-    assert (sight.diagnostics, sight.lost) == ((), ())
+    assert (sight.diagnostics, sight.lost) == ((), {})
 
 
 def test_entry_points_of_another_group_are_not_looked_at(site: Site) -> None:
@@ -122,7 +123,8 @@ def test_an_entry_point_that_leads_nowhere_is_told(site: Site) -> None:
     )
     assert no_module == f"{head}: ModuleNotFoundError: No module named 'nowhere'"
     assert no_member.endswith("imported: AttributeError: module 'good' has no attribute 'absent'")
-    assert no_name.startswith("no module:1:1: ST701 the entry point 'c' (no module) can't be")
+    words = "the entry point 'c' (no module) names neither a module nor 'module:object'"
+    assert no_name == f"no module:1:1: ST701 {words}"
 
 
 def test_an_entry_point_that_leads_to_something_else_is_told(site: Site) -> None:
@@ -248,11 +250,12 @@ def test_a_package_without_tool_folders_is_told(site: Site, name: str, line: str
 def test_modules_of_a_directory_stand_alone(plugins: Site) -> None:
     plugins.write("json.py", decorated("encode", 1))
     plugins.write("classes.py", classed("wind", 2))
-    for name in ("_private.py", ".hidden.py", "with-dash.py", "text.txt", "package/inside.py"):
+    plugins.write("with-dash.py", decorated("dashed", 3))
+    for name in ("_private.py", ".hidden.py", "text.txt", "package/inside.py"):
         (plugins.root / name).parent.mkdir(exist_ok=True)
         (plugins.root / name).write_text("raise AssertionError")
     sight = Modules(str(plugins.root)).look()
-    assert answers(sight) == {"encode": 1, "wind": 2}
+    assert answers(sight) == {"encode": 1, "wind": 2, "dashed": 3}
     assert sight.diagnostics == ()
     assert all(each.location.startswith(f"{ROOT}.") for each in sight.candidates)
     import json
@@ -281,8 +284,7 @@ def test_a_module_that_breaks_leaves_the_one_of_before_and_says_what_is_lost(
     before = sys.modules[candidate.location.rpartition(".")[0]]
     plugins.write("echo.py", f"{HEAD}x = 1 / 0\n")
     sight = modules.look()
-    ((prefix, diagnostic),) = sight.lost
-    assert candidate.location.startswith(prefix)
+    (diagnostic,) = sight.lost.values()
     assert sys.modules[before.__name__] is before
     words = "the module can't be imported: ZeroDivisionError: division by zero"
     assert lines(sight) == [str(diagnostic)]
@@ -290,10 +292,13 @@ def test_a_module_that_breaks_leaves_the_one_of_before_and_says_what_is_lost(
 
 
 def test_a_module_that_never_ran_is_not_there(plugins: Site) -> None:
-    before = set(sys.modules)
     plugins.write("echo.py", "raise OSError")
-    assert Modules(str(plugins.root)).look().candidates == ()
+    modules = Modules(str(plugins.root))
+    modules.look()
+    before = set(sys.modules)
+    assert modules.look().candidates == ()
     assert set(sys.modules) == before
+    assert f"{package_of(str(plugins.root))}.echo" not in before
 
 
 def test_a_directory_without_modules_is_told(plugins: Site) -> None:
@@ -322,3 +327,80 @@ def test_a_library_with_a_syntax_error_is_the_place(site: Site, plugins: Site) -
     (told,) = lines(Modules(str(plugins.root)).look())
     words = "the module can't be imported: IndentationError: unexpected indent"
     assert told == f"site/library.py:2:2: ST701 {words}"
+
+
+def test_a_module_with_a_dot_in_its_name_is_told(plugins: Site) -> None:
+    plugins.write("a.b.py", decorated("never", 1))
+    words = "there is no tool in a file with a dot in its name"
+    assert lines(Modules(str(plugins.root)).look()) == [f"plugins/a.b.py:1:1: ST706 {words}"]
+
+
+def test_modules_of_a_directory_may_import_one_another(plugins: Site) -> None:
+    plugins.write("first.py", "from . import second\nfrom ._help import NUMBER\n" + TWICE)
+    plugins.write("second.py", decorated("other", 2))
+    plugins.write("_help/__init__.py", "NUMBER = 3\n")
+    modules = Modules(str(plugins.root))
+    assert answers(modules.look()) == {"twice": [3, 2], "other": 2}
+    assert modules.look() == modules.look()
+
+
+TWICE = f"{HEAD}\n\n@tool\ndef twice() -> list:\n    return [NUMBER, second.other()]\n"
+
+
+def test_what_imports_a_changed_module_runs_again_and_nothing_else(plugins: Site) -> None:
+    plugins.write("first.py", "from . import second\nfrom ._help import NUMBER\n" + TWICE)
+    plugins.write("second.py", decorated("other", 2))
+    plugins.write("third.py", decorated("alone", 4))
+    plugins.write("_help.py", "NUMBER = 3\n")
+    modules = Modules(str(plugins.root))
+    before = {each.name: each for each in modules.look().candidates}
+    plugins.write("_help.py", "NUMBER = 5\n")
+    after = modules.look()
+    assert answers(after) == {"twice": [5, 2], "other": 2, "alone": 4}
+    same = {each.name for each in after.candidates if each == before[each.name]}
+    assert same == {"other", "alone"}
+    plugins.write("second.py", decorated("other", 7))
+    assert answers(modules.look())["twice"] == [5, 7]
+
+
+def test_a_module_that_another_one_needs_breaks_both_and_comes_back(plugins: Site) -> None:
+    plugins.write("first.py", "from . import second\nNUMBER = 1\n" + TWICE)
+    plugins.write("second.py", decorated("other", 2))
+    modules = Modules(str(plugins.root))
+    before = {each.location: each for each in modules.look().candidates}
+    plugins.write("second.py", "1 / 0\n")
+    for _ in range(2):
+        sight = modules.look()
+        assert [line.partition(":")[0] for line in lines(sight)] == ["plugins/second.py"] * 2
+        assert sight.candidates == ()
+        (name,) = {sys.modules[each.rpartition(".")[0]].__package__ for each in before}
+        assert vars(sys.modules[str(name)])["second"].other() == 2
+    os.remove(plugins.root / "second.py")
+    (told,) = lines(modules.look())
+    assert "cannot import name 'second'" in told
+    plugins.write("second.py", decorated("other", 8))
+    assert answers(modules.look()) == {"twice": [1, 8], "other": 8}
+
+
+HANGS = "import time\n\nwhile True:\n    time.sleep(0.01)\n"
+
+
+def test_an_import_without_an_end_is_given_up(site: Site, plugins: Site) -> None:
+    site.write("endless.py", HANGS)
+    site.install("endless", GROUP, a="endless")
+    plugins.write("endless.py", HANGS)
+    plugins.write("good.py", decorated("good", 1))
+    origins: list[Origin] = [
+        EntryPoints(GROUP, 0.05), Package("endless", 0.05), Modules(str(plugins.root), 0.05)
+    ]  # fmt: skip
+    sights = [each.look() for each in origins]
+    tail = "can't be imported: it was not done after 0.05 s"
+    assert [line for sight in sights for line in lines(sight)] == [
+        f"site/endless.py:4:5: ST701 the entry point 'a' (endless) {tail}",
+        f"site/endless.py:4:5: ST701 the package 'endless' {tail}",
+        f"plugins/endless.py:4:5: ST701 the module {tail}",
+    ]
+    assert answers(sights[-1]) == {"good": 1}
+    for thread in [each for each in threading.enumerate() if each.name == "sovl-tools-import"]:
+        thread.join(10)
+        assert not thread.is_alive()

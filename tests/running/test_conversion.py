@@ -1130,3 +1130,25 @@ def test_classes_that_tell_pydantic_how_they_are_made_are_made(pydantic: Any) ->
     made = pydantic.dataclasses.dataclass(make_dataclass("Made", [("day", date)]))
     assert converted(made, {"day": DAY_TEXT}).day == DAY
     assert refused(made, {"day": "x"})[0][0] == ("day",)
+
+
+def booked(*rooms: str, name: str, until: date, **days: date) -> None: ...
+
+
+def test_what_any_keyword_may_be_converts_as_well() -> None:
+    convert = converter_of(booked, ["name"])
+    assert convert is not None
+    given = {"name": "2026-01-02", "arrival": "2026-01-02"}
+    assert convert(given) == {"name": "2026-01-02", "arrival": date(2026, 1, 2)}
+    with pytest.raises(ConversionError) as caught:
+        convert({"name": "x", "arrival": "soon", "departure": "later"})
+    assert [path for path, _ in caught.value.problems] == [("arrival",), ("departure",)]
+
+
+def test_a_parameter_is_not_what_any_keyword_may_be() -> None:
+    def numbers(days: int, **rest: date) -> None: ...
+
+    convert = converter_of(numbers, ["days", "rest"])
+    assert convert is not None
+    assert convert({"days": 1, "rest": "2026-01-02"})["days"] == 1
+    assert converter_of(lambda **any_keyword: any_keyword, []) is None

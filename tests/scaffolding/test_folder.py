@@ -13,8 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.loading.checks.folder import fitting_name
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.scaffolding.folder import NewFolder, fitting_name, folder_for, folder_of
+from sovl_tools.scaffolding.folder import NewFolder, folder_for, folder_of
 from sovl_tools.scaffolding.module import source_of
 from sovl_tools.scaffolding.parameter import PYTHON, NewParameter
 from sovl_tools.scaffolding.saving import create_folder

@@ -87,10 +87,20 @@ def unfit(name: str) -> str | None:
     return None
 
 
+def fitting_name(name: str) -> str | None:
+    """Return a name for a tool that is much like the given one; None if nothing is left of it."""
+    plain = normalize("NFKD", name).encode("ascii", "ignore").decode()
+    better = re.sub(r"\W+", "_", plain).strip("_")[:MAX_NAME_LENGTH]
+    if better[:1].isdigit():
+        better = f"tool_{better}"[:MAX_NAME_LENGTH]
+    if iskeyword(better):
+        better = f"{better}_"
+    return better if unfit(better) is None else None
+
+
 def _better(folder: ToolFolder) -> str:
-    plain = normalize("NFKD", folder.name).encode("ascii", "ignore").decode()
-    name = re.sub(r"\W+", "_", plain).strip("_")[:MAX_NAME_LENGTH]
-    if unfit(name) is None:
+    name = fitting_name(folder.name)
+    if name is not None:
         return f"rename the folder and its files to {name!r}, {_NOT_A_TOOL}"
     return f"rename the folder and its files, {_NOT_A_TOOL}"
 

@@ -9,16 +9,11 @@ from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS
+from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS, SECTIONS
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.validation import Problem
 from sovl_tools.validation.wording import describe
 
-_SECTIONS = {
-    "annotations": {"read_only", "destructive", "idempotent", "open_world"},
-    "execution": {"mode", "timeout", "max_concurrency", "max_result_bytes"},
-    "requires": {"env", "packages"},
-}
 _EXAMPLE_KEYS = {"input", "output", "output_is", "description"}
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
@@ -46,7 +41,7 @@ def unknown_key(case: ManifestCase) -> Iterator[Finding]:
     with ``x-`` if it is your own.
     """
     yield from _unknown(case.document, KEYS, ())
-    for section, keys in _SECTIONS.items():
+    for section, keys in SECTIONS.items():
         yield from _unknown(case.document.get(section), keys, (section,))
     examples = case.document.get("examples")
     for index, example in enumerate(examples if isinstance(examples, list) else ()):
@@ -64,7 +59,7 @@ def _unknown(document: JSON, known: Iterable[str], path: Path) -> Iterator[Findi
 
 def _elsewhere(key: str) -> str | None:
     """Return the hint for a key that belongs into a section."""
-    for section, keys in _SECTIONS.items():
+    for section, keys in SECTIONS.items():
         near = nearest(key, keys)
         if near is not None:
             return f"did you mean {near!r} in {section!r}?"

@@ -1,0 +1,30 @@
+"""What a callable is below the layers that others have put around it."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+_MOST_LAYERS = 64
+
+
+def underlying(function: Any) -> Any:
+    """Return the function in which bound methods, partials, wrappers and callables end."""
+    for _ in range(_MOST_LAYERS):
+        inner = _inner(function)
+        if inner is None:
+            break
+        function = inner
+    return function
+
+
+def _inner(function: Any) -> Any:
+    if isinstance(function, partial):
+        return function.func
+    for name in ("__wrapped__", "__func__"):
+        inner = getattr(function, name, None)
+        if inner is not None:
+            return inner
+    called = type(function).__call__
+    return called if isinstance(called, FunctionType) else None

@@ -1,0 +1,61 @@
+"""The registry of what is configured."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from sovl_tools import configured, default_registry
+from sovl_tools.model.errors import SovlToolsError
+from tests.conftest import Write
+from tests.loading.plugins import decorated, importable
+
+
+@pytest.fixture
+def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(configured, "_DEFAULT", [])
+    monkeypatch.chdir(tmp_path)
+    for name in ("SOVL_TOOLS_PATH", "SOVL_TOOLS_PLUGINS_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("_fresh")
+def test_the_registry_of_a_program_holds_all_that_is_configured(
+    tmp_path: Path, write: Write
+) -> None:
+    write("echo")
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "module.py").write_text(decorated("plugged", 1))
+    text = '[tool.sovl-tools]\nplugins = ["plugins"]\nimport_timeout = 5\n'
+    (tmp_path / "pyproject.toml").write_text(text)
+    with importable(tmp_path / "site") as site:
+        site.write("shop.py", decorated("sold", 2))
+        site.install("shop", a="shop")
+        registry = default_registry()
+        assert {"echo", "plugged", "sold"} <= set(registry.catalog.tools)
+        (tmp_path / "tools" / "echo" / "echo.json").unlink()
+        assert default_registry() is registry
+
+
+@pytest.mark.usefixtures("_fresh")
+def test_it_is_loaded_once_whoever_asks(tmp_path: Path, write: Write) -> None:
+    write("echo")
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(default_registry())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {id(each) for each in found} == {id(default_registry())}
+    assert len(found) == len(threads)
+
+
+@pytest.mark.usefixtures("_fresh")
+def test_after_a_failure_it_is_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\npaths = 5\n")
+    with pytest.raises(SovlToolsError, match="paths"):
+        default_registry()
+    (tmp_path / "pyproject.toml").unlink()
+    assert default_registry() is default_registry()
