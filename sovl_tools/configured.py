@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection
 
 from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.loading.limited import is_loading
 from sovl_tools.registry import ToolRegistry
 
 
@@ -32,7 +33,11 @@ def default_registry() -> ToolRegistry:
 
     Raises:
         ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
+        RuntimeError: code that is being loaded into it asks for it.
     """
+    if not _DEFAULT and is_loading() and _LOCK.locked():
+        words = "the default registry is being loaded, so what it loads can't ask for it"
+        raise RuntimeError(f"{words}; decorate with @tool, or ask when the tool is called")
     with _LOCK:
         if not _DEFAULT:
             found = configuration()
@@ -43,4 +48,4 @@ def default_registry() -> ToolRegistry:
 
 
 _DEFAULT: list[ToolRegistry] = []
-_LOCK = threading.RLock()
+_LOCK = threading.Lock()

@@ -59,3 +59,24 @@ def test_after_a_failure_it_is_tried_again(tmp_path: Path) -> None:
         default_registry()
     (tmp_path / "pyproject.toml").unlink()
     assert default_registry() is default_registry()
+
+
+ASKING = """
+from sovl_tools import default_registry
+
+default_registry()
+"""
+
+
+@pytest.mark.usefixtures("_fresh")
+def test_what_is_loaded_into_it_can_not_ask_for_it(tmp_path: Path, write: Write) -> None:
+    write("echo", code=ASKING)
+    write("sound")
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "module.py").write_text(ASKING)
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins"]\n')
+    registry = default_registry()
+    words = "the default registry is being loaded, so what it loads can't ask for it"
+    told = [each for each in registry.report.errors if words in each.message]
+    assert [each.line for each in told] == [4, 4]
+    assert "sound" in registry

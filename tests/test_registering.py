@@ -6,6 +6,7 @@ import logging
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -226,3 +227,16 @@ def test_tools_of_all_sources_are_listed_filtered_and_exported_alike(world: Worl
     assert names(category="words", speed="slow") == ["greet"]
     assert names(lambda each: each.tags, lambda each: "p" in each.name) == ["aws_put"]
     assert registry.prompt_instructions() == "Put it last.\n\nGreet first."
+
+
+def test_other_words_for_the_same_function_are_not_taken_silently() -> None:
+    registry = ToolRegistry()
+    function = saying(1)
+    registry.register(function)
+    again = replace(registry["echo"], description="Say it anew.")
+    assert registry.register(replace(registry["echo"]), strict=True) is registry["echo"]
+    with pytest.raises(DuplicateToolError):
+        registry.register(again, strict=True)
+    assert registry.register(again) is not again
+    assert [each.code for each in registry.report.diagnostics] == ["ST801"]
+    assert registry.register(again, override=True) is registry["echo"] is again

@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sovl_tools.cli.command import Misuse, settings
+from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
 from sovl_tools.loading.collecting import collect
 from sovl_tools.model.errors import SovlToolsError
@@ -25,26 +26,30 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
     found = settings(tools, needs_tools=False)
     registry = folders_of(found)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
-    add_code(registry, found, entry_points=entry_points)
-    if not registry.catalog.candidates and not any(map(os.path.exists, found.paths)):
+    _add_code(registry, found, entry_points=entry_points)
+    if not found.plugins and not registry.catalog.candidates:
         settings(tools)
-    if not click.get_current_context().ensure_object(dict).get("quiet"):
-        _tell(registry, len(rejected))
+    if rejected and not _is_quiet():
+        count = f"{len(rejected)} tool{'s' * (len(rejected) != 1)}"
+        click.echo(f"{count} did not load; sovl-tools validate says why", err=True)
     return registry
 
 
-def _tell(registry: ToolRegistry, rejected: int) -> None:
-    """Say what did not load: of folders how many, of the others why, as validate does not."""
-    if rejected:
-        count = f"{rejected} tool{'s' * (rejected != 1)}"
-        click.echo(f"{count} did not load; sovl-tools validate says why", err=True)
-    for each in registry.report.diagnostics:
-        if each.code.startswith("ST7") and each.severity == "error":
+def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:
+    """Add the tools in code, and say what is wrong with them, as validate does not."""
+    before = registry.report.errors
+    add_code(registry, found, entry_points=entry_points)
+    for each in () if _is_quiet() else registry.report.errors:
+        if each not in before:
             click.echo(plain(str(each)), err=True)
 
 
+def _is_quiet() -> bool:
+    return bool(click.get_current_context().ensure_object(dict).get("quiet"))
+
+
 def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegistry:
-    """Load the tool of that name alone, if it is a folder's; otherwise look at all others.
+    """Load the tool of that name alone, if it is a sound folder's; else look at all others.
 
     Raises:
         Misuse: there is no tool of that name.
@@ -53,10 +58,11 @@ def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegi
     names = [folder.name for folder in collect(filter(os.path.exists, found.paths)).folders]
     wanted = {name} & set(names)
     registry = folders_of(found, wanted)
-    if not wanted:
-        add_code(registry, found, entry_points=entry_points)
+    if name not in registry:
+        _add_code(registry, found, entry_points=entry_points)
         if name not in registry and name not in registry.catalog.unavailable:
-            settings(tools)
+            if not found.plugins and not registry.catalog.candidates:
+                settings(tools)
             known = [*names, *registry.catalog.tools]
             hint = did_you_mean(name, known) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool {name!r}; {hint}")

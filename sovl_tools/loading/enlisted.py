@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from itertools import count
 
 from sovl_tools.loading.enlisting import enlisted, rejected
-from sovl_tools.loading.origins import Origin, Sight
+from sovl_tools.loading.origins import Origin, Sight, distinct
 from sovl_tools.loading.scanning import identity
+from sovl_tools.loading.succeeding import is_same_tool, ran
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
@@ -25,23 +26,30 @@ class Enlisted:
         """Enter a definition after all others that were registered, or before them.
 
         What was registered before is entered once: its candidate is returned as it is, unless it
-        has to be the first.
+        has to be the first. Other words for the same function are another tool of its name.
         """
         known = self._known(definition)
-        if known is not None and not is_first:
-            return known
+        for each in () if is_first else known.values():
+            if each.definition is not None and is_same_tool(each.definition, definition):
+                return each
         place = f"registered {next(self._numbers)}: {identity(definition.function)}"
         candidate = enlisted(definition, place)
         if candidate.status == "loaded":
-            entered = {place: candidate}
-            if known is not None:
-                del self._explicit[known.location]
-            self._explicit = entered | self._explicit if is_first else self._explicit | entered
+            if is_first:
+                kept = {key: each for key, each in self._explicit.items() if key not in known}
+                self._explicit = {place: candidate, **kept}
+            else:
+                self._explicit = {**self._explicit, place: candidate}
         return candidate
 
-    def _known(self, definition: ToolDefinition) -> Candidate | None:
-        every = self._explicit.values()
-        return next((each for each in every if _is_same(each.definition, definition)), None)
+    def _known(self, definition: ToolDefinition) -> dict[str, Candidate]:
+        """Return what was registered of the same function by the same name."""
+        code, name = ran(definition.function), definition.name
+        return {
+            place: each
+            for place, each in self._explicit.items()
+            if each.name == name and each.definition and ran(each.definition.function) == code
+        }
 
     def unregister(self, name: str) -> list[str]:
         """Take out what was registered by a name first; return its location, if there is one."""
@@ -73,20 +81,17 @@ class Enlisted:
 
     def after_folders(self) -> dict[str, Candidate]:
         """Return the candidates that folders win over; an object seen twice counts once."""
-        known = {
-            id(each.definition.function) for each in self._explicit.values() if each.definition
-        }
-        found: dict[str, Candidate] = {}
-        for _, sight in sorted(self._sights.items(), key=lambda entry: entry[0][1].level):
-            for each in sight.candidates:
-                is_known = each.definition is not None and id(each.definition.function) in known
-                if not is_known:
-                    found.setdefault(each.location, each)
-        return found
-
-
-def _is_same(first: ToolDefinition | None, second: ToolDefinition) -> bool:
-    return first is not None and (first.function, first.name) == (second.function, second.name)
+        if not self._sights:
+            return {}
+        explicit = (each.definition for each in self._explicit.values())
+        known = {ran(each.function) for each in explicit if each is not None}
+        sights = sorted(self._sights.items(), key=lambda entry: entry[0][1].level)
+        return distinct(
+            each
+            for _, sight in sights
+            for each in sight.candidates
+            if each.definition is None or ran(each.definition.function) not in known
+        )
 
 
 def _whole(sight: Sight, before: Sight) -> Sight:

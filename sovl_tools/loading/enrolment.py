@@ -7,6 +7,7 @@ from typing import Any
 
 from sovl_tools.authoring.offering import offered
 from sovl_tools.loading.reloader import Reloader
+from sovl_tools.loading.succeeding import is_same_tool
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
 
@@ -28,7 +29,7 @@ def enrolled(
     many = found if isinstance(found, list) else [found]
     if strict and not override:
         _check_new(reloader, many)
-    candidates = [reloader.register(each, override=override) for each in many]
+    candidates = reloader.register(many, override=override)
     rejected = [each for each in candidates if each.status != "loaded"]
     if rejected:
         every = [found for each in rejected for found in each.diagnostics]
@@ -40,5 +41,5 @@ def enrolled(
 def _check_new(reloader: Reloader, definitions: Iterable[ToolDefinition]) -> None:
     for each in definitions:
         known = reloader.catalog.tools.get(each.name)
-        if known is not None and known.function != each.function:
+        if known is not None and not is_same_tool(known, each):
             raise DuplicateToolError(each.name, known.source)

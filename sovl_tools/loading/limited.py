@@ -48,16 +48,25 @@ class _Run(Generic[_T]):
         return value
 
 
-def within(limit: float, function: Callable[[], _T], name: str) -> _T | Stalled:
+LOADER, IMPORTER = "sovl-tools-loader", "sovl-tools-import"
+"""Names of threads on which tools are loaded."""
+
+
+def is_loading() -> bool:
+    """Tell whether this is run while a tool is loaded, by the code of that tool."""
+    return threading.current_thread().name in {LOADER, IMPORTER}
+
+
+def within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
     """Return what a function returns, or that it was not done after so many seconds.
 
-    It runs on a daemon thread of that name; if it has no end, an exception is raised in it.
+    It runs on a daemon thread; if it has no end, an exception is raised in it.
 
     Raises:
         BaseException: what the function raised.
     """
     run = _Run(function)
-    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread = threading.Thread(target=run, name=IMPORTER, daemon=True)
     thread.start()
     if run.done.wait(min(limit, threading.TIMEOUT_MAX)):
         return run.outcome()

@@ -17,6 +17,7 @@ from sovl_tools.loading.mishaps import Unit, empty, failed, mishap, overdue
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.plugins import renewing, run
 from sovl_tools.loading.scanning import candidate_of, tools_in
+from sovl_tools.loading.succeeding import is_another
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.loading.whereabouts import shown
 from sovl_tools.model.catalog import Candidate
@@ -53,10 +54,23 @@ class Sight(NamedTuple):
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """All candidates in the order of their precedence; an object seen twice counts once."""
-        found: dict[str, Candidate] = {}
-        for each in (candidate for unit in self.units.values() for candidate in unit):
-            found.setdefault(each.location, each)
-        return tuple(found.values())
+        every = (candidate for unit in self.units.values() for candidate in unit)
+        return tuple(distinct(every).values())
+
+
+def distinct(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
+    """Return candidates by their locations; an object counts once, however often it is seen.
+
+    Where several objects have one name in their module, as those of a factory, the later ones
+    get locations of their own.
+    """
+    found: dict[str, Candidate] = {}
+    for each in candidates:
+        place = each.location
+        while place in found and is_another(found[place], each):
+            place += "'"
+        found.setdefault(place, each if place == each.location else each._replace(location=place))
+    return found
 
 
 class Origin(Protocol):
@@ -183,7 +197,7 @@ class Modules(NamedTuple):
 def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> Sight:
     """Load something and find the tools in it; what its own code raises is a diagnostic."""
     try:
-        found = within(limit, lambda: [*_found(load())], "sovl-tools-import")
+        found = within(limit, lambda: [*_found(load())])
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the border where its failures stop
@@ -214,7 +228,7 @@ def _found(value: Any) -> Iterator[Candidate | Diagnostic]:
 def _with_submodules(module: ModuleType) -> Iterator[ModuleType | Diagnostic]:
     """Yield a module and all below it; a ``__main__`` is a program and would run."""
     yield module
-    for each in pkgutil.iter_modules(getattr(module, "__path__", ())):
+    for each in pkgutil.iter_modules(vars(module).get("__path__", ())):
         name = f"{module.__name__}.{each.name}"
         if each.name == "__main__":
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TypeAlias
@@ -52,17 +52,18 @@ class Reloader:
         """The tools as they are now."""
         return self._shelf.catalog
 
-    def register(self, definition: ToolDefinition, *, override: bool) -> Candidate:
-        """Enter a tool that is in no folder; return its candidate, rejected if it is unsound.
+    def register(self, definitions: Sequence[ToolDefinition], *, override: bool) -> list[Candidate]:
+        """Enter tools that are in no folder; return their candidates, rejected if unsound.
 
-        ``override`` puts it before all that were registered before.
+        ``override`` puts each before all that were registered before.
         """
         started = perf_counter()
         with self._lock:
-            candidate = self._shelf.enlisted.register(definition, is_first=override)
-            if candidate.status == "loaded":
+            register = self._shelf.enlisted.register
+            candidates = [register(each, is_first=override) for each in definitions]
+            if any(each.status == "loaded" for each in candidates):
                 self._handed_over(self._shelf.enlist(), started)
-        return candidate
+        return candidates
 
     def unregister(self, name: str) -> bool:
         """Take out the tool that was registered by that name first; tell whether there was one."""

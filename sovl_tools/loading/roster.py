@@ -37,6 +37,8 @@ class Roster:
     def entered(self, new: Candidate) -> Iterable[Change]:
         """Yield how a candidate changes what is known of its folder; nothing if it does not."""
         old = self._candidates.get(new.location)
+        if old is new:
+            return
         if old is not None:
             new = successor(old, new, is_served=self.shown[new.location].status == "loaded")
         if new is not old:
@@ -98,7 +100,7 @@ def _moved(before: Mapping[str, ToolDefinition], after: Mapping[str, ToolDefinit
 
 def _without_previous(candidate: Candidate | None) -> Candidate | None:
     """Return a candidate without its last good version, if it is good itself."""
-    if candidate is None or candidate.status != "loaded":
+    if candidate is None or candidate.previous is None or candidate.status != "loaded":
         return candidate
     return candidate._replace(previous=None)
 

@@ -71,6 +71,8 @@ def identity(value: Any) -> str:
 def _of_function(function: Any, place: str) -> Candidate:
     attached = getattr(function, ATTRIBUTE, None)
     name = str(getattr(attached, "name", function.__name__))
+    if name != function.__name__:
+        place = f"{place}:{name}"  # a factory makes several functions of one name
     if attached is not None and not isinstance(attached, ToolDefinition):
         words = f"its {ATTRIBUTE} is a {type(attached).__name__}, not a ToolDefinition"
         case = CodeCase(words, "decorate it with sovl_tools.tool")

@@ -42,6 +42,17 @@ def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
     return new._replace(previous=old._replace(previous=None) if is_served else old.previous)
 
 
+def is_another(first: Candidate, second: Candidate) -> bool:
+    """Tell whether two candidates certainly stand for two objects."""
+    functions = [each.definition.function for each in (first, second) if each.definition]
+    return len(functions) > 1 and ran(functions[0]) != ran(functions[1])
+
+
+def is_same_tool(first: ToolDefinition, second: ToolDefinition) -> bool:
+    """Tell whether two definitions say the same of the same function."""
+    return ran(first.function) == ran(second.function) and _content(first) == _content(second)
+
+
 def _is_broken_off(candidate: Candidate) -> bool:
     folder = ToolFolder(candidate.name, candidate.path, candidate.location)
     return candidate.status == "rejected" and _is_emptied(folder)
@@ -57,6 +68,8 @@ def _is_emptied(folder: ToolFolder) -> bool:
 
 
 def _is_same(old: Candidate, new: Candidate) -> bool:
+    if old is new:
+        return True
     return _bare(old) == _bare(new) and _content(old.definition) == _content(new.definition)
 
 
@@ -70,11 +83,11 @@ def _content(definition: ToolDefinition | None) -> tuple[Any, ...]:
         return ()
     fields = dict(vars(definition))
     handlers = fields.pop("step_handlers")
-    ran = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
-    return repr(fields), sorted(handlers), [_ran(each) for each in ran]
+    code = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
+    return repr(fields), sorted(handlers), [ran(each) for each in code]
 
 
-def _ran(function: Any) -> tuple[int, ...]:
+def ran(function: Any) -> tuple[int, ...]:
     """Return what tells one function from another; a bound method is another object each time."""
     if isinstance(function, MethodType):
         return id(function.__func__), id(function.__self__)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.failures import frame_place
-from sovl_tools.loading.limited import frame_of, interrupt
+from sovl_tools.loading.limited import LOADER, frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import ask
@@ -75,7 +75,7 @@ class _Loader:
         self._abandoned = False
         self._lock = threading.Lock()
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sovl-tools-loader", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=LOADER, daemon=True)
 
     def start(self) -> None:
         """Start the thread."""

@@ -40,7 +40,7 @@ def look(snapshot: Snapshot, *, limit: float) -> Look:
         KeyboardInterrupt: the user's, or one that the module raised.
     """
     try:
-        outcome = within(limit, lambda: _run(snapshot), "sovl-tools-look")
+        outcome = within(limit, lambda: _run(snapshot))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop

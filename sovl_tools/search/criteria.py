@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from fnmatch import fnmatchcase
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from sovl_tools.model.definition import ToolDefinition
 
 _ABSENT = object()
+_LOGGER = logging.getLogger("sovl_tools")
 
 
 def is_named(name: str, pattern: str | re.Pattern[str]) -> bool:
@@ -28,7 +30,18 @@ def meets(tool: ToolDefinition, key: str, wanted: Any) -> bool:
     if actual is _ABSENT:
         actual = tool.metadata.get(key, _ABSENT)
     if actual is _ABSENT:
-        actual = getattr(tool.instance, key, _ABSENT)
-    if isinstance(wanted, list | tuple | set) and isinstance(actual, list | tuple | set):
+        actual = _of_instance(tool, key)
+    if isinstance(wanted, _SEVERAL) and isinstance(actual, _SEVERAL):
         return all(each in actual for each in wanted)
     return bool(actual == wanted)
+
+
+_SEVERAL = (list, tuple, set, frozenset)
+
+
+def _of_instance(tool: ToolDefinition, key: str) -> Any:
+    try:
+        return getattr(tool.instance, key, _ABSENT)
+    except Exception:
+        _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
+        return _ABSENT

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -39,8 +41,14 @@ class Other(Told):
     """One that is equal to another of its name."""
 
 
+@cache
+def seen_one(name: str) -> Candidate:
+    return good(name, "/origin")._replace(location=f"module.{name}")
+
+
 def seen(*names: str) -> tuple[Candidate, ...]:
-    return tuple(good(name, "/origin")._replace(location=f"module.{name}") for name in names)
+    """Return candidates, those of one name of one object."""
+    return tuple(map(seen_one, names))
 
 
 def tell(name: str, *sights: Sequence[Candidate], level: int = PACKAGES) -> Told:
@@ -80,10 +88,11 @@ def test_what_is_registered_twice_is_entered_once() -> None:
     first = enlisted.register(one, is_first=False)
     same = ToolDefinition(one.name, "Other words.", one.parameters, one.function)
     assert enlisted.register(one, is_first=False) is first
-    assert enlisted.register(same, is_first=False) is first
+    assert enlisted.register(replace(one), is_first=False) is first
+    assert enlisted.register(same, is_first=False) is not first
     other = ToolDefinition("other", "Say.", one.parameters, one.function)
     assert enlisted.register(other, is_first=False).definition is other
-    assert registered(enlisted) == [one, other]
+    assert registered(enlisted) == [one, same, other]
 
 
 def test_what_is_registered_again_to_be_the_first_is_entered_anew() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import threading
 from collections.abc import Iterator
@@ -404,3 +405,65 @@ def test_an_import_without_an_end_is_given_up(site: Site, plugins: Site) -> None
     for thread in [each for each in threading.enumerate() if each.name == "sovl-tools-import"]:
         thread.join(10)
         assert not thread.is_alive()
+
+
+FACTORY = f"""{HEAD}
+import functools
+
+
+def make(language: str):
+    @tool(name=f"greet_{{language}}")
+    def greet(who: str) -> str:
+        "Greet."
+        return f"{{language}} {{who}}"
+    return greet
+
+
+def base(text: str) -> str:
+    "Say."
+    return text
+
+
+def twin(number: int):
+    @tool
+    @functools.wraps(base)
+    def wrapper(text: str) -> str:
+        return f"{{number}} {{text}}"
+    return wrapper
+
+
+english, german = make("en"), make("de")
+first, second = twin(1), twin(2)
+alias = first
+"""
+
+
+def test_what_a_factory_makes_are_tools_of_their_own(plugins: Site) -> None:
+    plugins.write("factory.py", FACTORY)
+    plugins.write("other.py", "from .factory import english, second\n")
+    candidates = Modules(str(plugins.root)).look().candidates
+    assert sorted(each.name for each in candidates) == ["base", "base", "greet_de", "greet_en"]
+    assert len({each.location for each in candidates}) == 4
+    said = [
+        each.definition.execute(text="x")
+        for each in candidates
+        if each.definition and each.name == "base"
+    ]
+    assert sorted(said) == ["1 x", "2 x"]
+
+
+def test_a_module_that_answers_for_any_name_is_looked_at_alone(plugins: Site) -> None:
+    source = 'OPTIONS = {"colour": "red"}\n\n\ndef __getattr__(name):\n    return OPTIONS'
+    plugins.write("gentle.py", decorated("gentle", 1) + f"\n\n{source}.get(name)\n")
+    plugins.write("strict.py", decorated("strict", 2) + f"\n\n{source}[name]\n")
+    before = set(sys.modules)
+    sight = Modules(str(plugins.root)).look()
+    assert (answers(sight), lines(sight)) == ({"gentle": 1, "strict": 2}, [])
+    assert {name.partition(".")[0] for name in set(sys.modules) - before} <= {ROOT}
+
+
+def test_what_a_plugin_defines_can_be_pickled(plugins: Site) -> None:
+    plugins.write("shapes.py", decorated("echo", 1) + "\n\nclass Square:\n    side = 2\n")
+    (candidate,) = Modules(str(plugins.root)).look().candidates
+    square = vars(sys.modules[candidate.location.rpartition(".")[0]])["Square"]()
+    assert pickle.loads(pickle.dumps(square)).side == 2
