@@ -7,15 +7,16 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.dynamic import is_dynamic
+from sovl_tools.model.document import JSON
+from sovl_tools.model.dynamic import is_dynamic, stated
 
 
 class AITool(ABC):
     """A tool with a state, or with definitions of its own.
 
     A subclass gives the four abstract members, as attributes or properties; everything else has a
-    default. Any further attribute can be asked for in ``registry.filter``.
+    default. Any further attribute can be asked for in ``registry.filter``. All of them are read
+    once, when the tool is registered; what changes later is a function in ``parameters_schema``.
 
     Attributes:
         category: what kind of tool it is.
@@ -38,14 +39,14 @@ class AITool(ABC):
     @property
     @abstractmethod
     def parameters_schema(self) -> dict[str, JSON]:
-        """The JSON Schema of the arguments; values in it may be functions of the tool."""
+        """The JSON Schema of the arguments; values in it may be functions, given the tool."""
 
     @abstractmethod
     def execute(self, *_: Any, **arguments: Any) -> Any:
         """Do the work; sync or async. The arguments have been checked against the schema."""
 
-    def get_ai_prompt_instructions(self) -> str:
-        """Return what a system prompt says of the tool, "" for nothing."""
+    def get_ai_prompt_instructions(self) -> str | None:
+        """Return what a system prompt says of the tool, "" or None for nothing."""
         return ""
 
     def get_openrouter_tool_definition(self) -> dict[str, JSON]:
@@ -57,15 +58,16 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
     """Return the definition of a tool that is an object.
 
     Raises:
-        TypeError: a member is of another type than it has to be.
+        TypeError: a member is of another type than it has to be, or a class is in the schema.
         Exception: whatever a property or a method of the subclass raises.
     """
-    schema = _checked(instance, "parameters_schema", instance.parameters_schema, Mapping)
-    instructions = _checked(instance, "instructions", instance.get_ai_prompt_instructions(), str)
+    schema = stated(_checked(instance, "parameters_schema", instance.parameters_schema, Mapping))
+    told = instance.get_ai_prompt_instructions()
+    instructions = _checked(instance, "instructions", "" if told is None else told, str)
     return ToolDefinition(
         name=_checked(instance, "name", instance.name, str),
         description=_checked(instance, "description", instance.description, str),
-        parameters=copied({"type": "object", "properties": {}, **schema}),
+        parameters={"type": "object", "properties": {}, **schema},
         function=instance.execute,
         category=instance.category,
         tags=tuple(_checked(instance, "tags", instance.tags, Collection)),

@@ -9,13 +9,12 @@ from typing import Any
 
 from sovl_tools.authoring import pydantic_types
 from sovl_tools.authoring.constraints import constrained
+from sovl_tools.authoring.fields import QUALIFIERS
 from sovl_tools.authoring.form import Builder, Form, InexpressibleError
 from sovl_tools.model.document import JSON
 
 EMPTY = inspect.Parameter.empty
 """In the place of an annotation or a default that is not there."""
-
-_QUALIFIERS = (typing.Required, typing.NotRequired, typing.Final)
 
 
 def annotated(builder: Builder, annotation: Any) -> Form:
@@ -45,7 +44,7 @@ def text_of(annotation: Any) -> str | None:
     """Return the description that an annotation itself gives: the last text in ``Annotated``."""
     if type(annotation) is type:
         return None
-    while typing.get_origin(annotation) in _QUALIFIERS:
+    while typing.get_origin(annotation) in QUALIFIERS:
         [annotation] = typing.get_args(annotation)
     if typing.get_origin(annotation) is not typing.Annotated:
         return None

@@ -12,7 +12,7 @@ dict, Mapping, …                   ``object`` of ``additionalProperties``; ``p
                                    where the keys are no plain text
 Union                              ``anyOf``
 Literal, Enum                      ``enum``, of the type or types of its values
-Flag                               an integer up to the sum of the members
+Flag                               an integer, the sum of some of the members
 datetime, date, time, UUID, …      ``string`` of a ``format``
 timedelta, Decimal, Fraction       a number or text
 bytes                              text
@@ -30,6 +30,7 @@ import dataclasses
 import typing
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
@@ -37,8 +38,9 @@ from sovl_tools.authoring.annotated import annotated
 from sovl_tools.authoring.choices import enumeration, literal
 from sovl_tools.authoring.containers import ARRAYS, OBJECTS, array, fixed_array, mapping
 from sovl_tools.authoring.definitions import Definitions
+from sovl_tools.authoring.fields import QUALIFIERS
 from sovl_tools.authoring.form import Builder, Form, InexpressibleError
-from sovl_tools.authoring.hints import substituted, value_of
+from sovl_tools.authoring.hints import is_alias, value_of
 from sovl_tools.authoring.instances import instance, typed_dict
 from sovl_tools.authoring.pydantic_types import is_model, model
 from sovl_tools.authoring.scalars import json_scalar, scalar
@@ -54,7 +56,6 @@ def _inner(builder: Builder, annotation: Any) -> Form:
 
 
 _CONTAINERS = frozenset({*ARRAYS, *OBJECTS})
-_QUALIFIERS = (typing.Required, typing.NotRequired, typing.Final)
 # By identity, because what is looked for here may have any idea of being equal.
 _FORMS: dict[int, _Make] = {
     id(Union): union,
@@ -63,7 +64,7 @@ _FORMS: dict[int, _Make] = {
     id(Literal): literal,
     **{id(origin): array for origin in ARRAYS},
     **{id(origin): mapping for origin in OBJECTS},
-    **{id(qualifier): _inner for qualifier in _QUALIFIERS},
+    **{id(qualifier): _inner for qualifier in QUALIFIERS},
     id(tuple): fixed_array,
 }
 _CLASSES: tuple[tuple[Callable[[Any], bool], _Make], ...] = (
@@ -90,8 +91,9 @@ class SchemaBuilder:
         self.hoist = self._definitions.hoist
 
     def warn(self, message: str) -> None:
-        """Note what the author should know although a schema can be made."""
-        self.warnings.append(message)
+        """Note what the author should know although a schema can be made; once is enough."""
+        if message not in self.warnings:
+            self.warnings.append(message)
 
     def definitions(self) -> dict[str, JSON]:
         """Return the ``$defs`` that the schemas made so far refer to; makes them ready for use."""
@@ -111,8 +113,9 @@ class SchemaBuilder:
             return _FORMS[id(origin)](self, annotation)
         if isinstance(origin, type):
             return self._of_class(origin, annotation)
-        if type(origin).__name__ == "TypeAliasType":
-            return self._of_alias(origin, annotation)
+        if is_alias(annotation):
+            make = partial(self._meant, annotation)
+            return self.define(annotation, origin.__name__, make)
         return self._of_other(annotation)
 
     def _of_class(self, kind: type, annotation: Any) -> Form:
@@ -124,18 +127,14 @@ class SchemaBuilder:
                 return make(self, annotation)
         raise InexpressibleError(f"there is no JSON for {Annotation(annotation).text}", _ADVICE)
 
-    def _of_alias(self, alias: Any, annotation: Any) -> Form:
-        def make() -> Form:
-            bound = dict(zip(alias.__type_params__, typing.get_args(annotation), strict=False))
-            return self.build(substituted(value_of(alias), bound))
-
-        return self.define(annotation, alias.__name__, make)
+    def _meant(self, annotation: Any) -> Form:
+        return self.build(value_of(annotation))
 
     def _of_other(self, annotation: Any) -> Form:
-        if isinstance(annotation, typing.NewType):
-            return self.build(annotation.__supertype__)
         if isinstance(annotation, typing.TypeVar):
-            return self._of_variable(annotation)
+            self._check_variable(annotation)
+        if isinstance(annotation, typing.NewType | typing.TypeVar):
+            return self._meant(annotation)
         if isinstance(annotation, dataclasses.InitVar):
             return self.build(annotation.type)
         if isinstance(annotation, typing.ForwardRef):
@@ -143,9 +142,6 @@ class SchemaBuilder:
             raise InexpressibleError(reason, "use a dataclass, or Any for JSON of any kind")
         raise InexpressibleError(f"there is no JSON for {Annotation(annotation).text}", _ADVICE)
 
-    def _of_variable(self, variable: typing.TypeVar) -> Form:
-        if variable.__constraints__:
-            return self.build(Union[variable.__constraints__])  # noqa: UP007 - there may be any number
-        if variable.__bound__ is None:
+    def _check_variable(self, variable: typing.TypeVar) -> None:
+        if value_of(variable) is Any:
             self.warn(f"the type variable {variable.__name__} stands for any type")
-        return self.build(variable.__bound__ or Any)

@@ -8,7 +8,7 @@ from enum import Enum, Flag
 from types import NoneType
 from typing import Any
 
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError
+from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError, Write
 from sovl_tools.model.document import JSON
 
 _TYPES: tuple[tuple[type, str], ...] = (
@@ -19,39 +19,59 @@ _TYPES: tuple[tuple[type, str], ...] = (
     (NoneType, "null"),
 )
 _SCALARS = tuple(kind for kind, _ in _TYPES)
+_FEW = 32
 
 
 def literal(_: Builder, annotation: Any) -> Form:
     """Return the form of a ``Literal``, which may list members of an Enum."""
     values = typing.get_args(annotation)
-    known = {(type(value), value) for value in values}
-
-    def write(value: Any) -> JSON:
-        if (type(value), value) not in known:
-            raise UnwritableError
-        return _written(value)
-
-    return Form(_choice(map(_written, values), "the Literal"), write)
+    return Form(_choice(map(written, values), "the Literal"), _writer(values))
 
 
 def enumeration(_: Builder, kind: Any) -> Form:
     """Return the form of an Enum; that of a Flag takes sums of its members as well."""
-
-    def write(value: Any) -> JSON:
-        if type(value) is not kind:
-            raise UnwritableError
-        return _written(value)
-
     members = [*kind.__members__.values()]
     if issubclass(kind, Flag) and members:
-        bits = 0
-        for member in members:
-            bits |= member.value
-        return Form({"type": "integer", "minimum": 0, "maximum": bits}, write)
-    return Form(_choice(map(_written, members), kind.__name__), write)
+        return _flag(kind, [member.value for member in members])
+    return Form(_choice(map(written, members), kind.__name__), _writer(members))
 
 
-def _written(value: Any) -> JSON:
+def _writer(values: Iterable[Any]) -> Write:
+    """Return what writes those values; of several with the same JSON the last is read from it."""
+    choices = {(type(written(value)), written(value)): value for value in values}
+
+    def write(value: Any) -> JSON:
+        text = written(value)
+        if (type(text), text) not in choices:
+            raise UnwritableError
+        choice = choices[type(text), text]
+        if type(choice) is not type(value) or choice != value:
+            raise UnwritableError
+        return text
+
+    return write
+
+
+def _flag(kind: Any, values: Iterable[int]) -> Form:
+    """Return the form of a Flag: a range, or the few sums of its members if they have gaps."""
+    sums, most = {0}, 0
+    for value in values:
+        most |= value
+        if len(sums) <= _FEW:
+            sums |= {value | each for each in sums}
+    has_gaps = len(sums) <= min(most, _FEW)
+    limits = {"enum": sorted(sums)} if has_gaps else {"minimum": 0, "maximum": most}
+    known = sums if has_gaps else range(most + 1)
+
+    def write(value: Any) -> JSON:
+        if type(value) is not kind or value.value not in known:
+            raise UnwritableError
+        return value.value
+
+    return Form({"type": "integer", **limits}, write)
+
+
+def written(value: Any) -> JSON:
     """Return the JSON value that stands for a member of an Enum, or of a Literal."""
     if not isinstance(value, Enum):
         return value

@@ -9,20 +9,28 @@ import typing
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError, Write
+from sovl_tools.authoring.form import (
+    Builder,
+    Form,
+    InexpressibleError,
+    UnwritableError,
+    Write,
+    types_of,
+)
 from sovl_tools.model.document import JSON
 from sovl_tools.model.interface import Annotation
 
 
 class _Array(NamedTuple):
-    """What an array may be written from, and whether its items are all different."""
+    """What an array becomes, and whether its items are all different."""
 
-    given: tuple[type, ...]
+    made: type[Any]
     is_set: bool = False
 
 
-_LIST = _Array((list, tuple))
-_SET = _Array((set, frozenset), is_set=True)
+_LIST = _Array(list)
+_SET = _Array(set, is_set=True)
+_FROZEN = _Array(frozenset, is_set=True)
 ARRAYS: dict[Any, _Array] = {
     list: _LIST,
     collections.abc.Sequence: _LIST,
@@ -31,14 +39,18 @@ ARRAYS: dict[Any, _Array] = {
     collections.abc.Iterable: _LIST,
     set: _SET,
     collections.abc.MutableSet: _SET,
-    frozenset: _SET,
-    collections.abc.Set: _SET,
-    collections.deque: _Array((collections.deque,)),
-    tuple: _Array((tuple,)),
+    frozenset: _FROZEN,
+    collections.abc.Set: _FROZEN,
+    collections.deque: _Array(collections.deque),
+    tuple: _Array(tuple),
 }
-OBJECTS = (
-    dict, Mapping, collections.abc.MutableMapping, collections.OrderedDict, collections.defaultdict
-)  # fmt: skip
+OBJECTS: dict[Any, type[Any]] = {
+    dict: dict,
+    Mapping: dict,
+    collections.abc.MutableMapping: dict,
+    collections.OrderedDict: collections.OrderedDict,
+    collections.defaultdict: collections.defaultdict,
+}
 
 
 def array(builder: Builder, annotation: Any) -> Form:
@@ -57,7 +69,7 @@ def array(builder: Builder, annotation: Any) -> Form:
 
 def _array_writer(array: _Array, write_item: Write) -> Write:
     def write(value: Any) -> JSON:
-        if type(value) not in array.given:
+        if type(value) is not array.made or getattr(value, "maxlen", None) is not None:
             raise UnwritableError
         items = [write_item(item) for item in value]
         return sorted(items, key=json.dumps) if array.is_set else items
@@ -70,7 +82,7 @@ def fixed_array(builder: Builder, annotation: Any) -> Form:
     arguments = typing.get_args(annotation)
     if arguments[1:] == (...,) or annotation in (tuple, typing.Tuple):  # noqa: UP006 - as it is written
         return array(builder, annotation)
-    if any(map(_is_unpacked, arguments)):
+    if any(map(is_unpacked, arguments)):
         reason = f"{Annotation(annotation).text} has parts of any length"
         raise InexpressibleError(reason, "write tuple[X, ...], or one type for each item")
     items = [builder.build(each) for each in arguments]
@@ -87,13 +99,15 @@ def fixed_array(builder: Builder, annotation: Any) -> Form:
     return Form(schema, write)
 
 
-def _is_unpacked(annotation: Any) -> bool:
+def is_unpacked(annotation: Any) -> bool:
+    """Tell whether a part of a tuple stands for any number of parts."""
     unpacked = getattr(annotation, "__unpacked__", False)
     return unpacked is True or typing.get_origin(annotation) is typing.Unpack
 
 
 def mapping(builder: Builder, annotation: Any) -> Form:
     """Return the form of a ``dict[K, V]`` and its like; keys that are no text are read from it."""
+    made = OBJECTS[typing.get_origin(annotation) or annotation]
     arguments = typing.get_args(annotation)
     key, item = map(builder.build, arguments or (Any, Any))
     schema: dict[str, JSON] = {"type": "object"}
@@ -104,11 +118,21 @@ def mapping(builder: Builder, annotation: Any) -> Form:
         schema["additionalProperties"] = item.schema
 
     def write(value: Any) -> JSON:
-        if not isinstance(value, Mapping) or getattr(value, "default_factory", None) is not None:
+        if type(value) is not made or getattr(value, "default_factory", None) is not None:
             raise UnwritableError
-        return {_key(key.write(name)): item.write(each) for name, each in value.items()}
+        return {_key(key, name): item.write(each) for name, each in value.items()}
 
     return Form(schema, write)
+
+
+def _key(form: Form, name: Any) -> str:
+    """Write a key; the text of another JSON value must not be one that stays a text."""
+    written = form.write(name)
+    if isinstance(written, str):
+        return written
+    if "string" in types_of(form.schema):
+        raise UnwritableError
+    return json.dumps(written)
 
 
 _HASHABLE = (tuple, frozenset, collections.abc.Set)
@@ -122,10 +146,6 @@ def _check_hashable(kind: Any, container: str) -> None:
         raise InexpressibleError(f"{words} is not hashable, so that {container} can't hold it")
 
 
-def _key(written: JSON) -> str:
-    return written if isinstance(written, str) else json.dumps(written)
-
-
 _KEYS: dict[str, dict[str, JSON]] = {
     "integer": {"pattern": "^-?(0|[1-9][0-9]*)$"},
     "number": {"pattern": r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"},
@@ -137,7 +157,8 @@ _KEYS: dict[str, dict[str, JSON]] = {
 def _names(key: dict[str, JSON]) -> dict[str, JSON]:
     """Return the schema of texts that stand for keys of another schema; empty if any may do."""
     if "enum" in key:
-        return {"enum": [*dict.fromkeys(map(_key, key["enum"]))]}
+        texts = (each if isinstance(each, str) else json.dumps(each) for each in key["enum"])
+        return {"enum": [*dict.fromkeys(texts)]}
     if "string" in key.get("type", ()):
         return {name: value for name, value in key.items() if name != "type"}
     return dict(_KEYS.get(str(key.get("type")), {}))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
-from sovl_tools.authoring.defining import PendingDefinition, bound, defined
+from sovl_tools.authoring.binding import PendingDefinition, bound
+from sovl_tools.authoring.defining import defined
 from sovl_tools.authoring.inference import UnresolvedReferenceError
-from sovl_tools.authoring.marks import NO_MARKS, Marks
+from sovl_tools.authoring.marks import NO_MARKS, Marks, normal
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.manifest import SECTIONS
@@ -27,7 +28,7 @@ def tool(
     description: str | None = None,
     param_descriptions: Mapping[str, str] | None = None,
     params: Mapping[str, Any] | None = None,
-    required: Sequence[str] | None = None,
+    required: Iterable[str] | None = None,
     tags: Sequence[str] = (),
     category: str | None = None,
     instructions: str | None = None,
@@ -54,10 +55,11 @@ def tool(function: Any = None, /, **marks: Any) -> Any:
             ``required``: names of parameters; ``param_descriptions``: texts by parameter;
             ``params``: JSON Schema fragments by parameter, laid over the inferred ones. In a
             fragment, values may be functions, which are called whenever the schema is needed;
-            those of methods are given the instance.
+            those of methods are given the instance, or the class. An Enum under ``enum`` stands
+            for its values.
 
     Raises:
-        TypeError: it is no function, or there is no such argument.
+        TypeError: it is no function, there is no such argument, or one is of a wrong type.
         InferenceError: its parameters can't be expressed, or a mark names none of them.
     """
     made = marks_of(marks)
@@ -83,7 +85,7 @@ def marks_of(given: Mapping[str, Any]) -> Marks:
     for key in sorted(_FUNCTIONS & fields.keys()):
         if not callable(fields[key]):
             raise TypeError(f"{key} has to be a function, not {fields[key]!r:.80}")
-    return Marks(**own, fields=fields)
+    return Marks(**{key: normal(key, value) for key, value in own.items()}, fields=fields)
 
 
 def _unknown(key: str, known: Iterable[str], words: str) -> TypeError:
@@ -140,14 +142,14 @@ def definition_of(function: Any) -> ToolDefinition:
 
     Raises:
         TypeError: it is no decorated function, or something else is attached to it.
-        UnresolvedReferenceError: an annotation of what is bound or wrapped is not there yet.
     """
     definition = getattr(function, ATTRIBUTE, None)
     if definition is None:
         raise TypeError(f"{function!r:.80} is not decorated with @tool")
     if not isinstance(definition, ToolDefinition):
         kind = type(definition).__name__
-        raise TypeError(f"the {ATTRIBUTE} of {function!r:.80} is a {kind}, not a ToolDefinition")
+        words = f"the {ATTRIBUTE} of {function!r:.80} is a {kind}, not a ToolDefinition"
+        raise TypeError(f"{words}; pass what is decorated with sovl_tools.tool")
     instance = getattr(function, "__self__", None)
     if instance is None and definition.function is function:
         return definition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from inspect import unwrap
 from types import FunctionType
 from typing import Any
@@ -12,7 +12,7 @@ from sovl_tools.authoring.docstrings import Documentation, documentation_of
 from sovl_tools.authoring.inference import Inference, infer
 from sovl_tools.authoring.marks import Marks
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.document import JSON, copied, kind
 from sovl_tools.model.dynamic import is_dynamic
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
@@ -20,8 +20,10 @@ from sovl_tools.model.suggestion import did_you_mean
 _FIRST = {"self", "cls"}
 
 
-def defined(function: Callable[..., Any], marks: Marks) -> ToolDefinition:
-    """Return the definition of a function.
+def defined(
+    function: Callable[..., Any], marks: Marks, *, is_bound: bool = False
+) -> ToolDefinition:
+    """Return the definition of a function; of one that will be bound, without its first parameter.
 
     Raises:
         InferenceError: its parameters can't be expressed, or a mark names none of them.
@@ -30,7 +32,7 @@ def defined(function: Callable[..., Any], marks: Marks) -> ToolDefinition:
     documentation = documentation_of(function)
     inference = infer(
         function,
-        is_method=is_method(function),
+        is_method=is_bound or is_method(function),
         documentation=documentation,
         described={name for name, each in marks.params.items() if _is_whole(each)},
     )
@@ -42,6 +44,13 @@ def defined(function: Callable[..., Any], marks: Marks) -> ToolDefinition:
         is_dynamic=is_dynamic(marks.params),
         remarks=_remarks(marks, documentation, inference),
     )
+
+
+def headed(function: Callable[..., Any], marks: Marks) -> ToolDefinition:
+    """Return the definition of a function without whatever is inferred from its annotations."""
+    head = _head(function, marks, documentation_of(function))
+    is_so = is_dynamic(marks.params)
+    return ToolDefinition(**head, parameters={}, function=function, is_dynamic=is_so)
 
 
 def _head(function: Any, marks: Marks, documentation: Documentation) -> dict[str, Any]:
@@ -96,6 +105,8 @@ def _parameters(function: Any, marks: Marks, inference: Inference) -> dict[str, 
         properties[name] = {**properties[name], "description": text}
     for name, fragment in marks.params.items():
         properties[name] = _laid_over(properties[name], fragment)
+    for name in filter(partial(_is_supplied, marks), inference.parameters["required"]):
+        _check_default(function, name, properties[name])
     parameters["required"] = _required(marks, parameters["required"])
     _check_supplied(function, marks, parameters["required"], inference)
     return parameters
@@ -111,6 +122,27 @@ def _required(marks: Marks, inferred: Sequence[str]) -> list[str]:
 def _is_supplied(marks: Marks, name: str) -> bool:
     fragment = marks.params.get(name)
     return isinstance(fragment, Mapping) and "default" in fragment
+
+
+def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None:
+    """Refuse a default that plainly breaks its own schema, so that nothing would be supplied."""
+    default, types, values = (schema.get(key) for key in ("default", "type", "enum"))
+    admitted = [types] if isinstance(types, str) else types
+    if callable(default):
+        return
+    if isinstance(admitted, list) and not _is_of(default, admitted):
+        broken = f"type {types!r}"
+    elif isinstance(values, list) and not is_dynamic(values) and default not in values:
+        broken = f"enum {values!r:.60}"
+    else:
+        return
+    message = f"its default {default!r:.60} does not fit its {broken}"
+    raise InferenceError(_qualified(function), name, message, "give it another default")
+
+
+def _is_of(value: JSON, types: Sequence[JSON]) -> bool:
+    is_whole = type(value) is int or (type(value) is float and value.is_integer())
+    return any(each in types for each in ("integer", "number") if is_whole) or kind(value) in types
 
 
 def _laid_over(schema: dict[str, JSON], fragment: Any) -> Any:
@@ -158,44 +190,3 @@ def _remarks(
     if not (marks.description or documentation.description):
         return (None, "has neither a docstring nor a description"), *found
     return tuple(found)
-
-
-def bound(
-    definition: ToolDefinition, method: Callable[..., Any], instance: object
-) -> ToolDefinition:
-    """Return the definition of a method for one instance."""
-    return replace(definition, function=method, instance=instance)
-
-
-class PendingDefinition(ToolDefinition):
-    """A definition whose parameters are inferred when somebody asks for them."""
-
-    @classmethod
-    def of(cls, function: Callable[..., Any], marks: Marks) -> PendingDefinition:
-        """Return the definition of a function whose annotations can't be resolved yet."""
-        empty = ToolDefinition(
-            **_head(function, marks, documentation_of(function)),
-            parameters={},
-            function=function,
-            is_dynamic=is_dynamic(marks.params),
-        )
-        pending = object.__new__(cls)
-        vars(pending).update(vars(empty), _marks=marks)
-        for name in _INFERRED:
-            del vars(pending)[name]
-        return pending
-
-    def __getattr__(self, name: str) -> Any:
-        """Infer what is missing.
-
-        Raises:
-            UnresolvedReferenceError: an annotation names what is still not there.
-        """
-        if name not in _INFERRED:
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        whole = vars(defined(self.function, vars(self)["_marks"]))
-        vars(self).update({each: whole[each] for each in _INFERRED})
-        return vars(self)[name]
-
-
-_INFERRED = ("parameters", "types", "remarks")

@@ -7,7 +7,8 @@ import inspect
 import sys
 import typing
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from types import CodeType, SimpleNamespace
@@ -44,16 +45,36 @@ def names_in(kind: type) -> Names:
     return Names(_members(kind), ChainMap(known, _module(kind), vars(builtins)))
 
 
-def value_of(alias: Any) -> Any:
-    """Return what an alias of the statement ``type`` stands for.
+def is_alias(annotation: Any) -> bool:
+    """Tell whether an annotation is an alias that the statement ``type`` makes."""
+    return type(typing.get_origin(annotation) or annotation).__name__ == "TypeAliasType"
+
+
+def value_of(annotation: Any) -> Any:
+    """Return what an alias, a NewType or a type variable stands for.
+
+    Text in it is of the module where it was made. A type variable without bound is Any.
 
     Raises:
-        InexpressibleError: a name in it is not defined.
+        InexpressibleError: a name in it is not defined, or it is no expression.
     """
-    try:
-        return resolved(alias.__value__, Names(_module(alias)))
-    except NameError as error:
-        raise _undefined(error) from error
+    alias = typing.get_origin(annotation) or annotation
+    names = Names(_module(alias), _type_parameters(alias) or None)
+    with _evaluating():
+        stated = _stated(alias)
+    value = resolved(stated, names)
+    parameters = getattr(alias, "__type_params__", ())
+    return substituted(value, dict(zip(parameters, typing.get_args(annotation), strict=False)))
+
+
+def _stated(alias: Any) -> Any:
+    if isinstance(alias, typing.NewType):
+        return alias.__supertype__
+    if not isinstance(alias, typing.TypeVar):
+        return alias.__value__
+    if alias.__constraints__:
+        return typing.Union[alias.__constraints__]  # noqa: UP007 - there may be any number
+    return Any if alias.__bound__ is None else alias.__bound__
 
 
 def _module(thing: Any) -> dict[str, Any]:
@@ -93,30 +114,6 @@ def _members(kind: type) -> dict[str, Any]:
         found.update(vars(base))
         found[base.__name__] = base
     return found
-
-
-def hints_of(annotation: Any) -> dict[str, Any]:
-    """Return the annotations of a class and of those that it inherits from.
-
-    Raises:
-        InexpressibleError: a name in one of them is not defined.
-    """
-    kind = typing.get_origin(annotation) or annotation
-    found: dict[str, Any] = {}
-    for base in reversed(kind.__mro__):
-        own = evaluated(inspect.get_annotations, base, "format")
-        names = names_in(base) if own else Names({})
-        found.update((name, _of_field(base, name, each, names)) for name, each in own.items())
-    parameters = getattr(kind, "__parameters__", ())
-    bound = dict(zip(parameters, typing.get_args(annotation), strict=False))
-    return {name: substituted(hint, bound) for name, hint in found.items()}
-
-
-def _of_field(kind: type, name: str, annotation: Any, names: Names) -> Any:
-    try:
-        return resolved(annotation, names)
-    except InexpressibleError as error:
-        raise error.within(f"the field {name!r} of {kind.__name__}") from error
 
 
 def evaluated(read: Callable[..., Any], owner: Any, option: str) -> Any:
@@ -160,19 +157,29 @@ def resolved(annotation: Any, names: Names) -> Any:
     Raises:
         InexpressibleError: a name in it is not defined, or it is no expression.
     """
-    try:
+    with _evaluating():
         if type(annotation) is str:
             annotation = eval(_compiled(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
         if not _has_text(annotation):
             return annotation
         holder = SimpleNamespace(__annotations__={"annotation": annotation})
-        hints = typing.get_type_hints(holder, names.others, names.local, include_extras=True)
+        local = names.local or {}  # another object than the others, or old answers are repeated
+        hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
+        return hints["annotation"]
+
+
+@contextmanager
+def _evaluating() -> Iterator[None]:
+    """Tell what the code of an annotation raises, but for a RecursionError."""
+    try:
+        yield
+    except RecursionError:
+        raise
     except (NameError, AttributeError) as error:
         raise _undefined(error) from error
     except Exception as error:
         reason = f"it can't be evaluated, {type(error).__name__}: {error}"
         raise InexpressibleError(reason, "correct it") from error
-    return hints["annotation"]
 
 
 @lru_cache(maxsize=1024)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from sovl_tools.authoring.annotated import EMPTY, property_of
 from sovl_tools.authoring.docstrings import class_documentation
+from sovl_tools.authoring.fields import hints_of, is_required
 from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError, native
-from sovl_tools.authoring.hints import evaluated, hints_of, names_in, resolved
+from sovl_tools.authoring.hints import evaluated, names_in, resolved
 from sovl_tools.model.document import JSON
 
 
@@ -56,9 +58,18 @@ def _instance(builder: Builder, annotation: Any) -> Form:
     def write(value: Any) -> JSON:
         if type(value) is not kind or is_open or not forms.keys() <= {*stored}:
             raise UnwritableError
-        return {name: form.write(getattr(value, name)) for name, form in forms.items()}
+        written = {name: form.write(getattr(value, name)) for name, form in forms.items()}
+        made = kind(**{name: copy.deepcopy(getattr(value, name)) for name in forms})
+        if made != value or _state(made, stored) != _state(value, stored):
+            raise UnwritableError
+        return written
 
     return Form(schema, write)
+
+
+def _state(value: Any, names: Iterable[str]) -> tuple[Any, ...]:
+    """Return all that is stored in an instance, which its class may not look at to compare it."""
+    return getattr(value, "__dict__", None), *(getattr(value, name) for name in names)
 
 
 def _is_dataclass(kind: type) -> bool:
@@ -92,23 +103,20 @@ def _fields(annotation: Any, parameters: list[inspect.Parameter]) -> dict[str, _
 def _dictionary(builder: Builder, annotation: Any) -> Form:
     kind = typing.get_origin(annotation) or annotation
     fields = {
-        name: _Field(hint, _SAID.get(typing.get_origin(hint), name in kind.__required_keys__))
+        name: _Field(hint, is_required(kind, name, hint))
         for name, hint in hints_of(annotation).items()
     }
     schema, forms = _object(builder, kind, fields)
     required = {*schema["required"]}
 
     def write(value: Any) -> JSON:
-        if not isinstance(value, dict) or not required <= value.keys():
+        if type(value) is not dict or not required <= value.keys():
             raise UnwritableError
         others = native({name: each for name, each in value.items() if name not in forms})
         known = {name: form.write(value[name]) for name, form in forms.items() if name in value}
         return {**known, **others}
 
     return Form(schema, write)
-
-
-_SAID: dict[Any, bool] = {typing.Required: True, typing.NotRequired: False}
 
 
 def _object(

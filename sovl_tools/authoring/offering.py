@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
+from sovl_tools.authoring.binding import bound
 from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
-from sovl_tools.authoring.defining import bound, is_method
+from sovl_tools.authoring.defining import is_method
 from sovl_tools.model.definition import ToolDefinition
 
 _EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"
@@ -81,7 +82,18 @@ def _methods(instance: object) -> Iterator[ToolDefinition]:
     names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
     for name in names:
         written = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
-        versions = [getattr(each, "__func__", each) for each in written]  # of a classmethod
-        marked = next((each for each in versions if hasattr(each, ATTRIBUTE)), None)
-        if marked is not None and versions[0] is not None:
-            yield bound(definition_of(marked), getattr(instance, name), instance)
+        marked = next((each for each in written if hasattr(_function(each), ATTRIBUTE)), None)
+        function = None if marked is None or written[0] is None else getattr(instance, name)
+        if function is not None:
+            yield bound(definition_of(_function(marked)), function, _given(marked, instance))
+
+
+def _function(member: Any) -> Any:
+    return getattr(member, "__func__", member)  # of a class method or a static one
+
+
+def _given(member: Any, instance: object) -> object:
+    """Return what the functions in a member's schema are given: what the member itself is."""
+    if isinstance(member, staticmethod):
+        return None
+    return type(instance) if isinstance(member, classmethod) else instance

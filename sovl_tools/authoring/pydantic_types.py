@@ -55,7 +55,8 @@ def model(builder: Builder, annotation: Any) -> Form:
 
     def write(value: Any) -> JSON:
         written = adapter.dump_python(value, mode="json", by_alias=True)
-        if _made(adapter, written) != value:
+        made = _made(adapter, written)
+        if type(made) is not type(value) or made != value:
             raise UnwritableError
         return written
 

@@ -7,8 +7,10 @@ imported here.
 
 from __future__ import annotations
 
+import os
 import typing
 from collections.abc import Mapping
+from importlib import import_module
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -26,11 +28,10 @@ def _exactly(*kinds: type) -> Write:
 
 
 class _Scalar(NamedTuple):
-    """A type by its schema and how an instance is written, of the very class or of a kind of it."""
+    """A type by its schema and how an instance of the very class is written."""
 
     schema: Mapping[str, JSON]
     write: Write
-    is_exact: bool = True
 
 
 def _text(schema_format: str | None = None, write: Write = str) -> _Scalar:
@@ -39,7 +40,11 @@ def _text(schema_format: str | None = None, write: Write = str) -> _Scalar:
 
 
 def _isoformat(value: Any) -> JSON:
-    return value.isoformat()
+    """Write a date or a time; text can tell of a time zone nothing but its distance from UTC."""
+    text = value.isoformat()
+    if repr(type(value).fromisoformat(text)) != repr(value):
+        raise UnwritableError
+    return text
 
 
 def _duration(value: Any) -> JSON:
@@ -62,11 +67,17 @@ def _pattern(value: Any) -> JSON:
     return value.pattern
 
 
+def _key(value: Any) -> JSON:
+    if value.key is None or type(value)(value.key) is not value:
+        raise UnwritableError
+    return value.key
+
+
 _UNICODE = 32
 _NUMBER_OR_TEXT = ["number", "string"]
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _FRACTION = r"^[+-]?[0-9]+(/0*[1-9][0-9]*|\.[0-9]+)?$"
-_PATH = _Scalar({"type": "string", "format": "path"}, str, is_exact=False)
+_PATH = _Scalar({"type": "string", "format": "path"}, str)
 
 _JSON: dict[int, _Scalar] = {
     id(str): _Scalar({"type": "string"}, _exactly(str)),
@@ -87,7 +98,7 @@ _NAMED: dict[str, _Scalar] = {
     "decimal.Decimal": _Scalar({"type": _NUMBER_OR_TEXT, "pattern": _DECIMAL}, _finite),
     "fractions.Fraction": _Scalar({"type": _NUMBER_OR_TEXT, "pattern": _FRACTION}, str),
     "uuid.UUID": _text("uuid"),
-    "zoneinfo.ZoneInfo": _text(),
+    "zoneinfo.ZoneInfo": _text(write=_key),
     "re.Pattern": _text("regex", _pattern),
     "builtins.bytes": _text(write=bytes.decode),
     "builtins.bytearray": _text(write=bytearray.decode),
@@ -120,12 +131,17 @@ def scalar(kind: type) -> Form | None:
         return None
 
     def write(value: Any) -> JSON:
-        is_own = type(value) is kind or not found.is_exact
-        if not is_own or _name(type(value)) not in _NAMED or not isinstance(value, kind):
+        if type(value) is not (_path(kind, value) if found is _PATH else kind):
             raise UnwritableError
         return found.write(value)
 
     return Form({key: native(each) for key, each in found.schema.items()}, write)
+
+
+def _path(kind: type, value: Any) -> type:
+    """Return the class of the path that text becomes, which depends on the system."""
+    made: Any = import_module("pathlib").Path if kind is os.PathLike else kind
+    return type(made(value))
 
 
 def _name(kind: type) -> str:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from types import NoneType, UnionType
 from typing import Any
 
-from sovl_tools.authoring.form import Builder, Form, UnwritableError, types_of
+from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError, types_of
+from sovl_tools.authoring.hints import is_alias, value_of
 from sovl_tools.model.document import JSON, kind
 
 
@@ -59,18 +60,26 @@ def _admits(form: Form, written: JSON) -> bool:
 
 
 def without_none(annotation: Any) -> tuple[Any, bool]:
-    """Return ``T`` for ``T | None``, and whether it was that; ``Annotated`` stays around it."""
-    if type(annotation) is type:
-        return annotation, False
+    """Return ``T`` for ``T | None``, and whether it was that; ``Annotated`` stays around it.
+
+    What an alias, a NewType or a type variable stands for counts, if its names are defined.
+    """
+    inner = None if type(annotation) is type else _not_none(annotation)
+    return (annotation, False) if inner is None else (inner, True)
+
+
+def _not_none(annotation: Any) -> Any:
+    """Return ``T`` for ``T | None``; None for anything else."""
     if typing.get_origin(annotation) is typing.Annotated:
-        inner, is_optional = without_none(annotation.__origin__)
-        if is_optional:
-            return typing.Annotated[(inner, *annotation.__metadata__)], True
-        return annotation, False
+        inner = _not_none(annotation.__origin__)
+        return None if inner is None else typing.Annotated[(inner, *annotation.__metadata__)]
+    if is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):
+        with suppress(InexpressibleError):
+            return _not_none(value_of(annotation))
     members = [each for each in members_of(annotation) if each is not NoneType]
     if len(members) == len(members_of(annotation)) or not members:
-        return annotation, False
-    return typing.Union[tuple(members)], True  # noqa: UP007 - there may be any number
+        return None
+    return typing.Union[tuple(members)]  # noqa: UP007 - there may be any number
 
 
 def members_of(annotation: Any) -> tuple[Any, ...]:

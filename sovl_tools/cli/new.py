@@ -16,12 +16,12 @@ from sovl_tools.cli.command import Command, Misuse, tools_option, write
 from sovl_tools.configuration import configuration
 from sovl_tools.loading.checks.folder import fitting_name, unfit
 from sovl_tools.loading.discovery import tool_folder
-from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.plain import plain
 from sovl_tools.scaffolding.folder import NewFolder, folder_for, folder_of
 from sovl_tools.scaffolding.parameter import NewParameter, parameter
+from sovl_tools.scaffolding.sample import sample_of
 from sovl_tools.scaffolding.saving import create_folder, replace_files
 
 EXAMPLES = """\b
@@ -98,7 +98,8 @@ def new(
     _save(made, place, force=force)
     write("\n".join(plain(f"{place}/{file}") for file in made.files))
     if not ctx.ensure_object(dict).get("quiet"):
-        click.echo(plain(_advice(made, tools, origin=origin, path=path)), err=True)
+        for line in (*made.notes, _advice(made, tools, origin=origin, path=path)):
+            click.echo(plain(line), err=True)
 
 
 def _check_name(name: str) -> None:
@@ -198,27 +199,11 @@ def _save(made: NewFolder, place: str, *, force: bool) -> None:
 
 def _advice(made: NewFolder, tools: Sequence[str], *, origin: str | None, path: str) -> str:
     """Return what to do next, with a call that fits."""
-    properties = made.document["parameters"]["properties"]
-    pairs = [f"{key}={_sample(properties[key])}" for key in made.document["parameters"]["required"]]
+    parameters = made.document["parameters"]
+    pairs = [f"{key}={sample_of(parameters, key)}" for key in parameters["required"]]
     option = ["--tools", tools[0]] if tools else []
     command = shlex.join(["sovl-tools", "call", made.name, *pairs, *option])
     if path:
         return f"next: PYTHONPATH={path} {command}"
     todo = "" if origin else f"write the function in {made.name}.py, then: "
     return f"next: {todo}{command}"
-
-
-def _sample(schema: JSON) -> str:
-    kinds = schema.get("type")
-    return _SAMPLES.get(kinds if isinstance(kinds, str) else "", "text")
-
-
-_SAMPLES = {
-    "string": "text",
-    "integer": "1",
-    "number": "1.5",
-    "boolean": "true",
-    "array": "[]",
-    "object": "{}",
-    "null": "null",
-}

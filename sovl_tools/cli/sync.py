@@ -40,7 +40,9 @@ _GREEN, _YELLOW = "32", "33"
 @click.argument("name", required=False, shell_complete=complete_names)
 @tools_option
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
-@click.option("--prune", is_flag=True, help="Take out properties that the function does not take.")
+@click.option(
+    "--prune", is_flag=True, help="Take out properties and values that the function does not take."
+)
 @click.option(
     "--import-timeout",
     type=SECONDS,
@@ -59,9 +61,10 @@ def sync(
 ) -> None:
     """Bring manifests into line with their functions, and show what changed.
 
-    Adds properties, defaults and descriptions that the signature and the docstring have and the
-    manifest lacks, and corrects "required". What the manifest says stays, and so does its layout.
-    A folder without a manifest gets one. Exits with 1 if something is left to be mended by hand.
+    Adds properties, values, defaults and descriptions that the signature, the docstring and @tool
+    have and the manifest lacks, and corrects "required". What the manifest says stays, and so does
+    its layout. A folder without a manifest gets one. What contradicts the function is told and
+    left to be mended by hand; then the exit code is 1.
     """
     found = settings(tools)
     collected = _collected(found.paths, name)
@@ -85,8 +88,8 @@ def _collected(paths: Sequence[str], name: str | None) -> Collected:
     chosen = tuple(folder for folder in every.folders if folder.name == name)
     if not chosen:
         names = [folder.name for folder in every.folders]
-        hint = did_you_mean(name, names) or "sovl-tools list shows the tools"
-        raise Misuse(f"there is no tool {name!r}; {hint}")
+        hint = did_you_mean(name, names) or "a tool in code has none, and needs no manifest"
+        raise Misuse(f"there is no tool folder {name!r}; {hint}")
     return Collected(chosen, ())
 
 

@@ -54,7 +54,7 @@ def from_object(annotation: object) -> Annotation:
     """Return what an annotation of a live function says; strings are parsed."""
     if isinstance(annotation, str):
         return from_source(annotation)
-    if type(annotation) is types.GenericAlias:
+    if type(annotation) is types.GenericAlias and isinstance(annotation.__origin__, type):
         return Annotation(annotation, _origin_types(annotation.__origin__))
     try:
         known = _BY_OBJECT.get(annotation)
@@ -106,7 +106,23 @@ def _described(annotation: object) -> Annotation:
         return _union(annotation, arguments)
     if origin is typing.Literal:
         return Annotation(annotation, _value_types(arguments))
+    if type(origin).__name__ in _STANDING:
+        return Annotation(annotation, optional=_is_optional(annotation))
     return Annotation(annotation, _origin_types(origin))
+
+
+_STANDING = frozenset({"TypeAliasType", "NewType", "TypeVar"})
+"""Classes of what stands for another annotation."""
+
+
+def _is_optional(annotation: object) -> bool:
+    """Tell whether an annotation stands for ``T | None``."""
+    from sovl_tools.authoring.unions import without_none  # noqa: PLC0415 - seldom needed
+
+    try:
+        return without_none(annotation)[1]
+    except RecursionError:
+        return False
 
 
 def _union(annotation: object, members: tuple[object, ...]) -> Annotation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from sovl_tools.authoring.aitool import AITool
@@ -13,10 +14,11 @@ from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.checks.manifest import value_words
 from sovl_tools.loading.pipeline import schema_verdicts
+from sovl_tools.loading.taking import disagreements
 from sovl_tools.loading.whereabouts import whereabouts_of
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Rule
+from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ModulePlace, Rule, Verdict
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.errors import InferenceError
@@ -86,11 +88,14 @@ def diagnosed(
 
 
 def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
-    if is_method(definition.function):
-        yield not_inferable(definition.function, _without_object(definition), definition.name)
-    for message, advice in _problems(definition):
+    problems = [*_problems(definition)]
+    for message, advice in problems:
         case = CodeCase(message, advice)
         yield diagnosed(code.invalid_definition, case, _subject(definition), definition.name)
+    if is_method(definition.function):
+        yield not_inferable(definition.function, _without_object(definition), definition.name)
+    elif not problems:
+        yield from map(partial(_disagreement, definition), disagreements(definition))
     for parameter, message in definition.remarks:
         words = (
             f"{definition.name!r} {message}" if parameter is None else f"{parameter!r}: {message}"
@@ -103,7 +108,22 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
 def _subject(definition: ToolDefinition) -> Any:
     """Return what an author has written to make the tool."""
     instance = definition.instance
-    return type(instance) if isinstance(instance, AITool) else definition.function
+    function: Any = definition.function
+    is_whole = isinstance(instance, AITool) or not callable(function)
+    return type(instance) if is_whole else function
+
+
+def _disagreement(definition: ToolDefinition, verdict: Verdict) -> Diagnostic:
+    """Return what a rule for folders says of a definition, which has a schema but no manifest."""
+    rule, finding = verdict
+    function: Any = definition.function
+    parameter = finding.place.parameter if isinstance(finding.place, ModulePlace) else None
+    message, advice = (
+        text and text.replace("the manifest", "the schema")
+        for text in (finding.message, finding.help)
+    )
+    place = whereabouts_of(function if callable(function) else _subject(definition), parameter)
+    return Diagnostic(rule.code, rule.severity, str(message), advice, definition.name, *place)
 
 
 def _without_object(definition: ToolDefinition) -> InferenceError:

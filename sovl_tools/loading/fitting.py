@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import lru_cache
 
-from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.model.document import JSON, kind, pointer
 from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.validation import Problem, Validator, compile_schema
 
 _UNDERSTOOD = frozenset(

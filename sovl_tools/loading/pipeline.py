@@ -23,7 +23,6 @@ from sovl_tools.loading.modules import Generation, generation_of
 from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.requirements import unmet
-from sovl_tools.loading.schemanodes import nodes
 from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
@@ -32,6 +31,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, StepHandler
 from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.schemanodes import nodes
 from sovl_tools.validation.published import published
 
 _LOGGER = logging.getLogger("sovl_tools")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.dynamic import resolved
 from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.parameter import ToolParameterDefinition, parameter_definitions
@@ -66,14 +66,30 @@ class ToolDefinition:
 
         Nowhere else are they called. They get the instance, if the tool belongs to one.
 
+        A parameter whose schema as a whole is a function is not required if it has a default.
+
         Raises:
-            ResolutionError: one fails, or returns no list where there must be one.
+            ResolutionError: one fails, or returns what can't stand in its place.
         """
         if not self.is_dynamic:
             return self
         given = () if self.instance is None else (self.instance,)
         parameters = resolved(self.parameters, lambda function: function(*given))
-        return replace(self, parameters=parameters, is_dynamic=False)
+        return replace(self, parameters=self._relieved(parameters), is_dynamic=False)
+
+    def _relieved(self, parameters: dict[str, JSON]) -> dict[str, JSON]:
+        """Return resolved parameters, fewer required where a function has brought a default."""
+        written, properties = self.parameters.get("properties"), parameters.get("properties", {})
+        if not isinstance(written, Mapping) or "required" not in parameters:
+            return parameters
+        brought = [name for name, each in written.items() if callable(each)]
+        supplied = [
+            name
+            for name in brought
+            if isinstance(properties[name], dict) and "default" in properties[name]
+        ]
+        required = [name for name in parameters["required"] if name not in supplied]
+        return {**parameters, "required": required}
 
     @property
     def parameter_definitions(self) -> list[ToolParameterDefinition]:
@@ -84,15 +100,17 @@ class ToolDefinition:
     def __repr__(self) -> str:
         return f"<ToolDefinition {self.name!r} from {self.source or 'code'}>"
 
-    def execute(self, **arguments: Any) -> Any:
+    def execute(self, /, **arguments: Any) -> Any:
         """Call the bare function: no validation; an awaitable if the tool is async."""
         return self.function(**arguments)
 
     def to_schema(self) -> dict[str, JSON]:
         """Return exactly ``{name, description, parameters}``, the neutral definition.
 
+        It is the caller's own: changing it does not change the tool.
+
         Raises:
             ResolutionError: see ``resolve``.
         """
-        parameters = self.resolve().parameters
+        parameters = copied(self.resolve().parameters)
         return {"name": self.name, "description": self.description, "parameters": parameters}

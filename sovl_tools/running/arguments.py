@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sovl_tools.loading.annotations import from_object
-from sovl_tools.loading.inspecting import signature_of
-from sovl_tools.loading.references import lookup
-from sovl_tools.loading.schemanodes import nodes
+from sovl_tools.loading.taking import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, json_path
 from sovl_tools.model.interface import Signature
+from sovl_tools.model.references import lookup
 from sovl_tools.model.result import BadArgument, Failure, Repair
+from sovl_tools.model.schemanodes import nodes
 from sovl_tools.running.defaults import filling, nullable
 from sovl_tools.running.given import SHORT, Arguments, Unparsed, parsed, scan, vetted, whole
 from sovl_tools.running.integers import with_integers
@@ -42,13 +41,29 @@ class ArgumentCheck:
     __slots__ = ("_fill", "_is_valid", "_nullable", "_schema", "_tool", "_validator")
 
     def __init__(self, tool: ToolDefinition) -> None:
-        signature = _signature(tool)
+        signature = signature_for(tool)
         self._tool = tool.name
         self._schema = _closed(tool.parameters, signature)
         self._validator: Validator = compile_schema(self._schema)
+        self._fill = filling(tool.parameters, signature, tool.function)
+        lacking = [] if tool.preprocess else self._lacking(signature)
+        if lacking:
+            required = [*self._schema.get("required", ()), *lacking]
+            self._schema = {**self._schema, "required": required}
+            self._validator = compile_schema(self._schema)
         self._is_valid = self._validator.is_valid
-        self._fill = filling(tool.parameters, signature)
         self._nullable = nullable(tool.parameters, signature)
+
+    def _lacking(self, signature: Signature) -> list[str]:
+        """Return the arguments that need not be given and yet would be missing.
+
+        Such a one has a default that is not filled in because it breaks its own schema.
+        """
+        filled: dict[str, JSON] = {}
+        if self._fill is not None:
+            self._fill(filled)
+        known = self._schema.get("properties", {}).keys() - {*self._schema.get("required", ())}
+        return [name for name in signature.required if name in known and name not in filled]
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
@@ -141,20 +156,6 @@ def _below(schema: dict[str, JSON], part: str | int) -> JSON:
         return schema.get("properties", {}).get(part, schema.get("additionalProperties"))
     first = schema.get("prefixItems", ())
     return first[part] if part < len(first) else schema.get("items")
-
-
-def _signature(tool: ToolDefinition) -> Signature:
-    """Return the function's signature, its annotations resolved as far as somebody has done so."""
-    signature = signature_of(tool.function)
-    if not tool.types:
-        return signature
-    parameters = [
-        each._replace(annotation=from_object(tool.types[each.name]))
-        if each.name in tool.types
-        else each
-        for each in signature.parameters
-    ]
-    return signature._replace(parameters=tuple(parameters))
 
 
 def _closed(schema: dict[str, JSON], signature: Signature) -> dict[str, JSON]:

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain, count, repeat
 from typing import Any
 
+from sovl_tools.authoring.containers import is_unpacked
 from sovl_tools.running.given import Unparsed, parsed
 from sovl_tools.running.unfit import Build, Convert, UnfitError, called, collected, mismatch, same
 
@@ -49,7 +50,7 @@ def tuple_of(build: Build, annotation: Any) -> Convert:
     arguments = typing.get_args(annotation)
     if arguments[1:] == (...,) or annotation in (tuple, typing.Tuple):  # noqa: UP006 - as it is written
         return array_of(build, annotation)
-    if any(map(_is_unpacked, arguments)):
+    if any(map(is_unpacked, arguments)):
         return array_of(build, tuple)
     items = [build(each) for each in arguments]
 
@@ -61,11 +62,6 @@ def tuple_of(build: Build, annotation: Any) -> Convert:
         return tuple(collected(zip(count(), items, values, strict=False)))
 
     return convert
-
-
-def _is_unpacked(annotation: Any) -> bool:
-    unpacked = getattr(annotation, "__unpacked__", False)
-    return unpacked is True or typing.get_origin(annotation) is typing.Unpack
 
 
 OBJECTS: dict[Any, Callable[[dict[Any, Any]], Any]] = {

@@ -16,7 +16,8 @@ TypedDict                          an object; keys that it does not list stay as
 list, set, tuple, deque, …         an array
 dict, Mapping, …                   an object; other keys than texts are read from the text
 Union                              a scalar whose type is a member stays as it is; else the
-                                   first member that fits, those that take any text last
+                                   first member that fits, those that take any text last; of an
+                                   object, the first that ignores the fewest keys
 pydantic                           what pydantic makes of it
 =================================  ============================================================
 
@@ -36,11 +37,14 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union
 
-from sovl_tools.authoring.hints import substituted
+from sovl_tools.authoring.fields import QUALIFIERS
+from sovl_tools.authoring.form import InexpressibleError
+from sovl_tools.authoring.hints import is_alias, value_of
+from sovl_tools.authoring.pydantic_types import is_model
 from sovl_tools.running.containers import ARRAYS, OBJECTS, array_of, object_of, tuple_of
 from sovl_tools.running.hints import origin_of
 from sovl_tools.running.instances import instance, named_tuple, typed_dict
-from sovl_tools.running.pydantic_types import described, is_model, model
+from sovl_tools.running.pydantic_types import described, model
 from sovl_tools.running.scalars import SCALARS, enum_of, literal_of, scalar_of
 from sovl_tools.running.unfit import Build, Convert, Form, Problems, UnfitError, same
 from sovl_tools.running.unions import defaulting, union_of
@@ -57,12 +61,6 @@ def _inner(build: Build, annotation: Any) -> Convert:
     return build(typing.get_args(annotation)[0])
 
 
-def _variable(annotation: typing.TypeVar) -> Any:
-    if annotation.__constraints__:
-        return Union[annotation.__constraints__]  # noqa: UP007 - there may be any number
-    return annotation.__bound__ or Any
-
-
 _FORMS: dict[Any, Form] = {
     Union: union_of,
     UnionType: union_of,
@@ -70,7 +68,7 @@ _FORMS: dict[Any, Form] = {
     Literal: literal_of,
     **dict.fromkeys(ARRAYS, array_of),
     **dict.fromkeys(OBJECTS, object_of),
-    **dict.fromkeys((typing.Required, typing.NotRequired, typing.Final), _inner),
+    **dict.fromkeys(QUALIFIERS, _inner),
     tuple: tuple_of,
 }
 _CLASSES: tuple[tuple[Callable[[Any], bool], Form], ...] = (
@@ -81,8 +79,8 @@ _CLASSES: tuple[tuple[Callable[[Any], bool], Form], ...] = (
     (is_dataclass, instance),
 )
 _MEANINGS: dict[Any, Callable[[Any], Any]] = {
-    typing.NewType: lambda annotation: annotation.__supertype__,
-    typing.TypeVar: _variable,
+    typing.NewType: value_of,
+    typing.TypeVar: value_of,
     InitVar: lambda annotation: annotation.type,
     NoneType: lambda _: NoneType,
 }
@@ -114,8 +112,8 @@ class Builder:
             return _FORMS[origin](self.build, annotation)
         if isinstance(origin, type):
             return self._of_class(origin, annotation)
-        if hasattr(origin, "__value__"):
-            return self._of_alias(origin, annotation)
+        if is_alias(annotation):
+            return self._of_alias(annotation)
         return self.build(_MEANINGS[type(annotation)](annotation))
 
     def _of_class(self, kind: Any, annotation: Any) -> Convert:
@@ -124,11 +122,15 @@ class Builder:
             self._made[annotation] = next(makers, _untouched)(self.build, annotation)
         return self._made[annotation]
 
-    def _of_alias(self, alias: Any, annotation: Any) -> Convert:
+    def _of_alias(self, annotation: Any) -> Convert:
         """Return the converter of an alias; it may refer to itself, so it is made when used."""
         if annotation not in self._made:
-            bound = dict(zip(alias.__type_params__, typing.get_args(annotation), strict=False))
-            look = cache(lambda: self.build(substituted(alias.__value__, bound)))
+
+            @cache
+            def look() -> Convert:
+                with suppress(InexpressibleError):
+                    return self.build(value_of(annotation))
+                return same
 
             def convert(value: Any) -> Any:
                 return look()(value)

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
 from sovl_tools.loading import fitting
-from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.interface import REQUIRED, Parameter, Signature
+from sovl_tools.model.schemanodes import SchemaNode
+from sovl_tools.running.conversion import is_plain
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]
 """Adds to the arguments of one call what they lack."""
 
 
-def filling(schema: dict[str, JSON], signature: Signature) -> Filling | None:
+def filling(schema: dict[str, JSON], signature: Signature, function: Any = None) -> Filling | None:
     """Return what fills in the arguments that were left out; None if there never are any.
 
     The manifest's defaults win; they are copied for each call, and those that break their own
-    schema are left out. ``T | None`` without any default receives None.
+    schema are left out. ``T | None`` without any default receives None. Nothing is filled in
+    within an argument that becomes an instance: its class knows best what it lacks. ``function``
+    is whose names the texts of annotations use.
     """
     defaults = _Defaults.of(SchemaNode((), schema, schema, ()))
+    if defaults.nested:
+        defaults = defaults.within(_hints(signature, function))
     for parameter in _optional(schema, signature):
         if parameter.default is REQUIRED and parameter.name not in defaults.containers:
             defaults.scalars.setdefault(parameter.name, None)
@@ -78,6 +86,16 @@ class _Defaults(NamedTuple):
             target = self.containers if isinstance(value, dict | list) else self.scalars
             target[name] = value
 
+    def within(self, hints: Mapping[str, Any]) -> _Defaults:
+        """Return the defaults without those of objects that become instances."""
+        nested = {}
+        for name, inner in self.nested.items():
+            kinds = _kinds(hints.get(name, Any))
+            if all(is_plain(kind) or issubclass(kind, Mapping) for kind in kinds):
+                fields = {key: each for kind in kinds for key, each in _fields(kind).items()}
+                nested[name] = inner.within(fields)
+        return self._replace(nested={name: inner for name, inner in nested.items() if inner})
+
     def __bool__(self) -> bool:
         return bool(self.scalars or self.containers or self.nested)
 
@@ -93,3 +111,44 @@ class _Defaults(NamedTuple):
             given = arguments.get(name)
             if isinstance(given, dict):
                 inner.fill(given)
+
+
+def _hints(signature: Signature, function: Any) -> dict[str, Any]:
+    """Return the annotations of parameters that are not plainly JSON, as far as names are known."""
+    from sovl_tools.authoring.hints import names_of, resolved  # noqa: PLC0415 - seldom needed
+
+    found = {}
+    for parameter in signature.parameters:
+        if not is_plain(parameter.annotation.source):
+            with suppress(Exception):
+                found[parameter.name] = resolved(parameter.annotation.source, names_of(function))
+    return found
+
+
+def _kinds(annotation: Any) -> list[type]:
+    """Return the classes that an annotation admits; none of what can't be told."""
+    with suppress(Exception):
+        return [*_classes(annotation)]
+    return []
+
+
+def _classes(annotation: Any) -> Iterator[type]:
+    from sovl_tools.authoring.hints import is_alias, value_of  # noqa: PLC0415 - seldom needed
+
+    origin = typing.get_origin(annotation) or annotation
+    if is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):
+        yield from _classes(value_of(annotation))
+    elif origin is Annotated:
+        yield from _classes(annotation.__origin__)
+    elif origin in (Union, UnionType):
+        for each in typing.get_args(annotation):
+            yield from _classes(each)
+    elif isinstance(origin, type):
+        yield origin
+
+
+def _fields(kind: type) -> dict[str, Any]:
+    """Return the annotations of a TypedDict's keys; of other classes none."""
+    with suppress(Exception):
+        return typing.get_type_hints(kind) if typing.is_typeddict(kind) else {}
+    return {}

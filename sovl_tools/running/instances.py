@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from sovl_tools.authoring.fields import is_required
+from sovl_tools.authoring.hints import names_in
 from sovl_tools.model.document import Path
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.running.hints import hints_of, namespaces, origin_of, resolved
+from sovl_tools.running.hints import hints_of, origin_of, resolved
+from sovl_tools.running.ignored import ignore
 from sovl_tools.running.unfit import Build, Convert, UnfitError, called, collected, mismatch, same
 from sovl_tools.running.unions import defaulting
 
@@ -74,6 +76,12 @@ class _Instance:
         steps = ((name, fields.get(name, _ANYTHING).convert, value[name]) for name in value)
         return dict(zip(value, collected(steps, problems), strict=True))
 
+    def keys_of(self, value: Any) -> dict[str, Any]:
+        """Return an object with its listed keys converted and all others as they are."""
+        found = self.fields_of(value)
+        ignore(len(found.keys() - self._shape.fields))
+        return found
+
     def _unknown(self, name: str, others: set[str]) -> str:
         near = nearest(str(name), others)
         hint = f"; did you mean {near!r}?" if near else ""
@@ -95,7 +103,7 @@ def named_tuple(build: Build, annotation: Any) -> Convert:
 
 def typed_dict(build: Build, annotation: Any) -> Convert:
     """Return the converter of a TypedDict, which stays a dictionary."""
-    return _Instance(origin_of(annotation), partial(_keys, build, annotation)).fields_of
+    return _Instance(origin_of(annotation), partial(_keys, build, annotation)).keys_of
 
 
 def _with_parameters(build: Build, annotation: Any) -> _Instance:
@@ -106,11 +114,11 @@ def _with_parameters(build: Build, annotation: Any) -> _Instance:
 
 def _parameters(build: Build, taken: list[inspect.Parameter], annotation: Any) -> _Shape:
     """Return the shape of an object of keywords for those parameters of a class."""
-    hints, names = hints_of(annotation), namespaces(origin_of(annotation))
+    hints, names = hints_of(annotation), names_in(origin_of(annotation))
     fields = {}
     for each in taken:
         if each.kind in {each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY}:
-            hint = hints[each.name] if each.name in hints else resolved(each.annotation, *names)
+            hint = hints[each.name] if each.name in hints else resolved(each.annotation, names)
             convert = defaulting(build(hint), each.default)
             fields[each.name] = _Field(convert, is_required=each.default is each.empty)
     return _Shape(fields, any(each.kind is each.VAR_KEYWORD for each in taken))
@@ -119,13 +127,7 @@ def _parameters(build: Build, taken: list[inspect.Parameter], annotation: Any) -
 def _keys(build: Build, annotation: Any) -> _Shape:
     kind = origin_of(annotation)
     fields = {
-        name: _Field(
-            build(hint),
-            _SAID.get(typing.get_origin(hint), name in kind.__required_keys__),
-        )
+        name: _Field(build(hint), is_required(kind, name, hint))
         for name, hint in hints_of(annotation).items()
     }
     return _Shape(fields, is_open=True)
-
-
-_SAID: dict[Any, bool] = {typing.Required: True, typing.NotRequired: False}

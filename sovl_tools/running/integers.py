@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sovl_tools.loading import fitting
-from sovl_tools.loading.references import lookup, path_of
-from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.references import lookup, path_of
+from sovl_tools.model.schemanodes import SchemaNode
 
 
 def with_integers(value: JSON, schema: JSON) -> JSON:

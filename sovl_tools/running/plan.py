@@ -64,7 +64,7 @@ class Plan:
     """
 
     __slots__ = (
-        "_convert", "_maximum", "_output", "_required", "check", "contexts", "definition",
+        "_convert", "_known", "_maximum", "_output", "_required", "check", "contexts", "definition",
         "function", "gate", "hooks", "is_async", "is_quick_async", "is_quick_sync", "limit",
         "log", "mode", "name", "repair", "secrets",
     )  # fmt: skip
@@ -96,6 +96,9 @@ class Plan:
             self._output = _validator(definition)
         self._maximum = execution.get("max_result_bytes") or settings.max_result_bytes
         self._required = frozenset(signature.required) - {*self.contexts}
+        # a wrapper may take more than what it wraps, whose signature counts
+        is_open = signature.takes_any_keyword or hasattr(function, "__wrapped__")
+        self._known = None if is_open else {each.name for each in signature.parameters}
         self._find_shortcuts(definition, settings)
 
     def _find_shortcuts(self, definition: ToolDefinition, settings: Settings) -> None:
@@ -116,7 +119,7 @@ class Plan:
         Raises:
             ConversionError: an argument does not convert to its annotation, or is missing.
             InvalidResult: the value is no JSON, or breaks the ``output_schema``.
-            ToolError: ``preprocess`` returned no arguments.
+            ToolError: ``preprocess`` returned no arguments, or others than the function takes.
         """
         definition = self.definition
         keywords = dict(arguments)
@@ -134,6 +137,11 @@ class Plan:
         if not isinstance(keywords, dict):
             kind = type(keywords).__name__
             raise ToolError(f"preprocess returned {kind!r}, not the arguments as a dictionary")
+        for name in keywords:
+            if not isinstance(name, str):
+                raise ToolError(f"preprocess returned the key {name!r:.60}, which is no string")
+            if self._known is not None and name not in self._known:
+                raise ToolError(f"preprocess returned {name!r:.60}, which is no parameter")
         missing = sorted(self._required - keywords.keys())
         if missing:
             raise ConversionError([((name,), "is required") for name in missing])

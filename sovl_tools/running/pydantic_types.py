@@ -11,7 +11,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
 
+from sovl_tools.authoring.pydantic_types import has_rules
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.running.ignored import are_counted, ignore
 from sovl_tools.running.unfit import Build, Convert, UnfitError, called
 from sovl_tools.validation.wording import named
 
@@ -35,9 +37,12 @@ def model(_: Build, annotation: Any) -> Convert:
 
     def convert(value: Any) -> Any:
         try:
-            return adapter.validate_python(value)
+            made = adapter.validate_python(value)
         except Exception:  # noqa: BLE001 - a strict model takes dates from JSON text only
-            return called(partial(from_text, value))
+            made = called(partial(from_text, value))
+        if are_counted():
+            ignore(_ignored(made, value))
+        return made
 
     return convert
 
@@ -63,25 +68,38 @@ def _reworded(error: Mapping[str, Any]) -> str:
 _PYDANTIC = {"missing": "is required", "extra_forbidden": "is not a field"}
 
 
-def is_model(kind: Any) -> bool:
-    """Tell whether a class says to pydantic how it is made."""
-    own = hasattr(kind, "__get_pydantic_core_schema__") or hasattr(kind, "__pydantic_validator__")
-    return own and "pydantic" in sys.modules
-
-
-def _has_rules(metadata: Any) -> bool:
-    """Tell whether metadata of ``Annotated`` makes pydantic do more than describe."""
-    if not type(metadata).__module__.startswith("pydantic."):
-        return False
-    if type(metadata).__name__ != "FieldInfo":
-        return True
-    return bool(metadata.metadata or metadata.discriminator)
-
-
 def described(annotation: Any) -> Any:
     """Return what an ``Annotated`` describes, or itself where pydantic makes more of it."""
-    if typing.get_origin(annotation) is not Annotated:
+    if typing.get_origin(annotation) is not Annotated or has_rules(annotation):
         return annotation
-    inner, *metadata = typing.get_args(annotation)
-    has_rules = "pydantic" in sys.modules and any(map(_has_rules, metadata))
-    return annotation if has_rules else inner
+    return annotation.__origin__
+
+
+def _ignored(made: Any, value: JSON) -> int:
+    """Return how many keys in a value have no part in what pydantic made of it."""
+    if isinstance(value, list) and isinstance(made, list | tuple):
+        return sum(map(_ignored, made, value))
+    if getattr(type(made), "__pydantic_root_model__", False):
+        return _ignored(made.root, value)
+    parts = _parts(made)
+    if parts is None or not isinstance(value, dict):
+        return 0
+    known = [name for name in value if name in parts]
+    return len(value) - len(known) + sum(_ignored(parts[name], value[name]) for name in known)
+
+
+def _parts(made: Any) -> Mapping[str, Any] | None:
+    """Return what the keys of an object became; None where that can't be told."""
+    fields = getattr(type(made), "__pydantic_fields__", None)
+    if fields is None:
+        return made if isinstance(made, dict) else None
+    found = dict(getattr(made, "model_extra", None) or {})
+    for name in fields.keys() & getattr(made, "model_fields_set", fields):
+        found.update(dict.fromkeys(_keys(name, fields[name]), getattr(made, name, None)))
+    return found
+
+
+def _keys(name: str, field: Any) -> list[str]:
+    """Return the keys that a field may be given by."""
+    aliases = getattr(field.validation_alias, "choices", [field.validation_alias])
+    return [name, *(getattr(each, "path", [each])[0] for each in aliases)]

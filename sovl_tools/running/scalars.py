@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sovl_tools.model.document import JSON
+from sovl_tools.authoring.choices import written
 from sovl_tools.running.unfit import Build, Convert, UnfitError, mismatch, same
 from sovl_tools.validation import Problem
 from sovl_tools.validation.wording import describe, shown
@@ -72,7 +72,6 @@ class _Scalar(NamedTuple):
 
 _TEXT = (str,)
 _NUMBER = (int, float)
-_JSON_SCALARS = (str, int, float, bool, NoneType)
 PATHS = (
     pathlib.Path, pathlib.PosixPath, pathlib.WindowsPath,
     pathlib.PurePath, pathlib.PurePosixPath, pathlib.PureWindowsPath,
@@ -129,35 +128,29 @@ def literal_of(_: Build, annotation: Any) -> Convert:
     """Return the converter of a ``Literal``, which may list members of an Enum."""
     values = typing.get_args(annotation)
     members = {value: value for value in values if isinstance(value, Enum)}
-    return _choice({_written(value): value for value in values}, members.__getitem__)
+    return _choice(values, members.__getitem__)
 
 
 def enum_of(_: Build, annotation: Any) -> Convert:
     """Return the converter of an Enum."""
-    return _choice({_written(each): each for each in annotation.__members__.values()}, annotation)
+    return _choice(annotation.__members__.values(), annotation)
 
 
-def _written(value: Any) -> JSON:
-    """Return the JSON value that stands for a member of an Enum, or of a Literal."""
-    if not isinstance(value, Enum):
-        return value
-    return value.value if isinstance(value.value, _JSON_SCALARS) else value.name
-
-
-def _choice(choices: Mapping[JSON, Any], otherwise: Convert) -> Convert:
+def _choice(values: Iterable[Any], otherwise: Convert) -> Convert:
+    choices = {(written(each), type(written(each)) is bool): each for each in values}
     if not choices:
         raise ValueError("there is nothing to choose from")
-    by_kind = {(value, type(value) is bool): choice for value, choice in choices.items()}
 
     def convert(value: Any) -> Any:
         try:
-            return by_kind[value, type(value) is bool]
+            return choices[value, type(value) is bool]
         except (KeyError, TypeError):
             pass
         with suppress(Exception):
             return otherwise(value)
-        words = ", ".join(map(shown, [*choices][:20]))
-        problem = Problem("enum", (), value, [*choices])
+        texts = [text for text, _ in choices]
+        words = ", ".join(map(shown, texts[:20]))
+        problem = Problem("enum", (), value, texts)
         raise UnfitError([((), describe(problem))], (f"one of {words}",))
 
     return convert

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import typing
 from datetime import datetime
+from operator import itemgetter
 from threading import local
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON
+from sovl_tools.running.ignored import counted, ignore
 from sovl_tools.running.pydantic_types import described
 from sovl_tools.running.scalars import PATHS
 from sovl_tools.running.unfit import Build, Convert, UnfitError, mismatch, same
@@ -48,7 +50,7 @@ def _optional(convert: Convert) -> Convert:
     return same if convert is same else lambda value: None if value is None else convert(value)
 
 
-_Outcomes: TypeAlias = dict[tuple[int, int], tuple[Any, Any, Any, UnfitError | None]]
+_Outcomes: TypeAlias = dict[tuple[int, int], tuple[Any, Any, tuple[Any, int], UnfitError | None]]
 
 
 class _Trials(local):
@@ -80,24 +82,36 @@ class _Alternatives(NamedTuple):
             _TRIALS.outcomes = None
 
     def _tried(self, value: Any) -> Any:
-        errors = []
+        """Return the first that ignores no key of an object, or else as few as possible."""
+        results: list[tuple[Any, int]] = []
+        errors: list[UnfitError] = []
         for convert in self.converters:
+            if convert is same and results:
+                break
             try:
-                return convert(value)
+                results.append(counted(convert, value))
             except UnfitError as error:
                 errors.append(error)
-        raise _nearest(errors, value)
+            else:
+                if results[-1][1] == 0:
+                    break
+        if not results:
+            raise _nearest(errors, value)
+        result, keys = min(results, key=itemgetter(1))
+        ignore(keys)
+        return result
 
     def _remembered(self, value: JSON, outcomes: _Outcomes) -> Any:
         key = id(self.converters), id(value)
         if key not in outcomes:
             try:
-                outcomes[key] = self, value, self._tried(value), None
+                outcomes[key] = self, value, counted(self._tried, value), None
             except UnfitError as error:
-                outcomes[key] = self, value, None, error
-        *_, result, unfit = outcomes[key]
+                outcomes[key] = self, value, (None, 0), error
+        *_, (result, keys), unfit = outcomes[key]
         if unfit is not None:
             raise UnfitError(unfit.problems, unfit.expected)
+        ignore(keys)
         return result
 
 

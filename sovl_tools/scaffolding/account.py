@@ -9,27 +9,38 @@ from typing import Any, NamedTuple
 from sovl_tools.authoring.docstrings import Documentation, documentation_of
 from sovl_tools.authoring.inference import infer
 from sovl_tools.loading.inspecting import signature_of
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.interface import REQUIRED, Parameter, Signature
+from sovl_tools.scaffolding.marked import attached_to, marked
+from sovl_tools.scaffolding.writable import unwritable, written
 
 _BY_KEYWORD = frozenset({"positional_or_keyword", "keyword_only"})
 
 
 class Account(NamedTuple):
-    """A function's signature and docstring.
+    """A function's signature and docstring, and what ``@tool`` says of it.
 
     Attributes:
-        documentation: what the docstring says.
+        documentation: what the docstring says, or the decorator instead.
         parameters: the JSON Schema of the arguments, without those in ``errors``.
         signature: how the function can be called.
         errors: by parameter, why no schema can be made of it.
+        fields: further keys of a manifest.
+        demanded: parameters that the decorator requires.
+        losses: what the decorator says and no manifest can.
+        notes: what is left out of the schemas, and why.
     """
 
     documentation: Documentation
     parameters: dict[str, JSON]
     signature: Signature
     errors: Mapping[str, InferenceError] = {}
+    fields: Mapping[str, JSON] = {}
+    demanded: frozenset[str] = frozenset()
+    losses: tuple[InferenceError, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def arguments(self) -> dict[str, Parameter]:
@@ -55,22 +66,98 @@ class Account(NamedTuple):
         return name in self.arguments or self.signature.takes_any_keyword
 
     def has_default(self, name: str) -> bool:
-        """Tell whether the function can do without an argument."""
+        """Tell whether a call may leave an argument out, because the function has a default."""
         known = self.arguments.get(name)
-        return known is not None and known.default is not REQUIRED
+        has = known is not None and known.default is not REQUIRED
+        return has and name not in self.demanded
 
     def needs(self, name: str) -> bool:
-        """Tell whether the function can't do without an argument, nor be given None."""
+        """Tell whether a call must give an argument: there is no default, nor can None be given."""
         known = self.arguments.get(name)
-        return known is not None and known.default is REQUIRED and not known.annotation.optional
+        needed = known is not None and known.default is REQUIRED and not known.annotation.optional
+        return needed or name in self.demanded
 
 
 def account_of(function: Callable[..., Any]) -> Account:
-    """Return what a function says of itself, as far as it can be said in JSON Schema.
+    """Return what a function says of itself, as far as a manifest can say it.
 
     Raises:
         InferenceError: it can't be told what the function takes.
     """
+    definition = attached_to(function)
+    account = _inferred(function) if definition is None else _decorated(function, definition)
+    return _written(_without_idle_defaults(account), _qualified(function))
+
+
+def _qualified(function: Any) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _decorated(function: Callable[..., Any], definition: ToolDefinition) -> Account:
+    said = marked(definition)
+    demanded = frozenset(said.parameters["required"])
+    found = Account(
+        documentation_of(function)._replace(description=said.description),
+        said.parameters,
+        signature_of(function),
+        fields=said.fields,
+        demanded=demanded,
+        losses=said.losses,
+    )
+    needed = [name for name in said.parameters["properties"] if found.needs(name)]
+    account = found._replace(parameters={**said.parameters, "required": needed})
+    return _refusing(account, said.errors)
+
+
+def _refusing(account: Account, errors: Mapping[str, InferenceError]) -> Account:
+    """Return an account without the schemas of some parameters."""
+    if not errors:
+        return account
+    parameters = account.parameters
+    properties = {
+        name: each for name, each in parameters["properties"].items() if name not in errors
+    }
+    required = [name for name in parameters["required"] if name not in errors]
+    return account._replace(
+        parameters={**parameters, "properties": properties, "required": required},
+        errors={**account.errors, **errors},
+    )
+
+
+def _without_idle_defaults(account: Account) -> Account:
+    """Leave out defaults of what each call has to give."""
+    properties, notes = dict(account.parameters["properties"]), list(account.notes)
+    for name in account.parameters["required"]:
+        if "default" in properties[name]:
+            properties[name] = {k: each for k, each in properties[name].items() if k != "default"}
+            if account.arguments[name].default is REQUIRED:
+                notes.append(f"the default of {name!r} is left out: the function has none")
+    parameters = {**account.parameters, "properties": properties}
+    return account._replace(parameters=parameters, notes=tuple(notes))
+
+
+def _written(account: Account, qualified: str) -> Account:
+    """Leave out what the text of a manifest can't hold."""
+    schema, notes, flaws = written(account.parameters)
+    texts, text = account.documentation.parameters, account.documentation.description
+    documentation = account.documentation._replace(
+        parameters={name: each for name, each in texts.items() if unwritable(each) is None}
+    )
+    flaw = unwritable(text)
+    if flaw is not None:
+        documentation = documentation._replace(description="")
+        notes = (*notes, f"the description is left out: {flaw}")
+    errors = {
+        name: InferenceError(qualified, name, f"its schema can't be written: {flaw}")
+        for name, flaw in flaws.items()
+    }
+    found = account._replace(
+        documentation=documentation, parameters=schema, notes=(*account.notes, *notes)
+    )
+    return _refusing(found, errors)
+
+
+def _inferred(function: Callable[..., Any]) -> Account:
     documentation = documentation_of(function)
     errors: dict[str, InferenceError] = {}
     while True:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from sovl_tools.loading import fitting
-from sovl_tools.loading.checks.schema import no_description
-from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.manifest import SECTIONS
+from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.scaffolding.account import Account
-
-_BASE = ("parameters",)
+from sovl_tools.scaffolding.mending import annotated, mend_inside
+from sovl_tools.scaffolding.naming import renamed
+from sovl_tools.scaffolding.pairing import BASE
+from sovl_tools.scaffolding.placing import placed, with_new
+from sovl_tools.scaffolding.writable import needed
 
 
 def mended(
@@ -23,7 +24,7 @@ def mended(
         document: a manifest whose ``parameters``, if it has any, are a valid schema.
         account: what the function says.
         name: the tool's name.
-        prune: takes out properties that the function does not take.
+        prune: takes out properties and values that the function does not take.
     """
     found = dict(copied(dict(document)))
     if "name" not in found:
@@ -32,19 +33,17 @@ def mended(
     if text and _is_blank(found.get("description", "")):
         found = placed(found, "description", text, after=("$schema", "name", "title"))
     parameters = _parameters(found.get("parameters", {}), account, prune=prune)
-    return placed(found, "parameters", parameters, after=("name", "title", "description"))
+    found = placed(found, "parameters", parameters, after=("name", "title", "description"))
+    return _with_fields(found, account.fields)
 
 
-def placed(
-    document: Mapping[str, JSON], key: str, value: JSON, *, after: Iterable[str]
-) -> dict[str, JSON]:
-    """Return an object with a member: where it is, or else after those that are there."""
-    if key in document:
-        return {**document, key: value}
-    keys = list(document)
-    before = [keys.index(each) for each in after if each in document]
-    keys.insert(max(before, default=-1) + 1, key)
-    return {each: value if each == key else document[each] for each in keys}
+def _with_fields(found: dict[str, JSON], fields: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return a manifest with the keys that the decorator says, and with their keys."""
+    whole = with_new(found, fields, after=("$schema", "name", "description", "parameters"))
+    for key in SECTIONS.keys() & fields.keys():
+        if isinstance(whole[key], dict):
+            whole[key] = with_new(whole[key], fields[key], after=whole[key])
+    return whole
 
 
 def _is_blank(text: JSON) -> bool:
@@ -54,6 +53,8 @@ def _is_blank(text: JSON) -> bool:
 def _parameters(parameters: dict[str, JSON], account: Account, *, prune: bool) -> dict[str, JSON]:
     if not parameters:
         return {**account.parameters, "properties": account.described}
+    account = account._replace(parameters=renamed(parameters, account.parameters))
+    mend_inside(parameters, account.parameters, prune=prune)
     found = parameters
     if "type" not in found:
         found = placed(found, "type", "object", after=("$schema",))
@@ -62,22 +63,17 @@ def _parameters(parameters: dict[str, JSON], account: Account, *, prune: bool) -
     required = _required(found, account, prune=prune)
     if required or "required" in found:
         found = placed(found, "required", required, after=("type", "properties"))
-    definitions = _definitions(parameters, properties, account)
+    definitions = _definitions(found, account.parameters.get("$defs", {}))
     return placed(found, "$defs", definitions, after=found) if definitions else found
 
 
 def _properties(parameters: dict[str, JSON], account: Account, *, prune: bool) -> dict[str, JSON]:
-    found: dict[str, JSON] = {
+    found = {
         name: _property(parameters, name, account)
         for name in parameters.get("properties", ())
         if not prune or account.takes(name)
     }
-    earlier: list[str] = []
-    for name, schema in account.described.items():
-        if name not in found:
-            found = placed(found, name, schema, after=earlier)
-        earlier.append(name)
-    return found
+    return with_new(found, account.described)
 
 
 def _property(parameters: dict[str, JSON], name: str, account: Account) -> JSON:
@@ -85,14 +81,8 @@ def _property(parameters: dict[str, JSON], name: str, account: Account) -> JSON:
     schema, own = parameters["properties"][name], account.parameters["properties"].get(name, {})
     if not isinstance(schema, dict):
         return schema
-    node = SchemaNode((*_BASE, "properties", name), schema, parameters, _BASE, is_property=True)
-    text = own.get("description") or account.documentation.parameters.get(name)
-    found = schema
-    if text and any(no_description.check(node)):
-        found = placed(found, "description", text, after=("$ref", "type", "title"))
-    if "default" in own and "default" not in schema and not fitting.problems(node, own["default"]):
-        found = placed(found, "default", own["default"], after=found)
-    return found
+    node = SchemaNode((*BASE, "properties", name), schema, parameters, BASE, is_property=True)
+    return annotated(node, own, account.documentation.parameters.get(name))
 
 
 def _required(parameters: dict[str, JSON], account: Account, *, prune: bool) -> list[str]:
@@ -112,27 +102,8 @@ def _required(parameters: dict[str, JSON], account: Account, *, prune: bool) -> 
     return found
 
 
-def _definitions(
-    before: dict[str, JSON], properties: dict[str, JSON], account: Account
-) -> dict[str, JSON]:
-    """Return the definitions with those that the new properties refer to."""
-    known: dict[str, JSON] = before.get("$defs", {})
-    own: dict[str, JSON] = account.parameters.get("$defs", {})
-    old = before.get("properties", {})
-    pending = [each for name, each in properties.items() if name not in old]
-    found = dict(known)
-    while pending:
-        names = {reference.rpartition("/")[2] for reference in _references(pending.pop())}
-        for name in sorted(names & own.keys() - found.keys()):
-            found[name] = own[name]
-            pending.append(own[name])
-    return found
-
-
-def _references(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"]
-        schema = list(schema.values())
-    for each in schema if isinstance(schema, list) else ():
-        yield from _references(each)
+def _definitions(parameters: dict[str, JSON], own: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the definitions with those of the function's that something refers to."""
+    known: dict[str, JSON] = parameters.get("$defs", {})
+    new = sorted({*needed(parameters, {**own, **known})} - known.keys())
+    return {**known, **{name: own[name] for name in new}}

@@ -14,11 +14,19 @@ from sovl_tools.scaffolding.parameter import NewParameter
 
 
 class NewFolder(NamedTuple):
-    """A tool that is not written yet: its manifest and its module's source."""
+    """A tool that is not written yet.
+
+    Attributes:
+        name: the tool's name.
+        document: its manifest.
+        source: its module's text.
+        notes: what the manifest does not say, and why.
+    """
 
     name: str
     document: dict[str, JSON]
     source: str
+    notes: tuple[str, ...] = ()
 
     @property
     def files(self) -> dict[str, bytes]:
@@ -61,10 +69,11 @@ def folder_for(
     """Return a tool that is a function of another module, which its own module imports.
 
     Raises:
-        InferenceError: a parameter can't be expressed in JSON Schema.
+        InferenceError: a parameter can't be expressed in JSON Schema, or something else that the
+            function's decorator says can't be written.
     """
     account = account_of(function)
-    for error in account.errors.values():
+    for error in (*account.errors.values(), *account.losses):
         raise error
     document = manifest_of(name, account, description=description)
-    return NewFolder(name, document, import_of(name, module, attribute))
+    return NewFolder(name, document, import_of(name, module, attribute), account.notes)

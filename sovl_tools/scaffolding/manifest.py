@@ -9,10 +9,10 @@ from sovl_tools.loading.checks.schema import (
     no_type,
     unfit_default,
 )
-from sovl_tools.loading.schemanodes import SchemaNode, nodes
 from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.schemanodes import SchemaNode, nodes
 from sovl_tools.scaffolding.account import Account
-from sovl_tools.scaffolding.drift import placed
+from sovl_tools.scaffolding.placing import overwrite, placed
 
 _ANY_TYPE = ["string", "number", "boolean", "array", "object", "null"]
 
@@ -22,10 +22,13 @@ def manifest_of(name: str, account: Account, *, description: str = "") -> dict[s
     parameters: dict[str, JSON] = copied({**account.parameters, "properties": account.described})
     for node in nodes(parameters, ("parameters",)):
         _complete(node)
+    title = {key: value for key, value in account.fields.items() if key == "title"}
     return {
         "name": name,
+        **title,
         "description": description or account.documentation.description or purpose_of(name),
         "parameters": parameters,
+        **{key: value for key, value in account.fields.items() if key not in title},
     }
 
 
@@ -54,6 +57,4 @@ def _complete(node: SchemaNode) -> None:
 
 def _put(schema: dict[str, JSON], key: str, value: JSON, *, after: tuple[str, ...]) -> None:
     """Add a member where it belongs, in the very object that the parents hold."""
-    found = placed(schema, key, value, after=after)
-    schema.clear()
-    schema.update(found)
+    overwrite(schema, placed(schema, key, value, after=after))

@@ -12,21 +12,24 @@ from sovl_tools.loading.checks.schema import required_absent
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
-from sovl_tools.loading.references import expands_too_far
 from sovl_tools.loading.requirements import unmet
-from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.loading.sources import take_snapshot
 from sovl_tools.model.diagnostic import Diagnostic, ModulePlace, Verdict, ask
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, Signature
 from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.references import expands_too_far
+from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.scaffolding.account import Account
+from sovl_tools.scaffolding.differing import differences
 from sovl_tools.scaffolding.drift import mended
 from sovl_tools.scaffolding.jsonedit import edited
 from sovl_tools.scaffolding.jsonlayout import rendered
 from sovl_tools.scaffolding.looking import look
 from sovl_tools.scaffolding.manifest import manifest_of
+from sovl_tools.scaffolding.naming import renamed
+from sovl_tools.scaffolding.pairing import BASE
 from sovl_tools.scaffolding.saving import replace_files
 from sovl_tools.validation.published import published
 
@@ -162,8 +165,9 @@ def _left(manifest: Manifest, account: Account) -> Iterator[Verdict]:
     case = agreement.AgreementCase.of(manifest, Interface(account.signature))
     for verdict in ask(_LEFT, case):
         yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, account)))
-    root = SchemaNode(("parameters",), parameters, parameters, ("parameters",))
+    root = SchemaNode(BASE, parameters, parameters, BASE)
     yield from ask((required_absent,), root)
+    yield from differences(parameters, renamed(parameters, account.parameters))
 
 
 def _advice(verdict: Verdict, account: Account) -> str | None:
@@ -177,7 +181,9 @@ def _advice(verdict: Verdict, account: Account) -> str | None:
 
 
 def _notes(document: Mapping[str, JSON], account: Account) -> Iterator[str]:
-    """Yield why parameters that a call can do without are not in the manifest."""
+    """Yield what is not in the manifest, and why; a call can do without it."""
     for name, error in account.errors.items():
         if name not in document["parameters"]["properties"] and account.has_default(name):
             yield f"{name!r} is left out: {error.message}"
+    yield from account.notes
+    yield from (error.message for error in account.losses)

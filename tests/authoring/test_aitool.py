@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
@@ -149,6 +150,40 @@ def test_without_instructions_there_are_none() -> None:
     assert registry.prompt_instructions() == "Ask a first.\n\nAsk b first."
 
 
+@pytest.mark.parametrize("nothing", ["", None])
+def test_instructions_may_be_none(nothing: str | None) -> None:
+    told = member(get_ai_prompt_instructions=lambda _: nothing)
+    assert definition_of_instance(told).instructions is None
+
+
+class Season(Enum):
+    SPRING = "spring"
+    FALL = "fall"
+
+
+def test_an_enum_is_its_values() -> None:
+    schema = {"properties": {"city": {"enum": Season}, "when": {"default": Season.FALL}}}
+    definition = definition_of_instance(member(parameters_schema=schema))
+    assert not definition.is_dynamic
+    assert definition.parameters["properties"] == {
+        "city": {"enum": ["spring", "fall"]},
+        "when": {"default": "fall"},
+    }
+
+
+def test_what_execute_does_not_take_is_told_at_execute() -> None:
+    class Other(Plain):
+        def execute(self, town: str) -> str:
+            return town
+
+    with pytest.raises(ToolLoadError) as caught:
+        ToolRegistry().register(Other())
+    found = {each.code: each for each in caught.value.diagnostics}
+    assert found.keys() == {"ST402", "ST403"}
+    assert found["ST402"].message == "the function does not take 'city', which the schema lists"
+    assert {each.line for each in found.values()} == {Other.execute.__code__.co_firstlineno}
+
+
 def test_tools_are_found_by_any_further_attribute() -> None:
     registry = ToolRegistry()
     for tool in (Plain(), Rich("slow"), Rich("fast", is_fast=True)):
@@ -182,8 +217,12 @@ def member(**members: Any) -> AITool:
         ({"tags": "io"}, "tags of Odd is of type str, not a list"),
         ({"tags": None}, "tags of Odd is of type NoneType, not a list"),
         (
-            {"get_ai_prompt_instructions": lambda _: None},
-            "instructions of Odd is of type NoneType, not a string",
+            {"get_ai_prompt_instructions": lambda _: 5},
+            "instructions of Odd is of type int, not a string",
+        ),
+        (
+            {"parameters_schema": {"items": str}},
+            "items is the class str, which is no JSON Schema; write it as in {'type': 'string'}",
         ),
     ],
 )

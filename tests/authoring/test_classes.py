@@ -17,6 +17,7 @@ from typing import (
     NamedTuple,
     NotRequired,
     Required,
+    Self,
     TypedDict,
     TypeVar,
 )
@@ -316,8 +317,11 @@ def test_arguments_that_are_not_hashable_do_no_harm() -> None:
     unhashable: Any = Annotated[int, []]
     schema = schema_of(kinds.Tuple[Box[unhashable], Box[unhashable]])
     assert len(schema["$defs"]) == 1
-    with pytest.raises(InferenceError, match="its annotation can't be read, TypeError: unhash"):
-        schema_of(Chain[unhashable])
+    if sys.version_info >= (3, 13):
+        assert [*schema_of(Chain[unhashable])["$defs"]] == ["Chain_Annotated"]
+    else:
+        with pytest.raises(InferenceError, match="its annotation can't be read, TypeError: unhash"):
+            schema_of(Chain[unhashable])
 
 
 DEFAULTS: list[tuple[Any, Any, Any]] = [
@@ -343,6 +347,7 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
         {"title": "a", "released": "2026-01-31", "more": [1]},
     ),
     (list[Span], [Span(start=DAY)], [{"start": "2026-01-31"}]),
+    (Place, Place("a"), {"name": "a", "since": "2026-01-31"}),
 ]
 
 
@@ -358,7 +363,68 @@ class Larger(Point):
     z: int = 0
 
 
+@dataclass(unsafe_hash=True)
+class Doubled:
+    x: int
+    tags: list[str] = field(default_factory=list, hash=False)
+
+    def __post_init__(self) -> None:
+        self.x *= 2
+        self.tags.append("made")
+
+
+@dataclass(unsafe_hash=True)
+class Checked:
+    x: int
+
+    def __post_init__(self) -> None:
+        if self.x < 0:
+            raise ValueError("must not be negative")
+
+
+@dataclass
+class Counting:
+    x: int = 1
+    count: int = field(init=False, default=0)
+    seen: int = field(init=False, default=0, compare=False)
+
+
+@dataclass(eq=False)
+class Own:
+    x: int
+
+
+@dataclass(slots=True)
+class Slotted:
+    x: int
+    seen: int = field(init=False, default=0, compare=False)
+
+
+class Pair(collections.namedtuple("Pair", "x y")):  # noqa: PYI024 - without types
+    __slots__ = ()
+
+    def __new__(cls, x: int, y: int) -> Self:
+        return super().__new__(cls, y, x)
+
+
+def changed(instance: Any, **values: Any) -> Any:
+    """Return an instance that is no longer as it was made."""
+    for name, value in values.items():
+        setattr(instance, name, value)
+    return instance
+
+
 HIDDEN: list[tuple[Any, Any]] = [
+    (Doubled, Doubled(1)),
+    (list[Doubled], [Doubled(1)]),
+    (Checked, changed(Checked(1), x=-1)),
+    (Counting, changed(Counting(), count=5)),
+    (Counting, changed(Counting(), seen=5)),
+    (Counting, changed(Counting(), other=5)),
+    (Slotted, changed(Slotted(1), seen=5)),
+    (Own, Own(1)),
+    (Pair, Pair(1, 2)),
+    (Movie, collections.OrderedDict(title="a", released=DAY)),
     (Point, Larger(1)),
     (Point, {"x": 1}),
     (Point, Point("one")),  # type: ignore[arg-type]
@@ -375,6 +441,23 @@ HIDDEN: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("annotation", "default"), HIDDEN, ids=str)
 def test_an_instance_that_would_not_come_back_is_not_shown(annotation: Any, default: Any) -> None:
     assert "default" not in parameter(annotation, default)["properties"]["value"]
+
+
+def test_a_default_is_not_touched() -> None:
+    default = Doubled(1)
+    parameter(Doubled, default)
+    assert (default.x, default.tags) == (2, ["made"])
+
+
+def test_the_default_of_a_field_is_shown_only_if_it_would_come_back() -> None:
+    @dataclass
+    class Whole:
+        doubled: Doubled = Doubled(1)  # noqa: RUF009 - it stays as it is
+        checked: Checked = Checked(1)  # noqa: RUF009 - likewise
+
+    properties = schema_of(Whole)["properties"]
+    assert "default" not in properties["doubled"]
+    assert properties["checked"]["default"] == {"x": 1}
 
 
 @dataclass

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from enum import Enum
 from types import FunctionType
 from typing import Any
 
 import pytest
 
 from sovl_tools import InferenceError, ToolDefinition, ToolRegistry, definition_of, tool
+from sovl_tools.authoring.binding import PendingDefinition
 from sovl_tools.authoring.decorator import ATTRIBUTE, FIELDS, define, marks_of
-from sovl_tools.authoring.defining import PendingDefinition
 from sovl_tools.authoring.marks import NO_MARKS, Marks
 from tests.running.toolbox import run_script
 
@@ -156,6 +157,24 @@ def test_what_the_author_says_wins() -> None:
     }
 
 
+def test_whatever_can_be_gone_through_is_a_list_of_names() -> None:
+    for required in (["city"], ("city",), {"city"}, (name for name in ["city"])):
+        definition = definition_of(tool(required=required)(copy_of(forecast)))
+        assert definition.parameters["required"] == ["city"]
+
+
+class Place(Enum):
+    OSLO = "Oslo"
+    ROME = "Rome"
+
+
+def test_an_enum_in_a_fragment_is_its_values() -> None:
+    for enum in (Place, list(Place), ["Oslo", Place.ROME]):
+        definition = definition_of(tool(params={"city": {"enum": enum}})(copy_of(forecast)))
+        assert definition.parameters["properties"]["city"]["enum"] == ["Oslo", "Rome"]
+        assert not definition.is_dynamic
+
+
 def test_nothing_is_registered_and_nothing_run_by_decorating() -> None:
     source = """
 import sys
@@ -187,6 +206,19 @@ def test_an_argument_that_is_none_is_as_if_it_were_not_given() -> None:
         ({"execution": {"retries": 3}}, "'retries' is not a key of 'execution'"),
         ({"preprocess": 5}, "preprocess has to be a function, not 5"),
         ({"postprocess": "upper"}, "postprocess has to be a function, not 'upper'"),
+        ({"params": ["city"]}, "params has to be a dictionary, by parameter, not ['city']"),
+        (
+            {"param_descriptions": "city"},
+            "param_descriptions has to be a dictionary, by parameter, not 'city'",
+        ),
+        ({"required": "city"}, "required has to be a list of names of parameters, not 'city'"),
+        ({"required": 5}, "required has to be a list of names of parameters, not 5"),
+        ({"required": ["a", 3]}, "required has to be a list of names of parameters, not ['a', 3]"),
+        ({"required": {"a": 1}}, "required has to be a list of names of parameters, not {'a': 1}"),
+        (
+            {"params": {"a": {"type": str}}},
+            "a.type is the class str, which is no JSON Schema; write it as in {'type': 'string'}",
+        ),
     ],
 )
 def test_an_argument_that_is_none_of_its_own_is_refused_at_once(
@@ -248,7 +280,8 @@ def test_what_is_not_decorated_has_no_definition(value: Any) -> None:
 def test_a_definition_of_another_kind_is_told() -> None:
     function = copy_of(forecast)
     setattr(function, ATTRIBUTE, {"name": "forecast"})
-    with pytest.raises(TypeError, match=r"_tool_definition of .*forecast.* is a dict, not a Tool"):
+    words = "_tool_definition of .*forecast.* is a dict, not a ToolDefinition; pass what is decor"
+    with pytest.raises(TypeError, match=words):
         definition_of(function)
 
 

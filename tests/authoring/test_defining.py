@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import InferenceError
-from sovl_tools.authoring.defining import PendingDefinition, bound, defined, is_method, source_of
+from sovl_tools.authoring.binding import PendingDefinition, bound
+from sovl_tools.authoring.defining import defined, is_method, source_of
 from sovl_tools.authoring.marks import NO_MARKS, Marks
 from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.validation.strategies import moderate
@@ -109,6 +110,57 @@ def test_a_default_in_a_fragment_supplies_a_parameter() -> None:
     assert defined(paint, marks).parameters["required"] == []
     assert defined(paint, marks._replace(required=[])).parameters["required"] == []
     assert defined(paint, marks._replace(required=["wall"])).parameters["required"] == ["wall"]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "words"),
+    [
+        ({"default": 3}, "its default 3 does not fit its type 'string'"),
+        ({"default": None}, "its default None does not fit its type 'string'"),
+        (
+            {"type": ["null", "integer"], "default": "a"},
+            "does not fit its type ['null', 'integer']",
+        ),
+        ({"type": "integer", "default": 1.5}, "its default 1.5 does not fit its type 'integer'"),
+        ({"type": "integer", "default": True}, "its default True does not fit its type 'integer'"),
+        ({"enum": ["a"], "default": "b"}, "its default 'b' does not fit its enum ['a']"),
+    ],
+)
+def test_a_default_that_breaks_its_own_schema_supplies_nothing(
+    fragment: dict[str, Any], words: str
+) -> None:
+    marks = Marks(params={"wall": fragment})
+    for each in (marks, marks._replace(required=[])):
+        with pytest.raises(InferenceError) as caught:
+            defined(paint, each)
+        assert (caught.value.parameter, caught.value.help) == ("wall", "give it another default")
+        assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        {"default": "a"},
+        {"type": "integer", "default": 1.0},
+        {"type": "number", "default": 1},
+        {"type": ["null", "integer"], "default": None},
+        {"anyOf": [{"type": "null"}], "default": 5},
+        {"enum": ["a"], "default": "a"},
+        {"enum": lambda: ["a"], "default": "b"},
+        {"enum": ["a", dict], "default": "b"},
+        {"default": lambda: 5},
+        {"type": lambda: "integer", "default": 5},
+        {"type": 5, "enum": 5, "default": 5},
+    ],
+    ids=range(11),
+)
+def test_a_default_that_may_fit_supplies_a_parameter(fragment: dict[str, Any]) -> None:
+    assert defined(paint, Marks(params={"wall": fragment})).parameters["required"] == []
+
+
+def test_a_default_beside_one_of_the_function_need_not_fit() -> None:
+    marks = Marks(params={"coats": {"default": "many"}})
+    assert defined(paint, marks).parameters["properties"]["coats"]["default"] == "many"
 
 
 @pytest.mark.parametrize("params", [{}, {"wall": {"maxLength": 3}}, {"wall": dict}])
@@ -334,6 +386,15 @@ def test_what_has_been_inferred_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert definition.parameters is parameters
     copy = replace(definition, name="other")
     assert (copy.name, copy.parameters) == ("other", parameters)
+
+
+def test_who_asks_while_somebody_else_infers_gets_what_that_has_inferred(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
+    definition = pending()
+    parameters = definition.parameters
+    assert definition.__getattr__("parameters") is parameters
 
 
 def test_a_dynamic_part_of_what_waits_is_resolved_later(monkeypatch: pytest.MonkeyPatch) -> None:

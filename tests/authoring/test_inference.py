@@ -365,7 +365,8 @@ def test_type_parameters_are_known_in_text() -> None:
 
     with pytest.raises(UnresolvedReferenceError):
         infer(generic)
-    vars(generic)["__type_params__"] = (TypeVar("T", bound=date),)  # as Python 3.12 does
+    # as Python 3.12 does
+    generic.__type_params__ = (TypeVar("T", bound=date),)  # type: ignore[attr-defined]
     assert properties(generic) == {"value": DATE}
 
 

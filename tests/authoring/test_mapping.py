@@ -9,13 +9,15 @@ import ipaddress
 import os
 import pathlib
 import re
+import sys
 import typing
 import zoneinfo
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from types import FunctionType, MappingProxyType
 from typing import (
     Annotated,
     Any,
@@ -41,6 +43,9 @@ INTEGER = {"type": "integer"}
 NULL = {"type": "null"}
 DATE = {"type": "string", "format": "date"}
 
+MOMENT = datetime(2026, 1, 31, 12)  # noqa: DTZ001 - a text without a time zone has none
+HALF = timezone(timedelta(minutes=30))
+ZONE = zoneinfo.ZoneInfo("UTC")
 T = TypeVar("T")
 Bound = TypeVar("Bound", bound=date)
 Constrained = TypeVar("Constrained", date, int)
@@ -66,6 +71,21 @@ class Unhashable:
 
 class Nothing(enum.Flag):
     pass
+
+
+class Gaps(enum.Flag):
+    LEFT = 1
+    RIGHT = 4
+    BOTH = 24
+
+
+class Loose(enum.IntFlag):
+    LEFT = 1
+    RIGHT = 4
+
+
+make_flag: Any = enum.Flag
+Wide = make_flag("Wide", {f"BIT{bit}": 1 << 2 * bit for bit in range(40)})
 
 
 def parameter(annotation: Any, *default: Any) -> dict[str, Any]:
@@ -178,6 +198,9 @@ BEYOND = [
         },
     ),
     (Right, {"type": "integer", "minimum": 0, "maximum": 7}),
+    (Gaps, {"type": "integer", "enum": [0, 1, 4, 5, 24, 25, 28, 29]}),
+    (Loose, {"type": "integer", "enum": [0, 1, 4, 5]}),
+    (Wide, {"type": "integer", "minimum": 0, "maximum": (4**40 - 1) // 3}),
     (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
     (Literal["a", 1], {"type": ["string", "integer"], "enum": ["a", 1]}),
     (Literal[1, True], {"type": ["integer", "boolean"], "enum": [1, True]}),
@@ -189,7 +212,7 @@ BEYOND = [
     (dict[str, int | None], {"type": "object", "additionalProperties": {"anyOf": [INTEGER, NULL]}}),
     (Name, STRING),
     (Names, {"type": "array", "items": STRING}),
-    (NewType("Maybe", Optional[int]), {"anyOf": [INTEGER, NULL]}),  # noqa: UP045 - as it is written
+    (NewType("Maybe", Optional[int]), INTEGER),  # noqa: UP045 - as it is written
     (Bound, DATE),
     (Constrained, {"anyOf": [DATE, INTEGER]}),
     (typing.AnyStr, STRING),
@@ -294,7 +317,7 @@ INEXPRESSIBLE: list[tuple[Any, str]] = [
     (dict[dict[str, int], int],
      "dict[str, int] is not hashable, so that the keys of a dict can't hold it"),
     (tuple[int, *tuple[str, ...]], "tuple[int, *tuple[str, ...]] has parts of any length"),
-    (tuple[typing.Unpack[tuple[int, ...]]], "tuple[*tuple[int, ...]] has parts of any length"),  # noqa: UP044 - old code
+    (tuple[typing.Unpack[tuple[int, ...]]], "] has parts of any length"),  # noqa: UP044 - old code
     ("list[", "it can't be evaluated, SyntaxError: "),
     ("1 / 0", "it can't be evaluated, ZeroDivisionError: division by zero"),
 ]  # fmt: skip
@@ -339,7 +362,15 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
     (bool, False, False),
     (int | None, 5, 5),
     (list, [], []),
-    (list[int], (1, 2), [1, 2]),
+    (list[int], [1, 2], [1, 2]),
+    (Sequence[int], [1, 2], [1, 2]),
+    (collections.OrderedDict[str, int], collections.OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
+    (dict[Level, int], {Level.LOW: 1}, {"1": 1}),
+    (Gaps, Gaps.LEFT | Gaps.BOTH, 25),
+    (Wide, Wide(5), 5),
+    (datetime, MOMENT.replace(tzinfo=UTC), "2026-01-31T12:00:00+00:00"),
+    (datetime, MOMENT.replace(tzinfo=HALF), "2026-01-31T12:00:00+00:30"),
+    (time, time(12, tzinfo=HALF), "12:00:00+00:30"),
     (dict[str, Any], {"a": [None, 1.5]}, {"a": [None, 1.5]}),
     (dict[int, date], {1: date(2026, 1, 31)}, {"1": "2026-01-31"}),
     (tuple[int, str], (1, "a"), [1, "a"]),
@@ -385,6 +416,12 @@ def test_a_default_is_shown_in_its_json_form(annotation: Any, default: Any, writ
     assert type(schema["properties"]["value"]["default"]) is type(written)
 
 
+class Aliased(enum.Enum):
+    # the name of the first is the value of the second
+    A = Fraction(1)
+    B = "A"
+
+
 class Special(datetime):
     """A kind of datetime that its text would not become again."""
 
@@ -398,6 +435,29 @@ HIDDEN: list[tuple[Any, Any]] = [
     (float, float("nan")),
     (str, Stranger),
     (list[int], ["a"]),
+    (list[int], (1, 2)),
+    (Sequence[int], ()),
+    (set[int], frozenset({1})),
+    (frozenset[int], {1}),
+    (collections.deque[int], collections.deque([1], maxlen=3)),
+    (dict[str, int], collections.OrderedDict(a=1)),
+    (Mapping[str, int], MappingProxyType({"a": 1})),
+    (dict[int | str, int], {1: 1}),
+    (dict, {1: 1}),
+    (dict[Any, int], {None: 1}),
+    (Loose, Loose(2)),
+    (Loose, Loose(8)),
+    (Right, 1),
+    (Literal[Color.RED, "red"], Color.RED),
+    (Aliased, Aliased.A),
+    (datetime, MOMENT.replace(tzinfo=ZONE)),
+    (datetime, MOMENT.replace(fold=1)),
+    (datetime, MOMENT.replace(tzinfo=timezone(timedelta(0), "own name"))),
+    (time, time(12, tzinfo=ZONE)),
+    (zoneinfo.ZoneInfo, zoneinfo.ZoneInfo.no_cache("UTC")),
+    (pathlib.PurePath, pathlib.PureWindowsPath("a")),
+    (pathlib.Path, pathlib.PurePath("a")),
+    (os.PathLike, pathlib.PurePath("a")),
     (list[int], "ab"),
     (tuple[int, int], (1,)),
     (Literal["a"], "b"),
@@ -446,3 +506,41 @@ def test_a_type_variable_without_bound_is_told() -> None:
     }
     words = "the type variable T stands for any type"
     assert inference.warnings == (("value", words), ("others", words))
+
+
+def test_what_is_to_be_told_of_a_parameter_is_told_once() -> None:
+    def function(value: dict[str, T] | list[T]) -> None: ...
+
+    assert infer(function).warnings == (("value", "the type variable T stands for any type"),)
+
+
+def test_text_means_in_each_place_what_it_means_there() -> None:
+    def first(value: Any) -> None: ...
+
+    second = FunctionType(first.__code__, {"Shared": Level})
+    third = FunctionType(first.__code__, {"Shared": Color})
+    for function in (second, third):
+        function.__annotations__ = {"value": kinds.List["Shared"]}
+    assert second.__annotations__["value"] is third.__annotations__["value"]
+    found = [infer(each).parameters["properties"]["value"]["items"] for each in (second, third)]
+    assert [each["enum"] for each in found] == [[1, 2], ["red", "blue"]]
+
+
+def test_what_an_annotation_stands_for_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    extensions = pytest.importorskip("typing_extensions")
+    alias = extensions.TypeAliasType
+    maybe = alias("maybe", Optional[T], type_params=(T,))  # noqa: UP045 - as it is written
+    nested = alias("nested", Annotated[maybe[date], "a day"])
+    left_out = {"type": "object", "required": []}
+    assert parameter(maybe[date]) == {**left_out, "properties": {"value": DATE}}
+    assert parameter(nested) == {
+        **left_out,
+        "properties": {"value": {**DATE, "description": "a day"}},
+    }
+    tree = alias("tree", kinds.Union[None, int, kinds.List["tree"]])
+    with monkeypatch.context() as patch:
+        patch.setitem(vars(sys.modules[__name__]), "tree", tree)
+        found = parameter(tree)
+    below = {"type": "array", "items": {"$ref": "#/$defs/tree"}}
+    assert found["properties"] == {"value": {"anyOf": [INTEGER, below]}}
+    assert found["$defs"]["tree"] == {"anyOf": [NULL, INTEGER, below]}

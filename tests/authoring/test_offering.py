@@ -11,7 +11,7 @@ import pytest
 from sovl_tools import AITool, InferenceError, ToolDefinition, Tooler, ToolRegistry, tool
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.authoring.offering import offered
-from sovl_tools.model.errors import UnresolvedReferenceError
+from sovl_tools.model.errors import ToolLoadError, UnresolvedReferenceError
 
 EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"
 
@@ -126,7 +126,8 @@ def test_an_object_brings_its_methods_in_the_order_in_which_they_are_written() -
     speaker = Speaker()
     found = by_name(speaker)
     assert list(found) == ["shout", "count", "again", "kind", "silence"]
-    assert all(each.instance is speaker for each in found.values())
+    instances = {"kind": Speaker, "silence": None}
+    assert all(each.instance is instances.get(name, speaker) for name, each in found.items())
 
 
 def test_methods_are_bound_to_their_object() -> None:
@@ -239,16 +240,158 @@ def test_a_partial_is_a_tool_if_it_has_a_name() -> None:
     assert found.execute() == "hello all"
 
 
-def test_a_method_that_waits_for_a_name_can_not_be_bound_before() -> None:
-    class Calendar:
-        @tool
-        def day(self, day: Day) -> str:  # type: ignore[name-defined]  # noqa: F821 - not there yet
-            """Say the day."""
-            return str(day)
+class Waiting:
+    @tool
+    def early(self, text: str) -> str:
+        """Say it."""
+        return text
 
-    for value in (Calendar(), Calendar().day):
-        with pytest.raises(UnresolvedReferenceError, match="'day': annotated Day, but the name"):
-            offered(value)
+    @tool
+    def late(self, day: Day) -> str:  # type: ignore[name-defined]  # noqa: F821 - not there yet
+        """Say the day."""
+        return repr(day)
+
+
+def test_a_method_that_waits_for_a_name_waits_for_it_when_it_is_bound_as_well() -> None:
+    waiting = Waiting()
+    found = by_name(waiting)
+    assert list(found) == ["early", "late"]
+    assert (found["late"].instance, found["late"].function) == (waiting, waiting.late)
+    with pytest.raises(UnresolvedReferenceError, match="'day': annotated Day, but the name"):
+        found["late"].to_schema()
+
+
+def test_one_method_that_can_not_be_inferred_does_not_stop_the_others() -> None:
+    registry = ToolRegistry()
+    with pytest.raises(ToolLoadError) as caught:
+        registry.register(Waiting())
+    (found,) = caught.value.diagnostics
+    assert found.message == "'day': annotated Day, but the name 'Day' is not defined"
+    assert (found.code, found.tool) == ("ST703", "late")
+    assert found.line == Waiting.late.__code__.co_firstlineno + 1
+    assert [each.name for each in registry] == ["early"]
+
+
+def test_what_waited_is_the_same_tool_when_it_is_registered_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registry, waiting = ToolRegistry(), Waiting()
+    before = offered(waiting.late)
+    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
+    first = registry.register(before)
+    assert registry.register(waiting.late) is first
+    assert registry.report.errors == ()
+    assert Tooler(registry).call_sync("late", {"day": 3}).value == "3"
+
+
+class Numbered:
+    @tool
+    def named_otherwise(this, count: int) -> int:  # noqa: N805 - as it is meant
+        """Count."""
+        return count + 1
+
+    @tool
+    def annotated(this: Numbered, count: int) -> int:  # noqa: N805 - as it is meant
+        """Count."""
+        return count + 2
+
+    @classmethod
+    @tool
+    def of_class(klass, count: int) -> str:  # noqa: N804 - as it is meant
+        """Count."""
+        return f"{klass.__name__} {count}"
+
+    @tool
+    def nothing() -> int:  # type: ignore[misc]  # as it is meant
+        """Say nothing."""
+        raise AssertionError
+
+    def plain(this, count: int) -> int:  # noqa: N805 - as it is meant
+        """Count."""
+        return count
+
+
+@pytest.mark.parametrize("name", ["named_otherwise", "annotated", "of_class", "plain"])
+def test_a_bound_method_leaves_its_first_parameter_out_whatever_it_is_called(name: str) -> None:
+    found = offered(getattr(Numbered(), name))
+    assert isinstance(found, ToolDefinition)
+    assert found.parameters["properties"] == {"count": {"type": "integer"}}
+    assert found.parameters["required"] == ["count"]
+    assert found.types == {"count": int}
+    assert found.remarks == ()
+    assert ToolRegistry().register(getattr(Numbered(), name)).name == name  # type: ignore[union-attr]
+
+
+def test_a_method_that_takes_no_instance_is_told() -> None:
+    registry = ToolRegistry()
+    with pytest.raises(ToolLoadError) as caught:
+        registry.register(Numbered())
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("ST703", "it takes no instance")
+    assert found.help == "let its first parameter be 'self'"
+    assert found.line == Numbered.nothing.__code__.co_firstlineno + 1
+    assert [each.name for each in registry] == ["annotated", "named_otherwise", "of_class"]
+
+
+class Choosing:
+    colors = ("red",)
+
+    @staticmethod
+    @tool(params={"color": {"enum": lambda: Choosing.colors}})
+    def static(color: str) -> str:
+        """Choose."""
+        return color
+
+    @classmethod
+    @tool(params={"color": {"enum": lambda kind: [kind.__name__]}})
+    def of_class(cls, color: str) -> str:
+        """Choose."""
+        return color
+
+    @tool(params={"color": {"enum": lambda choosing: [id(choosing)]}})
+    def own(self, color: str) -> str:
+        """Choose."""
+        return color
+
+
+def test_functions_in_a_schema_are_given_what_the_method_is_bound_to() -> None:
+    choosing = Choosing()
+    enums = {"static": ["red"], "of_class": ["Choosing"], "own": [id(choosing)]}
+    for name, enum in enums.items():
+        single = offered(getattr(choosing, name))
+        assert isinstance(single, ToolDefinition)
+        for found in (by_name(choosing)[name], single):
+            assert found.to_schema()["parameters"]["properties"]["color"]["enum"] == enum
+
+
+class Overriding(Words):
+    def count(self, letters: str, text: str = "") -> int:  # type: ignore[override]  # as meant
+        return len(letters + text)
+
+
+class Unsound(Words):
+    count = "a text"  # type: ignore[assignment]  # as it is meant
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (Overriding(), "ST403 the parameter 'letters' is not in the schema and has no default"),
+        (Unsound(), "ST409 'count' is nothing that can be called"),
+    ],
+)
+def test_a_method_that_overrides_one_has_to_take_what_that_takes(value: Any, words: str) -> None:
+    with pytest.raises(ToolLoadError) as caught:
+        ToolRegistry().register(value)
+    (found,) = caught.value.diagnostics
+    assert str(found).endswith(words)
+    assert found.path.endswith("test_offering.py")
+
+
+def test_an_instance_takes_a_tool_away_by_none() -> None:
+    speaker = Speaker()
+    speaker.again = None  # type: ignore[assignment,method-assign]  # which takes the tool away
+    assert list(by_name(speaker)) == ["shout", "count", "kind", "silence"]
 
 
 def test_a_function_that_can_not_be_expressed_is_refused() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -182,7 +183,8 @@ def test_a_place_that_can_not_be_written_is_misuse(run: Run, write: Write, tmp_p
 def test_a_function_becomes_a_tool(name: str, run: Run, service: Path) -> None:
     done = run("new", name, "--from", "weather.service:forecast")
     assert done.code == 0
-    assert done.err == f"next: PYTHONPATH=. sovl-tools call {name} 'place={{}}'\n"
+    call = f'sovl-tools call {name} \'place={{"city": "text"}}\''
+    assert done.err == f"next: PYTHONPATH=. {call}\n"
     path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}
     assert run("validate", **path).out.endswith("; no problems\n")
     called = run("call", name, 'place={"city": "Oslo"}', **path)
@@ -200,3 +202,99 @@ def test_a_function_of_an_installed_package_needs_no_path(run: Run) -> None:
     assert done.code == 0
     assert done.err.startswith("next: sovl-tools call nearest word=text ")
     assert run("validate").out.endswith("; no problems\n")
+
+
+TYPES = """
+from enum import Enum
+from typing import Annotated, Literal
+
+from annotated_types import Ge
+
+from sovl_tools import tool
+
+
+class Unit(Enum):
+    METRE = "m"
+
+
+def measure(
+    unit: Unit,
+    count: Annotated[int, Ge(3)],
+    digits: Literal[4, 2],
+    exact: bool,
+    names: list[str],
+    more: dict,
+) -> dict:
+    return {"unit": unit.value, "count": count}
+
+
+@tool(description="By @tool.", params={"a": {"minimum": 3}}, tags=["t"])
+def marked(a: int) -> int:
+    return a
+
+
+@tool(params={"a": {"enum": lambda: ["x"]}})
+def dynamic(a: str): ...
+
+
+@tool(preprocess=lambda arguments: arguments)
+def prepared(a: str): ...
+
+
+def odd(a: str = "\\ud800", b: int = 10**400):
+    return len(a)
+"""
+
+
+@pytest.fixture
+def types(tmp_path: Path) -> Path:
+    """A module with functions, in the current directory."""
+    (tmp_path / "types_of.py").write_text(TYPES)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("types")
+def test_the_call_that_is_advised_succeeds(run: Run) -> None:
+    done = run("new", "measure", "--from", "types_of:measure")
+    _, _, command = done.err.strip().partition("sovl-tools ")
+    path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}
+    called = run(*shlex.split(command), **path)
+    assert (called.code, called.out) == (0, '{"unit": "m", "count": 3}\n')
+
+
+def test_what_the_decorator_says_becomes_the_manifest(run: Run, types: Path) -> None:
+    assert run("new", "made", "--from", "types_of:marked").code == 0
+    document = json.loads((types / "tools/made/made.json").read_text())
+    assert (document["name"], document["description"]) == ("made", "By @tool.")
+    assert document["parameters"]["properties"]["a"]["minimum"] == 3
+    assert document["tags"] == ["t"]
+    path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}
+    assert run("validate", **path).out.endswith("; no problems\n")
+    assert run("sync", "--check", **path).code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("dynamic", "dynamic: 'a': there is a function in its schema, and a manifest holds values"),
+        ("prepared", "prepared: its preprocess is not called"),
+    ],
+)
+def test_what_only_code_can_do_is_refused(name: str, words: str, run: Run, types: Path) -> None:
+    done = run("new", "made", "--from", f"types_of:{name}")
+    assert (done.code, words in done.err) == (2, True)
+    assert not (types / "tools").exists()
+
+
+def test_a_default_that_no_manifest_can_hold_is_left_out_and_told(run: Run, types: Path) -> None:
+    done = run("new", "made", "--from", "types_of:odd")
+    assert done.code == 0
+    assert done.err.splitlines()[:2] == [
+        "the default of 'a' is left out: it holds half of a surrogate pair",
+        "the default of 'b' is left out: it is not a number that JSON can hold",
+    ]
+    document = json.loads((types / "tools/made/made.json").read_text())
+    assert all("default" not in each for each in document["parameters"]["properties"].values())
+    path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}
+    assert run("validate", **path).out.endswith("; no problems\n")
+    assert run("-q", "new", "made", "--from", "types_of:odd", "--force").err == ""

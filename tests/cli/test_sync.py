@@ -80,7 +80,8 @@ def test_one_tool_can_be_named(run: Run, write: Write) -> None:
     unknown = run("sync", "ecko")
     assert (unknown.code, "did you mean 'echo'?" in unknown.err) == (2, True)
     unknown = run("sync", "zzz")
-    assert (unknown.code, "sovl-tools list shows the tools" in unknown.err) == (2, True)
+    assert unknown.code == 2
+    assert "there is no tool folder 'zzz'; a tool in code has none" in unknown.err
     assert run("sync", "--tools", "nowhere").code == 2
 
 
@@ -162,3 +163,56 @@ def test_a_manifest_that_can_not_be_written_stops_no_other(run: Run, write: Writ
     done = run("sync")
     assert (done.code, done.err) == (1, f"{path} can't be written: Is a directory\n")
     assert done.out == f"{DIFF}1 manifest changed, of 1 tool\n"
+
+
+NESTED = """from dataclasses import dataclass
+from enum import Enum
+
+
+class Unit(Enum):
+    METRE = "{}"
+
+
+@dataclass
+class Place:
+    x: int
+{}
+
+def echo(place: Place, unit: Unit, other: Place | None = None, days: int = 3):
+    return place.x
+"""
+
+
+def test_drift_within_a_parameter_is_mended_or_told(run: Run, write: Write) -> None:
+    place = write("echo", code=NESTED.format("m", ""))
+    (place / "echo.json").unlink()
+    assert run("sync").code == 0
+    (place / "echo.py").write_text(NESTED.format("metre", "    y: int\n").replace("= 3", "= 4"))
+    done = run("sync", "--check")
+    assert done.code == 1
+    assert '+          "y": {"type": "integer"}\n' in done.out
+    assert '+        "enum": ["m", "metre"]\n' in done.out
+    assert run("sync").code == 1
+    done = run("sync", "--check")
+    assert (done.code, done.err) == (1, "")
+    assert "ST407 'days' is 4 by default, 3 in the manifest" in done.out
+    assert "ST408 \"m\" is no value that the function takes for 'unit'" in done.out
+    assert done.out.endswith("\n0 manifests would change, of 1 tool\n")
+    assert '-        "enum": ["m", "metre"]' in run("sync", "--prune").out
+    called = run("call", "echo", 'place={"x": 1, "y": 2}', "unit=metre")
+    assert (called.code, called.out) == (0, "1\n")
+
+
+def test_what_the_decorator_says_is_added(run: Run, write: Write) -> None:
+    code = """from sovl_tools import tool
+
+
+@tool(tags=["t"], params={"text": {"minLength": 1}}, preprocess=lambda arguments: arguments)
+def echo(text: str): ...
+"""
+    place = write("echo", code=code)
+    done = run("sync")
+    assert (done.code, "its preprocess is not called, because" in done.err) == (0, True)
+    document = json.loads((place / "echo.json").read_text())
+    assert document["tags"] == ["t"]
+    assert document["parameters"]["properties"]["text"]["minLength"] == 1

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import collections.abc
 import enum
+import sys
 import typing
-from typing import Any
+from typing import Annotated, Any, NewType, Optional, TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.loading.annotations import from_object, from_source
+from sovl_tools.model.interface import Annotation
 from tests.validation.strategies import moderate
 
 
@@ -123,3 +125,19 @@ def test_an_annotation_is_shown_as_its_author_wrote_it(source: str, text: str) -
 def test_a_text_that_is_no_annotation_says_nothing(text: str) -> None:
     found = from_object(text)
     assert found.types is None or found.types
+
+
+def test_what_an_annotation_stands_for_may_be_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+    extensions = pytest.importorskip("typing_extensions")
+    item = TypeVar("item")
+    alias = extensions.TypeAliasType
+    maybe = alias("maybe", Optional[item], type_params=(item,))  # noqa: UP045 - as it is written
+    bound = TypeVar("bound", bound=Optional[int])  # noqa: UP045 - likewise
+    name = NewType("name", Optional[int])  # type: ignore[valid-newtype]  # noqa: UP045 - likewise
+    later = alias("later", "int | None")
+    for annotation in (maybe, maybe[int], bound, name, later, Annotated[later, "a word"]):
+        assert from_object(annotation)._replace(source=None) == Annotation(None, optional=True)
+    endless = alias("endless", "endless")
+    monkeypatch.setitem(vars(sys.modules[__name__]), "endless", endless)
+    for annotation in (item, alias("lost", "Nowhere"), endless):
+        assert from_object(annotation)._replace(source=None) == Annotation(None)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from sovl_tools.loading.checks import manifest, schema
 from sovl_tools.loading.cleanness import is_plain
-from sovl_tools.loading.schemanodes import nodes
 from sovl_tools.model.diagnostic import ask
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.schemanodes import nodes
 from sovl_tools.validation.published import published
 from tests.conftest import manifest_of
 from tests.validation.strategies import TYPES, moderate, scalars

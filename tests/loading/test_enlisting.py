@@ -70,7 +70,7 @@ def test_any_mapping_will_do() -> None:
 
 
 def test_step_handlers_are_its_actions() -> None:
-    parameters = {"type": "object", "properties": {}}
+    parameters = {"type": "object", "properties": {"text": {}}, "required": ["text"]}
     handlers = MappingProxyType({"say": handler, "cry": handler})
     definition = ToolDefinition("echo", "Say.", parameters, echo, step_handlers=handlers)
     assert enlisted(definition, "").actions == ("say", "cry")
@@ -229,6 +229,32 @@ def test_a_class_is_told_at_its_own_head() -> None:
     assert (good.line, good.column) == (line_of("class Greeter"), 7)
     bad = enlisted(definition_of_instance(Unsound()), "")
     assert (bad.status, bad.line, bad.column) == ("rejected", line_of("class Unsound"), 7)
+
+
+def test_a_function_that_does_not_take_what_its_schema_says_is_told_at_its_place() -> None:
+    parameters = {"type": "object", "properties": {"txt": {"type": "string"}}, "required": ["txt"]}
+    candidate = enlisted(ToolDefinition("echo", "Say.", parameters, echo), "")
+    line = line_of("def echo")
+    assert [(each.code, each.line, each.column) for each in candidate.diagnostics] == [
+        ("ST403", line, 10),
+        ("ST402", line, 5),
+    ]
+    assert messages(candidate) == [
+        "the parameter 'text' is not in the schema and has no default",
+        "the function does not take 'txt', which the schema lists",
+    ]
+    assert {each.help for each in candidate.diagnostics} == {
+        "did you mean 'txt'?",
+        "did you mean 'text'?",
+    }
+    assert candidate.status == "rejected"
+
+
+@pytest.mark.parametrize("function", [None, "echo", 5])
+def test_what_is_no_function_is_told(function: Any) -> None:
+    parameters = {"type": "object", "properties": {}}
+    candidate = enlisted(ToolDefinition("echo", "Say.", parameters, function), "")
+    assert messages(candidate) == ["'echo' is nothing that can be called"]
 
 
 def test_a_function_that_can_not_be_expressed_is_told_at_its_parameter_if_it_is_about_one() -> None:

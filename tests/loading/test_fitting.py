@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.loading.fitting import compiles, has_type, problems, surely_fits
-from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.model.document import JSON
+from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.validation import compile_schema
 from tests.validation.strategies import TYPES, likely, moderate, plain_schemas, schemas, values
 

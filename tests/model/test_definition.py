@@ -29,6 +29,21 @@ def test_executing_an_async_tool_gives_an_awaitable() -> None:
     assert asyncio.run(definition.execute(text="a")) == "a"
 
 
+def test_a_parameter_may_be_called_self() -> None:
+    definition = ToolDefinition("echo", "Say it.", {}, lambda self: self)
+    assert definition.execute(self="a") == "a"
+
+
+def test_the_neutral_definition_is_the_callers_own() -> None:
+    definition = ToolDefinition("echo", "Say it.", PARAMETERS, echo)
+    definition.to_schema()["parameters"]["properties"]["text"]["type"] = "integer"
+    definition.to_schema()["parameters"]["properties"].clear()
+    assert definition.parameters == {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+    }
+
+
 def test_the_neutral_definition_has_three_keys() -> None:
     definition = ToolDefinition("echo", "Say it.", PARAMETERS, echo, tags=("io",), version="1")
     assert definition.to_schema() == {

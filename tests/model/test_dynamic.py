@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
-from sovl_tools.model.dynamic import is_dynamic, resolved, without_functions
+from sovl_tools.model.dynamic import is_dynamic, resolved, stated, without_functions
 from sovl_tools.model.errors import ResolutionError
 from tests.validation.strategies import moderate, schemas
 
@@ -39,7 +40,7 @@ def test_a_schema_of_values_stays_as_it_is(schema: Any) -> None:
 
 
 @moderate
-@given(schemas, st.sampled_from(["enum", "examples", "oneOf"]))
+@given(schemas, st.sampled_from(["enum", "examples"]))
 def test_a_function_is_found_and_left_out_wherever_it_stands(schema: Any, key: str) -> None:
     part = {"description": "One.", key: colors}
     whole = parameters(fixed=schema, color=part, items={"type": "array", "prefixItems": [part]})
@@ -100,7 +101,7 @@ def test_a_whole_property_and_all_properties_may_be_functions() -> None:
     assert without_functions({"properties": lambda: whole}) == {}
 
 
-@pytest.mark.parametrize("name", ["enum", "required", "properties", "examples"])
+@pytest.mark.parametrize("name", ["enum", "required", "properties", "examples", "items", "allOf"])
 def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
     schema = parameters(**{name: lambda: {"type": "string"}})
     assert resolved(schema, called) == parameters(**{name: {"type": "string"}})
@@ -109,8 +110,207 @@ def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
 
 @pytest.mark.parametrize("schema", [parameters(color=colors), colors, {"properties": colors}])
 def test_in_the_place_of_a_schema_there_must_be_one(schema: Any) -> None:
-    with pytest.raises(ResolutionError, match="returned list, not a schema"):
+    with pytest.raises(
+        ResolutionError, match=r"returned list, not (a schema|schemas by their nam)"
+    ):
         resolved(schema, called)
+
+
+@pytest.mark.parametrize("name", ["enum", "properties", "items"])
+def test_a_property_of_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
+    schema = parameters(deep=parameters(**{name: {"enum": lambda: ["a"]}, "whole": dict_of}))
+    found = resolved(schema, called)
+    assert found == parameters(
+        deep=parameters(**{name: {"enum": ["a"]}, "whole": {"type": "null"}})
+    )
+    assert without_functions(schema) == parameters(deep=parameters(**{name: {}, "whole": {}}))
+
+
+def dict_of() -> dict[str, Any]:
+    return {"type": "null"}
+
+
+def test_functions_may_stand_wherever_schemas_and_values_do() -> None:
+    schema = {
+        "anyOf": [dict_of, {"enum": lambda: ["a"]}],
+        "items": dict_of,
+        "additionalProperties": lambda: False,
+        "$defs": {"one": dict_of},
+        "default": {"a": [lambda: 3]},
+    }
+    null = {"type": "null"}
+    assert resolved(schema, called) == {
+        "anyOf": [null, {"enum": ["a"]}],
+        "items": null,
+        "additionalProperties": False,
+        "$defs": {"one": null},
+        "default": {"a": [3]},
+    }
+    assert without_functions(schema) == {"anyOf": [{}, {}], "$defs": {"one": {}}}
+
+
+class Size(Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+class Color(StrEnum):
+    RED = "red"
+
+
+class Name(str):
+    """A text of somebody's own type."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Size, [1, 2]),
+        ([Size.LARGE, Color.RED], [2, "red"]),
+        ([Name("a"), True, None, 1.5], ["a", True, None, 1.5]),
+        ([(1, {"a": Size.SMALL})], [[1, {"a": 1}]]),
+    ],
+    ids=["class", "members", "scalars", "nested"],
+)
+def test_what_a_function_returns_becomes_plain_json(value: Any, expected: Any) -> None:
+    for schema in ({"enum": lambda: value}, lambda: {"enum": value}):
+        found = resolved(schema, called)["enum"]
+        assert found == expected
+        assert [type(each) for each in found] == [type(each) for each in expected]
+
+
+NAMED = "a JSON type or a list of them"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("type", "strnig", f"returned 'strnig', not {NAMED}"),
+        ("type", [], f"returned [], not {NAMED}"),
+        ("type", ["string", 5], f"returned ['string', 5], not {NAMED}"),
+        ("type", str, "returned <class 'str'>, not JSON"),
+        ("description", 5, "returned 5, not a string"),
+        ("title", None, "returned None, not a string"),
+        ("minimum", "1", "returned '1', not a number"),
+        ("maximum", True, "returned True, not a number"),
+        ("multipleOf", 0, "returned 0, not a number above 0"),
+        ("minLength", -1, "returned -1, not an integer of at least 0"),
+        ("maxItems", 1.5, "returned 1.5, not an integer of at least 0"),
+        ("uniqueItems", 1, "returned 1, not true or false"),
+        ("required", ["a", "a"], "returned ['a', 'a'], not a list of different strings"),
+        ("required", [1], "returned [1], not a list of different strings"),
+        ("properties", ["a"], "returned list, not schemas by their names"),
+        ("allOf", {"type": "string"}, "returned dict, not a list"),
+        ("items", 5, "returned int, not a schema"),
+        ("default", float("nan"), "returned nan, not JSON"),
+        ("default", {1}, "returned set, not JSON"),
+        ("const", b"a", "returned bytes, not JSON"),
+    ],
+)
+def test_what_a_keyword_can_not_have_is_refused(key: str, value: Any, reason: str) -> None:
+    for schema in ({key: lambda: value}, lambda: {key: value}):
+        with pytest.raises(ResolutionError) as caught:
+            resolved(parameters(color=schema), called)
+        assert caught.value.place == f"properties.color.{key}"
+        assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("type", "string"),
+        ("type", ["string", "null"]),
+        ("minimum", -1.5),
+        ("multipleOf", 0.5),
+        ("maxLength", 3.0),
+        ("uniqueItems", True),
+        ("required", []),
+        ("enum", []),
+        ("x-anything", {"a": [1]}),
+        ("additionalProperties", False),
+    ],
+)
+def test_what_a_keyword_can_have_is_taken(key: str, value: Any) -> None:
+    for schema in ({key: lambda: value}, lambda: {key: value}):
+        assert resolved(parameters(color=schema), called) == parameters(color={key: value})
+
+
+@pytest.mark.parametrize(
+    ("value", "place", "reason"),
+    [
+        ({"enum": ["a", {1: 2}]}, "enum[1]", "returned the key 1, not a string"),
+        ({5: "a"}, "", "returned the key 5, not a string"),
+        ({"properties": {5: {}}}, "properties", "returned the key 5, not a string"),
+        ({"allOf": ["a"]}, "allOf[0]", "returned str, not a schema"),
+    ],
+)
+def test_what_is_no_json_is_refused_however_deep_it_lies(
+    value: Any, place: str, reason: str
+) -> None:
+    with pytest.raises(ResolutionError) as caught:
+        resolved(lambda: value, called)
+    assert (caught.value.place, caught.value.reason) == (place, reason)
+
+
+def test_what_never_ends_is_refused() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ResolutionError, match="failed: RecursionError"):
+        resolved({"enum": lambda: endless}, called)
+
+
+def test_what_fails_while_it_is_gone_through_is_told() -> None:
+    def one_by_one() -> Iterator[str]:
+        yield "a"
+        raise OSError("no network")
+
+    with pytest.raises(ResolutionError, match="failed: OSError: no network"):
+        resolved({"enum": one_by_one}, called)
+
+
+@moderate
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text() | st.binary(), st.lists))
+def test_whatever_a_function_returns_it_is_json_or_refused(value: Any) -> None:
+    for schema in ({"enum": lambda: value}, {"default": lambda: value}, lambda: value):
+        try:
+            found = resolved(schema, called)
+        except ResolutionError:
+            continue
+        assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_a_class_in_a_schema_is_refused_when_it_is_resolved() -> None:
+    with pytest.raises(ResolutionError, match=r"color\.type returned <class 'str'>, not JSON"):
+        resolved(parameters(color={"type": str}), called)
+
+
+def test_enums_are_stated_as_their_values() -> None:
+    def function() -> None: ...
+
+    fragment = {"enum": Size, "default": Color.RED, "items": ({"enum": [Size.LARGE]}, function)}
+    assert stated(fragment, ("size",)) == {
+        "enum": [1, 2],
+        "default": "red",
+        "items": [{"enum": [2]}, function],
+    }
+
+
+@pytest.mark.parametrize(
+    ("fragment", "words"),
+    [
+        ({"type": str}, "size.type is the class str"),
+        (Size, "size is the class Size"),
+        ({"properties": {"enum": Size}}, "size.properties.enum is the class Size"),
+        ({"items": [{"type": int}]}, "size.items[0].type is the class int"),
+    ],
+)
+def test_a_class_is_refused_where_it_is_stated(fragment: Any, words: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        stated(fragment, ("size",))
+    advice = "which is no JSON Schema; write it as in {'type': 'string'}"
+    assert str(caught.value) == f"{words}, {advice}"
 
 
 def test_what_is_required_may_be_told_by_a_function() -> None:
@@ -197,6 +397,32 @@ def test_a_resolved_definition_is_its_own() -> None:
     assert not first.is_dynamic
     assert first.resolve() is first
     assert first.name == "call"
+
+
+@pytest.mark.parametrize(
+    ("whole", "required"),
+    [
+        ({"default": 1}, ["other"]),
+        ({"type": "integer"}, ["name", "other"]),
+        (True, ["name", "other"]),
+    ],
+    ids=["default", "none", "anything"],
+)
+def test_a_parameter_whose_default_a_function_brings_is_not_required(
+    whole: Any, required: list[str]
+) -> None:
+    written = parameters(name=lambda: whole, other={"default": 2})
+    written["required"] = ["name", "other"]
+    dynamic = ToolDefinition("call", "", written, Box().call, is_dynamic=True)
+    assert dynamic.resolve().parameters["required"] == required
+    assert written["required"] == ["name", "other"]
+
+
+def test_without_requirements_there_are_none_afterwards() -> None:
+    whole: dict[str, Any] = {"properties": lambda: {"a": {}}}
+    for written in (parameters(name=lambda: {"default": 1}), whole):
+        dynamic = ToolDefinition("call", "", written, Box().call, is_dynamic=True)
+        assert "required" not in dynamic.resolve().parameters
 
 
 def test_the_instance_is_given_where_there_is_one_and_nothing_elsewhere() -> None:

@@ -1,15 +1,30 @@
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import dataclass, replace
+from enum import Enum
 from types import MappingProxyType
-from typing import Any, Optional
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NewType,
+    Optional,
+    TypedDict,
+    TypeVar,
+)
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
+from typing_extensions import TypeAliasType
 
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.running.arguments import ArgumentCheck
@@ -167,6 +182,134 @@ def test_defaults_of_nested_objects_are_filled_in() -> None:
     schema = properties(a=inner, b={**inner, "default": {"size": 1}}, c=inner)
     filled = checked({"a": {}}, schema)
     assert filled == {"a": {"color": "red"}, "b": {"size": 1, "color": "red"}}
+
+
+class Model(BaseModel):
+    color: str = "blue"
+
+
+@dataclass
+class Paint:
+    color: str = "blue"
+
+
+class Pair(NamedTuple):
+    color: str = "blue"
+
+
+class Options(TypedDict, total=False):
+    color: str
+    model: Model
+    paint: Paint
+
+
+class Shade(Enum):
+    DARK = "dark"
+
+
+class Unresolved(TypedDict):
+    color: Missing  # type: ignore[name-defined]  # noqa: F821 - it is not there
+
+
+UNKNOWN = TypeAliasType("UNKNOWN", "Missing | None")  # type: ignore[name-defined]  # noqa: F821
+Alias = TypeAliasType("Alias", "Paint | None")
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Model,
+        Paint,
+        Pair,
+        "Paint",
+        Paint | None,
+        "Model | None",
+        Annotated[Paint, "How."],
+        NewType("Own", Paint),
+        Alias,
+        TypeVar("Painted", bound=Paint),
+    ],
+    ids=str,
+)
+def test_nothing_is_filled_in_within_what_becomes_an_instance(annotation: Any) -> None:
+    schema = properties(color={"default": "red"})
+    filled = checked({"a": {}}, properties(a=schema, b={"default": 1}), annotated(a=annotation))
+    assert filled == {"a": {}, "b": 1}
+    as_a_whole = {**schema, "default": {"size": 1}}
+    assert checked({}, properties(a=as_a_whole), annotated(a=annotation)) == {"a": {"size": 1}}
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        dict,
+        "dict",
+        dict[str, Any],
+        Mapping[str, str],
+        Options,
+        "Options",
+        Options | None,
+        Any,
+        object,
+        "Missing",
+        "1 +",
+        str | dict[str, str],
+        Literal["a"],
+        Literal[Shade.DARK],
+        UNKNOWN,
+        Unresolved,
+        inspect.Parameter.empty,
+    ],
+    ids=str,
+)
+def test_all_is_filled_in_within_what_stays_an_object(annotation: Any) -> None:
+    schema = properties(color={"default": "red"})
+    assert checked({"a": {}}, properties(a=schema), annotated(a=annotation)) == {
+        "a": {"color": "red"}
+    }
+
+
+def test_an_instance_within_a_typed_dictionary_is_left_alone() -> None:
+    inner = properties(color={"default": "red"})
+    schema = properties(
+        a=properties(color={"default": "red"}, model=inner, paint=inner, more=inner)
+    )
+    given: dict[str, Any] = {"a": {"model": {}, "paint": {}, "more": {}}}
+    assert checked(given, schema, annotated(a=Options)) == {
+        "a": {"model": {}, "paint": {}, "more": {"color": "red"}, "color": "red"}
+    }
+
+
+def annotated(**annotations: Any) -> Callable[..., Any]:
+    """Return a function with parameters of those annotations."""
+
+    def function(a: Any = None, b: Any = None) -> None: ...
+
+    del function.__annotations__["a"]
+    shown = {
+        name: each for name, each in annotations.items() if each is not inspect.Parameter.empty
+    }
+    function.__annotations__.update(shown)
+    return function
+
+
+def test_the_annotations_that_somebody_has_resolved_decide() -> None:
+    schema = properties(a=properties(color={"default": "red"}))
+    unresolved = ToolDefinition("paint", "", schema, annotated(a="Elsewhere"))
+    for types, filled in (({}, {"color": "red"}), ({"a": Paint}, {})):
+        assert ArgumentCheck(replace(unresolved, types=types))({"a": {}}) == {"a": filled}
+
+
+def needs(text: str) -> None: ...
+
+
+@pytest.mark.parametrize("default", [5, None])
+def test_an_argument_whose_default_is_not_filled_in_is_required(default: Any) -> None:
+    schema = properties(text={"type": "string", "default": default})
+    assert refused({}, schema, needs).details == (BadArgument("$.text", "is required"),)
+    assert checked({"text": "a"}, schema, needs) == {"text": "a"}
+    supplied = replace(tool(needs, schema), preprocess=dict)
+    assert ArgumentCheck(supplied)({}) == {}
 
 
 def test_a_default_is_copied_for_each_call() -> None:

@@ -436,6 +436,7 @@ CONTAINERS: list[tuple[Any, Any, Any]] = [
     (dict[float, bool], {"0.5": True, "2": False}, {0.5: True, 2: False}),
     (dict[bool, None], {"true": None}, {True: None}),
     (dict[date, Color], {DAY_TEXT: "red"}, {DAY: Color.RED}),
+    (dict[date, Literal[1, True]], {DAY_TEXT: True}, {DAY: True}),
     (dict[Level, int], {"1": 5}, {Level.LOW: 5}),
     (dict[Color, Any], {"red": [DAY_TEXT]}, {Color.RED: [DAY_TEXT]}),
     (dict[timedelta, int], {"1.5": 1}, {timedelta(seconds=1.5): 1}),
@@ -848,7 +849,7 @@ def test_the_error_tells_all_places() -> None:
     assert str(caught.value) == f"when: {NOT_A_DATE}\npeople[0].name: is required"
 
 
-class Tree:
+class TypeAliasType:
     """What ``type Tree = date | list[Tree]`` is since Python 3.12."""
 
     __type_params__ = ()
@@ -859,8 +860,8 @@ class Tree:
 
 
 def test_an_alias_may_refer_to_itself() -> None:
-    assert converted(Tree(), [DAY_TEXT, [[DAY_TEXT], []]]) == [DAY, [[DAY], []]]
-    assert refused(kinds.List[Tree()], [[["x"]]])[0][0] == (0, 0, 0)
+    assert converted(TypeAliasType(), [DAY_TEXT, [[DAY_TEXT], []]]) == [DAY, [[DAY], []]]
+    assert refused(kinds.List[TypeAliasType()], [[["x"]]])[0][0] == (0, 0, 0)
 
 
 def test_an_alias_may_have_parameters() -> None:
@@ -1002,7 +1003,7 @@ def test_what_is_written_as_json_is_read_again(data: st.DataObject) -> None:
 
 ANNOTATIONS = [
     *(annotation for annotation, *_ in SCALARS + CONTAINERS + UNIONS),
-    Person, Span, Circle, Employee, Box[date], Open, Place, Movie, Partial, Tree(),
+    Person, Span, Circle, Employee, Box[date], Open, Place, Movie, Partial, TypeAliasType(),
     Both | Either | Leaf,
 ]  # fmt: skip
 awkward = st.sampled_from(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import json
 import logging
 import sys
 import threading
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import pytest
 
-from sovl_tools import AITool, Tooler, ToolRegistry, tool
+from sovl_tools import AITool, Tooler, ToolRegistry, definition_of, tool
 from sovl_tools.model.errors import ResolutionError
 from tests.running.toolbox import Call, each_way
 
@@ -142,7 +145,7 @@ def leaves() -> list[str]:
     [
         (fails, "the dynamic part properties.one.enum failed: OSError: no network"),
         (leaves, "the dynamic part properties.one.enum failed: SystemExit: 3"),
-        (str, "the dynamic part properties.one.enum returned str, not a list"),
+        (lambda: "a", "the dynamic part properties.one.enum returned str, not a list"),
         (lambda: None, "the dynamic part properties.one.enum returned NoneType, not a list"),
     ],
     ids=["raises", "exits", "text", "nothing"],
@@ -175,11 +178,41 @@ def test_a_tool_comes_back_when_its_part_can_be_had_again() -> None:
     assert kinds == ["a", "unavailable", "a", "invalid_arguments"]
 
 
+@each_way
 @pytest.mark.parametrize(
-    "part", [lambda: {"type": "text"}, lambda: {"enum": [object()]}, lambda: {"pattern": "("}]
+    ("part", "reason"),
+    [
+        (
+            lambda: {"type": "text"},
+            "properties.one.type returned 'text', not a JSON type or a list of them",
+        ),
+        (
+            {"enum": lambda: [object()]},
+            "properties.one.enum[0] returned object, not JSON",
+        ),
+        ({"description": lambda: 5}, "properties.one.description returned 5, not a string"),
+    ],
+    ids=["type", "enum", "description"],
 )
-def test_a_part_that_makes_no_schema_makes_the_tool_unavailable(part: Any) -> None:
+def test_a_part_that_makes_no_schema_leaves_the_tool_out(
+    call: Call, part: Any, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
     @tool(params={"one": part})
+    def choose(one: str) -> str:
+        """Choose one."""
+        return one
+
+    registry = registry_of(choose, Map("roads"))
+    result = call(Tooler(registry), "choose", {"one": "a"})
+    assert result.error is not None
+    words = f"tool 'choose' is not available: the dynamic part {reason}"
+    assert (result.error.kind, result.error.message) == ("unavailable", words)
+    with caplog.at_level(logging.WARNING, "sovl_tools"):
+        assert [each["name"] for each in registry.schemas()] == ["show", "take"]
+
+
+def test_a_pattern_that_does_not_compile_makes_the_tool_unavailable() -> None:
+    @tool(params={"one": lambda: {"pattern": "("}})
     def choose(one: str) -> str:
         """Choose one."""
         return one
@@ -188,6 +221,108 @@ def test_a_part_that_makes_no_schema_makes_the_tool_unavailable(part: Any) -> No
     assert result.error is not None
     assert result.error.kind == "unavailable"
     assert result.error.message.startswith("tool 'choose' is not available: its parameters can't")
+
+
+class Color(Enum):
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"enum": Color},
+        {"enum": lambda: list(Color)},
+        {"enum": lambda: Color},
+        lambda: {"enum": Color},
+    ],
+    ids=["class", "members", "class by a function", "fragment"],
+)
+def test_an_enum_is_its_values(part: Any) -> None:
+    @tool(params={"one": part})
+    def choose(one: str) -> str:
+        """Choose one."""
+        return one
+
+    registry = registry_of(choose)
+    (schema,) = registry.schemas()
+    assert json.loads(json.dumps(schema))["parameters"]["properties"]["one"]["enum"] == ["red"]
+    tooler = Tooler(registry)
+    assert tooler.call_sync("choose", {"one": "red"}).value == "red"
+    assert not tooler.call_sync("choose", {"one": "RED"}).ok
+
+
+@each_way
+def test_a_default_in_a_fragment_that_a_function_makes_is_filled_in(call: Call) -> None:
+    @tool(params={"one": lambda: {"type": "string", "default": "d"}})
+    def choose(one: str) -> str:
+        """Choose one."""
+        return one
+
+    registry = registry_of(choose)
+    assert registry.schemas()[0]["parameters"]["required"] == []
+    assert call(Tooler(registry), "choose", {}).value == "d"
+    assert call(Tooler(registry), "choose", {"one": "e"}).value == "e"
+
+
+@each_way
+@pytest.mark.parametrize(
+    "part", [{"default": lambda: 5}, lambda: {"type": "string", "default": 5}], ids=["value", "all"]
+)
+def test_a_default_that_breaks_its_schema_supplies_nothing(call: Call, part: Any) -> None:
+    @tool(params={"one": part})
+    def choose(one: str) -> str:
+        """Choose one."""
+        return one
+
+    result = call(Tooler(registry_of(choose)), "choose", {})
+    assert result.error is not None
+    assert result.error.kind == "invalid_arguments"
+    assert [each.message for each in result.error.details] == ["is required"]
+    assert call(Tooler(registry_of(choose)), "choose", {"one": "e"}).value == "e"
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"width": 3}, "preprocess returned 'width', which is no parameter"),
+        ({5: 3}, "preprocess returned the key 5, which is no string"),
+    ],
+)
+def test_what_preprocess_adds_for_nobody_is_told(
+    call: Call, more: dict[Any, Any], words: str
+) -> None:
+    @tool(preprocess=lambda arguments: {**arguments, **more})
+    def cut(text: str) -> str:
+        """Cut a text."""
+        return text
+
+    result = call(Tooler(registry_of(cut)), "cut", {"text": "a"})
+    assert result.error is not None
+    assert result.error.message == words
+
+
+def test_what_preprocess_adds_may_be_taken_by_whoever_takes_anything() -> None:
+    def wide(text: str, **more: Any) -> str:
+        """Say it."""
+        return f"{text}{more}"
+
+    @functools.wraps(forecast)
+    def wrapper(city: str, days: int) -> str:
+        return forecast(city) * days
+
+    added = {"text": {"size": 1}, "city": {"days": 2}}
+    for function, value in ((wide, "a{'size': 1}"), (wrapper, "aa")):
+        first = next(iter(definition_of(tool(function)).parameters["properties"]))
+        supply: Callable[..., Any] = functools.partial(dict, **added[first])
+        marked = tool(preprocess=supply)(function)
+        result = Tooler(registry_of(marked)).call_sync(function.__name__, {first: "a"})
+        assert result.value == value
+
+
+def forecast(city: str) -> str:
+    """Tell the weather."""
+    return city
 
 
 def test_a_gate_stays_the_same_whatever_the_schema() -> None:

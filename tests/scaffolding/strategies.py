@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import make_dataclass
+from typing import Any, Literal, NamedTuple, Optional, TypedDict, Union
 
 from hypothesis import strategies as st
 
@@ -115,3 +116,31 @@ def _manifests(draw: st.DrawFn) -> dict[str, Any]:
         "tags": st.just(["a"]),
     }
     return draw(st.fixed_dictionaries({}, optional=optional))
+
+
+def _record(fields: dict[str, Any]) -> Any:
+    return make_dataclass("Made", [*fields.items()])
+
+
+def _of(generic: Any) -> Callable[[Any], Any]:
+    """Return what makes a type of another one, or of a tuple of them."""
+    return lambda each: generic[each]
+
+
+_fields = st.dictionaries(st.sampled_from(["x", "y", "z"]), st.deferred(lambda: _types), max_size=3)
+_values = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3, unique=True)
+_types: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from([int, str, float, bool]),
+    _values.map(tuple).map(_of(Literal)),
+    st.deferred(lambda: _types.map(_of(list))),
+    st.deferred(lambda: _types.map(_of(Optional))),
+    st.deferred(lambda: st.tuples(_types, _types).map(_of(Union))),
+    st.deferred(lambda: st.tuples(_types, _types).map(_of(tuple))),
+    _fields.map(_record),
+    _fields.map(lambda fields: TypedDict("Record", fields)),  # type: ignore[operator]
+)
+
+
+def annotated_types() -> st.SearchStrategy[Any]:
+    """Return types of every kind, nested, classes of one name among them."""
+    return _types

@@ -145,7 +145,9 @@ def test_definitions_come_with_the_properties_that_need_them() -> None:
     assert found["$defs"].keys() == {"Tree", "Point"}
     assert list(found)[-1] == "$defs"
     found = after(made, parameters({"c": {"type": "integer"}}, "c", **{"$defs": own}))
-    assert found["parameters"]["$defs"] == own
+    assert found["parameters"]["$defs"].keys() == {"Tree", "Point", "Tree2"}
+    assert found["parameters"]["$defs"]["Tree"] == own["Tree"]
+    assert found["parameters"]["properties"]["a"] == {"$ref": "#/$defs/Tree2"}
     found = after(made, parameters({"a": {}, "b": {}, "c": {}}, "a", "b", "c"))
     assert "$defs" not in found["parameters"]
 

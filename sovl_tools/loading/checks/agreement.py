@@ -8,11 +8,11 @@ from keyword import iskeyword
 from typing import Any, NamedTuple
 
 from sovl_tools.loading import fitting
-from sovl_tools.loading.schemanodes import SchemaNode
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, rule
 from sovl_tools.model.document import JSON
 from sovl_tools.model.interface import REQUIRED, Interface, Parameter, Signature
 from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.validation.wording import one_of, shown
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from sovl_tools.loading.schemanodes import SchemaNode, nodes
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.schemanodes import SchemaNode, nodes
 from tests.validation.strategies import moderate, schemas
 
 LEAF: dict[str, Any] = {"title": "leaf"}

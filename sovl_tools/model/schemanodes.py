@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
 
-_IN_OBJECT = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-_IN_LIST = ("prefixItems", "allOf", "anyOf", "oneOf")
-_SINGLE = (
+# Keywords with subschemas by name, in a list, and alone.
+IN_OBJECT = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+IN_LIST = ("prefixItems", "allOf", "anyOf", "oneOf")
+SINGLE = (
     "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
     "unevaluatedItems", "unevaluatedProperties", "contentSchema",
 )  # fmt: skip
-_NESTING = {*_IN_OBJECT, *_IN_LIST, *_SINGLE}
+_NESTING = {*IN_OBJECT, *IN_LIST, *SINGLE}
 _PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
 
 
@@ -69,8 +70,8 @@ def _children(node: SchemaNode) -> Iterator[SchemaNode]:
 
 def _members(keyword: str, value: JSON) -> Iterator[tuple[Path, JSON]]:
     """Yield the subschemas under a keyword, each with its key below that."""
-    if keyword in _SINGLE:
+    if keyword in SINGLE:
         yield (), value
     else:
-        for key, child in value.items() if keyword in _IN_OBJECT else enumerate(value):
+        for key, child in value.items() if keyword in IN_OBJECT else enumerate(value):
             yield (key,), child

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.references import Reference, lookup
 from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.references import Reference, lookup
 from sovl_tools.validation import compile_schema
 
 ROOT: dict[str, Any] = {

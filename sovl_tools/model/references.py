@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
@@ -39,7 +40,8 @@ def _unquoted(fragment: str) -> str:
 
 
 def _elsewhere(root: JSON, document: str) -> Reference:
-    if any(document in str(identifier) for identifier in _values(root, "$id")):
+    identifiers = (value.get("$id") for value in _objects(root))
+    if any(isinstance(each, str) and document in each for each in identifiers):
         return Reference()
     return Reference(failure="leads out of the schema, and nothing is fetched")
 
@@ -63,24 +65,22 @@ def _pointed(root: JSON, path: Path) -> Reference:
 
 
 def _anchored(root: JSON, name: str) -> Reference:
-    anchors = {*_values(root, "$anchor"), *_values(root, "$dynamicAnchor")}
-    return (
-        Reference() if name in anchors else Reference(failure="names an anchor that is not there")
-    )
+    for value in _objects(root):
+        if name in (value.get("$anchor"), value.get("$dynamicAnchor")):
+            return Reference(value)
+    return Reference(failure="names an anchor that is not there")
 
 
-def _values(document: JSON, key: str) -> list[str]:
-    """Return the strings under the key anywhere in the document."""
-    found, pending = [], [document]
+def _objects(document: JSON) -> Iterator[dict[str, JSON]]:
+    """Yield the objects anywhere in a document, those above before those in them."""
+    pending = [document]
     while pending:
         value = pending.pop()
         if isinstance(value, dict):
-            pending.extend(value.values())
-            if isinstance(value.get(key), str):
-                found.append(value[key])
+            yield value
+            pending.extend(reversed(value.values()))
         elif isinstance(value, list):
-            pending.extend(value)
-    return found
+            pending.extend(reversed(value))
 
 
 MAX_EXPANSION = 10_000

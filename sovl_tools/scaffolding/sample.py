@@ -1,0 +1,115 @@
+"""A value that fits a schema, to show how a tool is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+from sovl_tools.loading import fitting
+from sovl_tools.model.document import JSON
+from sovl_tools.model.schemanodes import SchemaNode
+from sovl_tools.scaffolding.alternatives import alternatives_of, target_of, values_of
+
+_DEEPEST = 8
+_PLACE = "the sample of a call"
+_FORMATS = {
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "time": "12:00:00Z",
+    "duration": "P1D",
+    "email": "name@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "https://example.com",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
+
+
+def sample_of(parameters: dict[str, JSON], name: str) -> str:
+    """Return a value for a property as ``KEY=VALUE`` takes it: text as it stands, or JSON."""
+    schema = parameters["properties"][name]
+    value = sample(schema, parameters)
+    is_text = isinstance(schema, dict) and schema.get("type") == "string"
+    return value if is_text else json.dumps(value, ensure_ascii=False)
+
+
+def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
+    """Return the first value that comes to mind and fits; the last one if none fits."""
+    value: JSON = "text"
+    found = target_of(schema, root)
+    if not isinstance(found, dict) or depth > _DEEPEST:
+        return value
+    node = SchemaNode(("parameters", "$defs", _PLACE), found, _with(root, found), ("parameters",))
+    for value in _values(found, root, depth):
+        if not fitting.problems(node, value):
+            break
+    return value
+
+
+def _with(root: dict[str, JSON], schema: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a schema that has another one at a place where a reference finds it."""
+    return {**root, "$defs": {**root.get("$defs", {}), _PLACE: schema}}
+
+
+def _values(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[JSON]:
+    yield from values_of(schema) or ()
+    yield from schema.get("examples", ())
+    for each in alternatives_of(schema):
+        if each is not schema:
+            yield sample(each, root, depth + 1)
+    said = schema.get("type", [])
+    kinds = [said] if isinstance(said, str) else said
+    for kind in sorted(kinds, key=lambda kind: kind == "null") or ["string"]:
+        yield from _OF[kind](schema, root, depth)
+
+
+def _texts(schema: dict[str, JSON], _: dict[str, JSON], __: int) -> Iterator[str]:
+    text = _FORMATS.get(schema.get("format", ""), "text")
+    yield text
+    length = schema.get("minLength", len(text))
+    yield (text * (length // len(text) + 1))[: max(length, schema.get("maxLength", 1))]
+    yield text[: schema.get("maxLength", len(text))]
+    yield "1"
+
+
+def _numbers(start: float) -> Callable[..., Iterator[float]]:
+    """Return what yields numbers, from the given one on."""
+
+    def numbers(schema: dict[str, JSON], _: dict[str, JSON], __: int) -> Iterator[float]:
+        yield start
+        for key in ("minimum", "maximum", "multipleOf"):
+            if key in schema:
+                yield schema[key]
+        if "exclusiveMinimum" in schema:
+            yield schema["exclusiveMinimum"] + 1
+        if "exclusiveMaximum" in schema:
+            yield schema["exclusiveMaximum"] - 1
+
+    return numbers
+
+
+def _array(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[list[JSON]]:
+    items = [sample(each, root, depth + 1) for each in schema.get("prefixItems", ())]
+    count = min(schema.get("minItems", 0), _DEEPEST) - len(items)
+    more = [sample(schema.get("items", {}), root, depth + 1)] * count if count > 0 else []
+    yield [*items, *more]
+
+
+def _object(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[JSON]:
+    properties = schema.get("properties", {})
+    yield {
+        name: sample(properties.get(name, {}), root, depth + 1)
+        for name in schema.get("required", ())
+    }
+
+
+_OF: dict[str, Callable[[dict[str, JSON], dict[str, JSON], int], Iterator[JSON]]] = {
+    "string": _texts,
+    "integer": _numbers(1),
+    "number": _numbers(1.5),
+    "boolean": lambda *_: iter([True]),
+    "array": _array,
+    "object": _object,
+    "null": lambda *_: iter([None]),
+}

@@ -1,0 +1,191 @@
+"""Of which member of a union an object is."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Any, Literal, TypedDict
+
+import pytest
+
+from tests.running.test_conversion import converted
+
+kinds: Any = typing  # for annotations that are known only when a test runs
+DAY = date(2026, 1, 31)
+DAY_TEXT = "2026-01-31"
+
+
+class Named(TypedDict, total=False):
+    name: str
+
+
+class Dated(TypedDict, total=False):
+    day: date
+
+
+class Full(TypedDict, total=False):
+    name: str
+    day: date
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+@dataclass
+class Space:
+    x: int
+    y: int = 0
+    z: int = 0
+
+
+@dataclass(init=False)
+class Open:
+    options: dict[str, Any]
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+
+class Holder(TypedDict):
+    inner: Named
+
+
+class DateHolder(TypedDict):
+    inner: Dated
+
+
+GIVEN = {"day": DAY_TEXT}
+MADE = {"day": DAY}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "wanted"),
+    [
+        (Named | Dated, GIVEN, MADE),
+        (Named | Dated | Full, {"name": "a", **GIVEN}, {"name": "a", **MADE}),
+        (Dated | Named, {"other": 1}, {"other": 1}),
+        (list[Named | Dated], [GIVEN, {"name": "a"}], [MADE, {"name": "a"}]),
+        (list[Named] | list[Dated], [GIVEN], [MADE]),
+        (dict[str, Named] | dict[str, Dated], {"a": GIVEN}, {"a": MADE}),
+        (Holder | DateHolder, {"inner": GIVEN}, {"inner": MADE}),
+        (Named | dict[str, date], GIVEN, MADE),
+        (Named | Mapping[str, Any], GIVEN, GIVEN),
+        (Annotated[Named, "a"] | Annotated[Dated, "b"] | None, GIVEN, MADE),
+        (Dated | kinds.Any, {**GIVEN, "other": DAY_TEXT}, {**MADE, "other": DAY_TEXT}),
+        (Point | Space, {"x": 1, "y": 2}, Point(1, 2)),
+        (Point | Space, {"x": 1, "z": 2}, Space(1, 0, 2)),
+        (Open | dict[str, date], GIVEN, Open(**GIVEN)),
+        (Sequence[Named] | Dated, GIVEN, MADE),
+    ],
+    ids=str,
+)
+def test_an_object_is_of_the_member_that_ignores_the_fewest_of_its_keys(
+    annotation: Any, given: Any, wanted: Any
+) -> None:
+    assert converted(annotation, given) == wanted
+    assert converted(list[annotation], [given, given]) == [wanted, wanted]
+
+
+def test_a_member_is_not_tried_after_one_that_ignores_nothing() -> None:
+    made = []
+
+    @dataclass
+    class Noted:
+        x: int
+
+        def __post_init__(self) -> None:
+            made.append(self)
+
+    assert converted(kinds.Union[Point, Noted], {"x": 1}) == Point(1)
+    assert made == []
+
+
+@pytest.fixture(scope="module")
+def pydantic() -> Any:
+    return pytest.importorskip("pydantic")
+
+
+def model(pydantic: Any, name: str, /, **fields: Any) -> Any:
+    return pydantic.create_model(name, **fields)
+
+
+def test_a_model_that_ignores_keys_does_not_hide_one_that_knows_them(pydantic: Any) -> None:
+    short = model(pydantic, "Short", a=(int, ...), b=(int, 0))
+    long = model(pydantic, "Long", a=(int, ...), c=(date, ...))
+    given = {"a": 1, "c": DAY_TEXT}
+    assert converted(short | long, given) == long(a=1, c=DAY)
+    assert converted(short | long, {"a": 1}) == short(a=1)
+    assert converted(short | long, {"a": 1, "d": 1}) == short(a=1)
+    assert converted(kinds.List[short | long], [given]) == [long(a=1, c=DAY)]
+    assert converted(short | Dated, {"a": 1, "day": DAY_TEXT}) == short(a=1)
+
+
+def test_a_discriminator_need_not_be_given(pydantic: Any) -> None:
+    first = model(pydantic, "First", kind=(Literal["a"], "a"), x=(int, 1))
+    second = model(pydantic, "Second", kind=(Literal["b"], "b"), y=(int, 1))
+    assert converted(first | second, {"y": 5}) == second(y=5)
+    assert converted(first | second, {"kind": "b"}) == second()
+    assert converted(first | second, {}) == first()
+
+
+def test_keys_count_that_a_model_ignores_further_down(pydantic: Any) -> None:
+    short = model(pydantic, "Short", a=(int, 0))
+    long = model(pydantic, "Long", c=(date, DAY))
+    given = {"inner": [{"c": DAY_TEXT}]}
+    first = model(pydantic, "First", inner=(kinds.List[short], ...))
+    second = model(pydantic, "Second", inner=(kinds.List[long], ...))
+    assert converted(first | second, given) == second(inner=[long()])
+    rows = [pydantic.RootModel[kinds.Dict[str, each]] for each in (short, long)]
+    assert converted(rows[0] | rows[1], {"any": {"c": DAY_TEXT}}) == rows[1]({"any": long()})
+
+
+def test_keys_are_known_by_any_of_their_names(pydantic: Any) -> None:
+    choices = pydantic.AliasChoices("q", pydantic.AliasPath("p", "r"))
+    short = model(pydantic, "Short", a=(int, 0))
+    see, some = pydantic.Field(0, alias="see"), pydantic.Field(0, validation_alias=choices)
+    long = model(pydantic, "Long", c=(int, see), d=(int, some))
+    for given, wanted in (
+        ({"see": 1}, (1, 0)),
+        ({"q": 1}, (0, 1)),
+        ({"p": {"r": 1}}, (0, 1)),
+    ):
+        made = converted(short | long, given)
+        assert type(made) is long
+        assert (made.c, made.d) == wanted
+    assert type(converted(short | long, {"c": 1})) is short, "it is not known by this name"
+
+
+def test_a_model_may_keep_keys_that_it_does_not_list(pydantic: Any) -> None:
+    short = model(pydantic, "Short", a=(int, 0))
+    keeping = pydantic.create_model("Keeping", __config__={"extra": "allow"}, b=(int, 0))
+    assert converted(short | keeping, {"z": {"y": 1}}) == keeping(z={"y": 1})
+
+
+def test_dataclasses_of_pydantic_know_their_fields(pydantic: Any) -> None:
+    @pydantic.dataclasses.dataclass
+    class Short:
+        a: int = 0
+
+    @pydantic.dataclasses.dataclass
+    class Long:
+        c: int = 0
+
+    assert type(converted(kinds.Union[Short, Long], {"c": 1})) is Long
+
+
+def test_what_says_nothing_of_its_keys_ignores_none(pydantic: Any) -> None:
+    class Custom:
+        def __init__(self, value: Any) -> None:
+            self.value = value
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, *_: Any) -> Any:
+            core = pytest.importorskip("pydantic_core").core_schema
+            return core.no_info_plain_validator_function(cls)
+
+    assert converted(kinds.Union[Custom, Dated], GIVEN).value == GIVEN

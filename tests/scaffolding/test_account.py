@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from sovl_tools import tool
+from sovl_tools.model.errors import InferenceError
+from sovl_tools.scaffolding.account import account_of
+from sovl_tools.scaffolding.folder import folder_for
+from sovl_tools.scaffolding.manifest import manifest_of
+from sovl_tools.scaffolding.writable import unwritable
+from tests.scaffolding.test_drift import after, parameters
+
+HALF = "it holds half of a surrogate pair"
+TOO_LARGE = "it is not a number that JSON can hold"
+
+
+@tool(
+    name="other",
+    title="Other",
+    description="By @tool.",
+    params={"a": {"minimum": 3}},
+    param_descriptions={"a": "The a."},
+    required=["a", "b"],
+    tags=["t"],
+    category="c",
+    version="1.0",
+    instructions="Mind it.",
+    activation_phrases=["do it"],
+    examples=[{"input": {"a": 3, "b": 1}}],
+    annotations={"read_only": True},
+    output_schema={"type": "object"},
+    execution={"timeout": 5},
+    requires={"env": ["HOME"]},
+    metadata={"x": (1, 2)},
+)
+def decorated(a: int, b: int = 1) -> int:
+    """Do it.
+
+    Args:
+        b: The b.
+    """
+    return a + b
+
+
+FIELDS = {
+    "examples": [{"input": {"a": 3, "b": 1}}],
+    "tags": ["t"],
+    "activation_phrases": ["do it"],
+    "category": "c",
+    "version": "1.0",
+    "instructions": "Mind it.",
+    "output_schema": {"type": "object"},
+    "annotations": {"read_only": True},
+    "execution": {"timeout": 5},
+    "requires": {"env": ["HOME"]},
+    "metadata": {"x": [1, 2]},
+}
+PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "integer", "description": "The a.", "minimum": 3},
+        "b": {"type": "integer", "description": "The b."},
+    },
+    "required": ["a", "b"],
+}
+
+
+def test_a_manifest_says_what_the_decorator_does() -> None:
+    found = manifest_of("made", account_of(decorated))
+    head = {"name": "made", "title": "Other", "description": "By @tool."}
+    assert found == {**head, "parameters": PARAMETERS, **FIELDS}
+    assert list(found)[:4] == ["name", "title", "description", "parameters"]
+
+
+def test_a_manifest_gets_what_the_decorator_says_and_keeps_its_own() -> None:
+    document = {**parameters({}), "tags": ["mine"], "execution": {"mode": "thread"}}
+    found = after(decorated, document)
+    own = {"tags": ["mine"], "execution": {"mode": "thread", "timeout": 5}, "title": "Other"}
+    assert found == {**document, **FIELDS, **own, "parameters": PARAMETERS}
+    assert after(decorated, found) == found
+
+
+def test_a_section_that_is_none_stays_for_validate_to_tell() -> None:
+    document = {**parameters({}), "annotations": []}
+    assert after(decorated, document)["annotations"] == []
+
+
+def test_what_wraps_a_decorated_function_has_its_definition() -> None:
+    @functools.wraps(decorated)
+    def outer(*arguments: Any, **more: Any) -> Any: ...
+
+    assert account_of(outer).fields == FIELDS | {"title": "Other"}
+
+
+def test_a_description_that_nobody_gave_is_none() -> None:
+    @tool(name="other")
+    def made(a: int) -> None: ...
+
+    assert account_of(made).documentation.description == ""
+    assert manifest_of("made", account_of(made))["description"].startswith("Say what made does")
+
+
+def refusal(function: Any) -> str:
+    with pytest.raises(InferenceError) as caught:
+        folder_for("made", function, module="m", attribute="f")
+    return str(caught.value).partition("<locals>.")[2] or str(caught.value)
+
+
+def test_a_function_in_a_schema_is_refused_with_its_parameter() -> None:
+    @tool(params={"a": {"enum": lambda: ["x"]}, "c": {"default": lambda: 1}})
+    def made(a: str, b: int, c: int = 2) -> None: ...
+
+    assert refusal(made).startswith("made: 'a': there is a function in its schema")
+    account = account_of(made)
+    assert account.errors.keys() == {"a", "c"}
+    assert account.parameters["properties"].keys() == {"b"}
+    assert account.parameters["required"] == ["b"]
+
+
+@pytest.mark.parametrize("step", ["preprocess", "postprocess"])
+def test_a_step_around_the_function_is_refused(step: str) -> None:
+    def made(a: str) -> None: ...
+
+    marks: dict[str, Any] = {step: lambda value: value}
+    assert refusal(tool(**marks)(made)).startswith(f"made: its {step} is not called, because")
+
+
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        ({"metadata": {"when": object()}}, "'metadata' can't be written: it holds 'object'"),
+        ({"metadata": {"x": "\ud800"}}, f"'metadata' can't be written: {HALF}"),
+        ({"annotations": {"read_only": "yes"}}, "'annotations' can't be written: must be "),
+        ({"params": {"a": {"minimum": "3"}}}, "'a': its 'minimum' must be a number"),
+        ({"params": {"a": {"pattern": "\ud800"}}}, f"'a': its schema can't be written: {HALF}"),
+    ],
+)
+def test_marks_that_no_manifest_can_have_are_refused(marks: dict[str, Any], words: str) -> None:
+    def made(a: str) -> None: ...
+
+    assert words in refusal(tool(**marks)(made))
+    account = account_of(made)
+    assert "annotations" not in account.fields
+
+
+def test_a_default_of_what_the_function_needs_is_left_out() -> None:
+    @tool(params={"a": {"default": 5}})
+    def made(a: int) -> None: ...
+
+    account = account_of(made)
+    assert account.parameters == {
+        "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
+    }  # fmt: skip
+    assert account.notes == ("the default of 'a' is left out: the function has none",)
+
+
+@dataclass
+class Inner:
+    text: str = "\ud800"
+
+
+def test_defaults_that_no_text_can_hold_are_left_out() -> None:
+    def made(
+        a: str = "\ud800", b: int = 10**400, c: int = 1, d: Inner | None = None, e: Any = -(10**400)
+    ) -> None: ...
+
+    account = account_of(made)
+    assert account.parameters["properties"] == {
+        "a": {"type": "string"},
+        "b": {"type": "integer"},
+        "c": {"type": "integer", "default": 1},
+        "d": {
+            "type": "object",
+            "properties": {"text": {"type": "string"}},
+            "required": [],
+            "additionalProperties": False,
+        },
+        "e": {},
+    }
+    assert {*account.notes} == {
+        f"the default of 'a' is left out: {HALF}",
+        f"the default of 'b' is left out: {TOO_LARGE}",
+        f"the default of 'd.text' is left out: {HALF}",
+        f"the default of 'e' is left out: {TOO_LARGE}",
+    }
+
+
+def test_texts_that_no_text_can_hold_are_left_out() -> None:
+    def made(a: Annotated[int, "\ud800"], b: int) -> None: ...
+
+    made.__doc__ = "Do \ud800.\n\nArgs:\n    b: The \ud800.\n"
+    account = account_of(made)
+    assert account.documentation == ("", {}, None)
+    assert account.parameters["properties"] == {"a": {"type": "integer"}, "b": {"type": "integer"}}
+    assert f"the description is left out: {HALF}" in account.notes
+
+
+def test_values_that_no_text_can_hold_are_refused_wherever_they_stand() -> None:
+    @dataclass
+    class Choice:
+        value: Literal["\ud800"]
+
+    def made(a: list[Choice], b: Choice, c: int) -> None: ...
+
+    made.__annotations__ = {"a": list[Choice], "b": Choice, "c": int}
+    account = account_of(made)
+    assert account.errors.keys() == {"a", "b"}
+    assert account.parameters["required"] == ["c"]
+    assert f"'a': its schema can't be written: {HALF}" in refusal(made)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"a": [1, 1.5, True, None, ("b",)]}, None),
+        ({"\udfff": 1}, HALF),
+        ([float("nan")], TOO_LARGE),
+        (-(10**400), TOO_LARGE),
+        ({1, 2}, "it holds 'set', which is no JSON"),
+    ],
+)
+def test_what_a_text_can_hold(value: Any, reason: str | None) -> None:
+    assert unwritable(value) == reason

@@ -1,0 +1,379 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import pytest
+from annotated_types import Ge, Le
+from hypothesis import given
+
+from sovl_tools import tool
+from sovl_tools.authoring.inference import schema_of
+from sovl_tools.scaffolding.account import account_of
+from sovl_tools.scaffolding.differing import differences
+from sovl_tools.scaffolding.drift import mended
+from sovl_tools.scaffolding.manifest import manifest_of
+from sovl_tools.scaffolding.naming import renamed
+from sovl_tools.scaffolding.sample import sample
+from sovl_tools.validation import compile_schema
+from tests.scaffolding.strategies import annotated_types
+from tests.scaffolding.test_drift import after, parameters
+from tests.validation.strategies import moderate
+
+
+@dataclass
+class Place:
+    city: str
+    zone: int = 1
+
+
+@dataclass
+class Trip:
+    start: Place
+    end: Place | None = None
+
+
+@dataclass
+class Node:
+    value: int
+    others: list[Node]
+
+
+class Unit(Enum):
+    METRE = "metre"
+    FOOT = "foot"
+
+
+class Open(TypedDict):
+    value: int
+    more: NotRequired[str]
+
+
+CITY = {"type": "string", "description": "By hand."}
+OLD_PLACE = {"type": "object", "properties": {"city": CITY}, "required": []}
+PLACE = schema_of(Place)
+DIFFERENT = "ST408 'a' is {!r} in the manifest, but the function takes {!r}"
+
+
+def taking(annotation: Any, default: Any = ...) -> Any:
+    """Return a function of one parameter ``a``."""
+
+    def made(a): ...  # type: ignore[no-untyped-def] # noqa: ANN001,ANN202
+
+    made.__annotations__ = {"a": annotation}
+    made.__defaults__ = () if default is ... else (default,)
+    return made
+
+
+def mended_one(annotation: Any, schema: Any, *, prune: bool = False, **more: Any) -> Any:
+    """Return what becomes of a property ``a`` that was written by hand."""
+    found = after(taking(annotation), parameters({"a": schema}, "a", **more), prune=prune)
+    return found["parameters"]["properties"]["a"]
+
+
+def told(annotation: Any, schema: Any, *, default: Any = ..., **more: Any) -> list[tuple[str, str]]:
+    """Return the codes and messages of what can't be mended."""
+    function = taking(annotation, default)
+    found = after(function, parameters({"a": schema}, "a", **more))["parameters"]
+    own = renamed(found, account_of(function).parameters)
+    return [(each.rule.code, each.finding.message) for each in differences(found, own)]
+
+
+def test_a_field_is_added_with_its_requirement() -> None:
+    found = mended_one(Place, OLD_PLACE)
+    assert found == {
+        "type": "object",
+        "properties": {"city": CITY, "zone": {"type": "integer", "default": 1}},
+        "required": ["city"],
+    }
+
+
+def test_fields_are_added_to_an_object_that_lists_none() -> None:
+    found = mended_one(Place, {"type": "object", "description": "Where."})
+    assert found["properties"] == PLACE["properties"]
+    assert mended_one(Place, {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "around"),
+    [
+        (list[Place], lambda inner: {"type": "array", "items": inner}),
+        (dict[str, Place], lambda inner: {"type": "object", "additionalProperties": inner}),
+        (
+            tuple[int, Place],
+            lambda inner: {"type": "array", "prefixItems": [{"type": "integer"}, inner]},
+        ),
+        (Place | None, lambda inner: {"anyOf": [inner, {"type": "null"}]}),
+        (int | Place, lambda inner: {"anyOf": [{"type": "integer"}, inner]}),
+        (int | Place, lambda inner: inner),
+        (Trip, lambda inner: {"type": "object", "properties": {"start": inner}}),
+        (Place, lambda inner: {"oneOf": [inner]}),
+    ],
+)
+def test_a_field_is_added_wherever_it_lies(annotation: Any, around: Any) -> None:
+    found = mended_one(annotation, around(OLD_PLACE))
+    assert '"zone": {"type": "integer", "default": 1}' in str(found).replace("'", '"')
+    assert "By hand." in str(found)
+
+
+def test_a_definition_is_mended_where_it_is_referred_to() -> None:
+    def made(a: Place, b: Place) -> None: ...
+
+    known: dict[str, Any] = {"a": {"$ref": "#/$defs/Spot"}}
+    found = after(made, parameters(known, **{"$defs": {"Spot": OLD_PLACE}}))["parameters"]
+    assert found["properties"]["b"] == {"$ref": "#/$defs/Spot"}
+    assert list(found["$defs"]) == ["Spot"]
+    assert found["$defs"]["Spot"]["properties"].keys() == {"city", "zone"}
+
+
+def test_a_definition_that_refers_to_itself_is_mended_once() -> None:
+    old = {"type": "object", "properties": {"others": {"items": {"$ref": "#/$defs/Node"}}}}
+    found = after(
+        taking(Node), parameters({"a": {"$ref": "#/$defs/Node"}}, **{"$defs": {"Node": old}})
+    )
+    assert found["parameters"]["$defs"]["Node"]["properties"] == {
+        "value": {"type": "integer"},
+        "others": {"items": {"$ref": "#/$defs/Node"}},
+    }
+
+
+def test_a_definition_that_two_types_share_is_told_and_left_alone() -> None:
+    def made(a: Place, b: Trip) -> None: ...
+
+    known = {"a": {"$ref": "#/$defs/Any"}, "b": {"$ref": "#/$defs/Any"}}
+    shared = {"type": "object", "properties": {"city": CITY}}
+    document = parameters(known, "a", "b", **{"$defs": {"Any": shared}})
+    assert after(made, document) == document
+    schema = document["parameters"]
+    own = renamed(schema, account_of(made).parameters)
+    assert [each.finding.message for each in differences(schema, own)] == [
+        "the function needs 'a.city', which the manifest lacks",
+        "'b.city' is not taken by the function",
+        "the function needs 'b.start', which the manifest lacks",
+    ]
+
+
+def test_a_new_property_leaves_the_definitions_of_others_alone() -> None:
+    def made(a: str, b: Place, c: Place, d: Trip) -> None: ...
+
+    text = {"type": "string"}
+    found = after(made, parameters({"a": text}, "a", **{"$defs": {"Place": text}}))["parameters"]
+    assert found["$defs"] == {"Place": text, "Place2": PLACE}
+    assert found["properties"]["b"] == {"$ref": "#/$defs/Place2"}
+    assert found["properties"]["d"]["properties"]["start"] == {"$ref": "#/$defs/Place2"}
+    again = after(made, {"name": "made", "parameters": found})
+    assert again["parameters"] == found
+
+
+def test_a_definition_is_new_if_what_it_needs_is() -> None:
+    def made(a: str, b: Trip, c: Trip, d: Place) -> None: ...
+
+    own = account_of(made).parameters["$defs"]
+    known = {"Trip": own["Trip"], "Place": {"type": "string"}}
+    found = after(made, parameters({"a": {"type": "string"}}, "a", **{"$defs": known}))
+    schema = found["parameters"]
+    assert schema["properties"]["b"] == {"$ref": "#/$defs/Trip2"}
+    assert schema["$defs"]["Trip2"]["properties"]["start"] == {"$ref": "#/$defs/Place2"}
+    assert (schema["$defs"]["Trip"], schema["$defs"]["Place"]) == (own["Trip"], {"type": "string"})
+
+
+def test_a_definition_that_says_the_same_is_used() -> None:
+    def made(a: str, b: Place, c: Place) -> None: ...
+
+    document = parameters({"a": {"type": "string"}}, "a", **{"$defs": {"Place": PLACE}})
+    found = after(made, document)["parameters"]
+    assert found["$defs"] == {"Place": PLACE}
+    assert found["properties"]["c"] == {"$ref": "#/$defs/Place"}
+
+
+def test_a_definition_of_another_type_is_not_used_although_the_property_refers_to_it() -> None:
+    def made(a: Place, b: Place) -> None: ...
+
+    text = {"type": "string"}
+    document = parameters({"a": {"$ref": "#/$defs/Place"}}, "a", **{"$defs": {"Place": text}})
+    found = after(made, document)["parameters"]
+    assert found["$defs"] == {"Place": text, "Place2": PLACE}
+    assert found["properties"]["b"] == {"$ref": "#/$defs/Place2"}
+
+
+def test_a_definition_that_says_nothing_of_types_is_used_as_its_author_wants_it() -> None:
+    def made(a: Place, b: Place) -> None: ...
+
+    said = {"description": "By hand."}
+    document = parameters({"a": {"$ref": "#/$defs/Any"}}, "a", **{"$defs": {"Any": said}})
+    found = after(made, document)["parameters"]
+    assert (found["$defs"], found["properties"]["b"]) == ({"Any": said}, {"$ref": "#/$defs/Any"})
+
+
+def test_references_in_a_circle_are_left_alone() -> None:
+    document = parameters(
+        {"a": {"$ref": "#/$defs/A"}}, "a", **{"$defs": {"A": {"$ref": "#/$defs/A"}}}
+    )
+    assert after(taking(Place), document) == document
+
+
+@pytest.mark.parametrize(
+    ("schema", "values"),
+    [
+        ({"type": "string", "enum": ["m", "foot"]}, ["m", "foot", "metre"]),
+        ({"enum": ["metre", None]}, ["metre", None, "foot"]),
+        ({"type": "string"}, ["metre", "foot"]),
+        ({"type": ["string", "null"]}, None),
+        ({"type": "string", "const": "foot"}, None),
+        ({}, None),
+        ({"type": "integer"}, None),
+    ],
+)
+def test_values_are_added_to_those_that_are_listed(schema: Any, values: Any) -> None:
+    assert mended_one(Unit, schema).get("enum") == values
+
+
+def test_values_and_fields_that_are_not_taken_go_only_if_they_are_pruned() -> None:
+    schema: Any = {"type": "string", "enum": ["m", "foot", "metre"]}
+    assert mended_one(Unit, schema) == schema
+    assert mended_one(Unit, schema, prune=True)["enum"] == ["foot", "metre"]
+    schema = {**PLACE, "properties": {**PLACE["properties"], "b": {}}, "required": ["city", "b"]}
+    assert mended_one(Place, schema) == schema
+    assert mended_one(Place, schema, prune=True) == PLACE
+    schema = {"type": "object", "properties": {"value": {}, "own": {}}, "required": ["value"]}
+    assert mended_one(Open, schema, prune=True)["properties"].keys() == {"value", "own", "more"}
+
+
+def test_alternatives_are_added_to_those_that_are_listed() -> None:
+    schema = {"anyOf": [{"type": "integer", "minimum": 3}]}
+    found = mended_one(int | Place | None, schema)
+    assert found == {"anyOf": [{"type": "integer", "minimum": 3}, PLACE]}
+    assert mended_one(int | str, {"type": "integer"}) == {"type": "integer"}
+
+
+def test_items_are_described_where_nothing_is_said_of_them() -> None:
+    assert mended_one(list[int], {"type": "array"})["items"] == {"type": "integer"}
+    assert mended_one(list[int], {"type": "array", "items": {}})["items"] == {}
+    known = {"type": "array", "prefixItems": [{"type": "integer", "minimum": 3}]}
+    found = mended_one(tuple[int, str], known)
+    assert found["prefixItems"] == [{"type": "integer", "minimum": 3}, {"type": "string"}]
+
+
+def test_constraints_are_added_unless_they_contradict_what_is_there() -> None:
+    assert mended_one(Annotated[int, Ge(3)], {"type": "integer"})["minimum"] == 3
+    assert mended_one(Annotated[int, Ge(3)], {"type": "integer", "minimum": 5})["minimum"] == 5
+    others: list[Any] = [{"type": "integer", "minimum": 5}, {"type": "string"}, {}, {"allOf": []}]
+    for schema in others:
+        assert mended_one(Annotated[int, Le(3)], schema) == schema
+
+
+@pytest.mark.parametrize(
+    ("annotation", "schema", "expected"),
+    [
+        (int, {"type": "string"}, DIFFERENT.format("string", "integer")),
+        (float, {"type": "integer"}, ""),
+        (int, {"type": "number"}, DIFFERENT.format("number", "integer")),
+        (int, {"type": ["integer", "null"]}, ""),
+        (int | None, {"type": ["integer", "null"]}, ""),
+        (list[int], {"type": "array", "items": {"type": "string"}},
+         "ST408 'a[]' is 'string' in the manifest, but the function takes 'integer'"),
+        (Place, {**PLACE, "properties": {"city": {"type": "integer"}}},
+         "ST408 'a.city' is 'integer' in the manifest, but the function takes 'string'"),
+        (Unit, {"enum": [1]}, DIFFERENT.format("integer", "string")),
+        (Unit, {"enum": ["metre", "m"]}, "ST408 \"m\" is no value that the function takes for 'a'"),
+        (Unit, {"const": "m"}, "ST408 \"m\" is no value that the function takes for 'a'"),
+        (Unit, {"enum": ["metre", None]}, ""),
+        (Place, {**PLACE, "properties": {"b": {}}}, "ST404 'a.b' is not taken by the function"),
+        (Place, {**PLACE, "properties": {"b": {}}, "required": ["b"]},
+         "ST402 'a.b' is not taken by the function"),
+        (Open, {"type": "object", "properties": {"b": {}}}, ""),
+        (Place, {**PLACE, "properties": {"zone": {"type": "integer", "default": 2}}},
+         "ST407 'a.zone' is 1 by default, 2 in the manifest"),
+        (Place, {"type": "object", "properties": {"city": {"type": "string", "default": "Oslo"}}},
+         "ST312 'a.city' is required, so its default is never used"),
+        (Annotated[int, Ge(3)], {"type": "integer", "maximum": 2},
+         "ST408 'a' has the maximum 2, but minimum 3 to the function"),
+        (tuple[int, int], {"type": "array", "minItems": 3, "maxItems": 3},
+         "ST408 'a' has the minItems 3, but maxItems 2 to the function"),
+        (int | Place, {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
+         "ST408 'a' is here none of the alternatives that the function takes"),
+        (int | Place, {"oneOf": [{"type": "object", "properties": {"b": {}}}, {}]},
+         "ST408 'a' is here none of the alternatives that the function takes"),
+        (Any, {"type": "string", "enum": ["a"]}, ""),
+    ],
+)  # fmt: skip
+def test_what_contradicts_the_function_is_told(annotation: Any, schema: Any, expected: str) -> None:
+    assert [" ".join(each) for each in told(annotation, schema)] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("default", "written", "expected"),
+    [
+        (3, 4, ["ST407"]),
+        (3, 3.0, []),
+        (1, True, ["ST407"]),
+        (None, 4, []),
+        (..., 4, ["ST312"]),
+    ],
+)  # fmt: skip
+def test_a_default_that_differs_is_told(default: Any, written: Any, expected: list[str]) -> None:
+    annotation = int if default is not None else int | None
+    found = told(annotation, {"default": written}, default=default)
+    assert [code for code, _ in found] == expected
+
+
+def test_a_default_counts_where_it_stands_beside_a_reference() -> None:
+    def made(a: Literal[1, 2] = 1) -> None: ...
+
+    number = {"One": {"type": "integer"}}
+    schema = parameters({"a": {"$ref": "#/$defs/One", "default": 2}}, **{"$defs": number})
+    own = account_of(made).parameters
+    found = [each.finding.place for each in differences(schema["parameters"], own)]
+    assert [place.path for place in found] == [("parameters", "properties", "a", "default")]  # type: ignore[union-attr]
+
+
+def test_what_the_decorator_says_of_a_parameter_is_added() -> None:
+    @tool(params={"a": {"minimum": 3, "x-unit": "m"}}, param_descriptions={"a": "By @tool."})
+    def made(a: int) -> None: ...
+
+    found = after(made, parameters({"a": {"type": "integer"}}, "a"))["parameters"]
+    assert found["properties"]["a"] == {
+        "type": "integer", "description": "By @tool.", "minimum": 3, "x-unit": "m",
+    }  # fmt: skip
+
+
+def lost(found: Any, written: Any, path: str = "") -> list[str]:
+    """Return the paths of what is no longer there; lists may have grown."""
+    if isinstance(written, dict) and isinstance(found, dict):
+        return [
+            each for key in written for each in lost(found.get(key), written[key], f"{path}/{key}")
+        ]
+    if isinstance(written, list) and isinstance(found, list) and len(found) >= len(written):
+        return [
+            each
+            for index, value in enumerate(written)
+            for each in lost(found[index], value, f"{path}/{index}")
+        ]
+    return [] if found == written else [path]
+
+
+@moderate
+@given(old=annotated_types(), new=annotated_types())
+def test_after_any_drift_a_manifest_serves_the_function_or_something_is_told(
+    old: Any, new: Any
+) -> None:
+    before = manifest_of("made", account_of(taking(old)))
+    account = account_of(taking(new))
+    document = mended(before, account, name="made")
+    assert mended(document, account, name="made") == document
+    assert lost(document, before) == []
+    schema = document["parameters"]
+    if not list(differences(schema, renamed(schema, account.parameters))):
+        compile_schema(schema)
+        value = {"a": sample(schema["properties"]["a"], schema)}
+        assert compile_schema(account.parameters).problems(value) == []
+
+
+@moderate
+@given(annotated_types())
+def test_a_manifest_of_the_function_itself_needs_no_mending(annotation: Any) -> None:
+    account = account_of(taking(annotation))
+    document = manifest_of("made", account)
+    assert mended(document, account, name="made") == document
+    assert list(differences(document["parameters"], account.parameters)) == []
