@@ -18,8 +18,9 @@ from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Catalog, CatalogChange, LoadReport, Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ResolutionError, ToolNotFoundError
+from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.model.export import Export
 from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.journal import log_change, log_load
@@ -48,6 +49,7 @@ class ToolRegistry:
         self._found: tuple[Diagnostic, ...] = ()
         self._report: tuple[Catalog, object, LoadReport] | None = None
         self._phrases: tuple[Catalog, PhraseIndex] | None = None
+        self._exporter: Any = None
 
     @classmethod
     def from_directory(
@@ -125,7 +127,50 @@ class ToolRegistry:
 
         A tool with a dynamic part that can't be had just now is left out, with a warning.
         """
-        return [schema for tool in self for schema in _schemas(tool)]
+        found: list[dict[str, JSON]] = copied(self.definitions("json-schema"))
+        return found
+
+    def export(
+        self,
+        format: str,  # noqa: A002 - the word that everybody knows
+        *,
+        strict: bool = False,
+        tools: Collection[str] | None = None,
+        cache_control: dict[str, JSON] | None = None,
+        defer_loading: Collection[str] = (),
+    ) -> Export:
+        """Return the tools in a provider's format, with what that loses.
+
+        It is kept until tools change, unless functions make a schema.
+
+        Args:
+            format: ``json-schema``, ``openai``, ``openai-responses``, ``anthropic``, ``gemini``,
+                ``openrouter``, ``mcp``, ``openapi`` or ``prompt``.
+            strict: convert schemas to what the provider can enforce, where that can be done.
+            tools: names of the tools that are wanted, in their order; None for all.
+            cache_control: for Anthropic, such as ``{"type": "ephemeral"}``: set on the last
+                definition that can be cached.
+            defer_loading: for Anthropic, names of tools that are found by searching only.
+
+        Raises:
+            ValueError: there is no such format.
+            ToolNotFoundError: there is no tool of one of the names.
+        """
+        from sovl_tools.loading.exporting import Exporter  # noqa: PLC0415 - 10 ms for its users
+
+        if self._exporter is None:
+            self._exporter = Exporter()
+        chosen = None if tools is None else [self[name] for name in tools]
+        options = {"cache_control": cache_control, "defer_loading": frozenset(defer_loading)}
+        made: Export = self._exporter.export(self.catalog, format, chosen, strict=strict, **options)
+        return made
+
+    def definitions(self, format: str, **options: Any) -> Any:  # noqa: A002 - as above
+        """Return ``export(format, …).definitions``, shared by all who ask.
+
+        Arguments of strict definitions have to be restored by the export.
+        """
+        return self.export(format, **options).definitions
 
     def prompt_instructions(self) -> str:
         """Return what the tools want a system prompt to say, joined by blank lines."""
@@ -342,13 +387,6 @@ class ToolRegistry:
     def step_handlers(self) -> Mapping[str, StepHandler]:
         """The step handlers that tools bring for procedures, by action."""
         return self.catalog.step_handlers
-
-
-def _schemas(tool: ToolDefinition) -> Iterator[dict[str, JSON]]:
-    try:
-        yield tool.to_schema()
-    except ResolutionError as error:
-        _LOGGER.warning("tool %s is left out: %s", tool.name, error)
 
 
 def _changed(

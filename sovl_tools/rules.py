@@ -8,6 +8,7 @@ from sovl_tools.loading.checks import (
     code,
     file,
     folder,
+    formats,
     manifest,
     module,
     offer,
@@ -25,6 +26,7 @@ FAMILIES = {
     "ST6": "phrases and step handlers",
     "ST7": "tools in code",
     "ST8": "between tools",
+    "ST9": "providers' formats",
 }
 
 _RULES = (
@@ -54,6 +56,7 @@ _RULES = (
     between.duplicate_tool,
     between.same_action,
     between.same_phrase,
+    *formats.RULES,
 )
 
 RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_RULES, key=lambda rule: rule.code)}

@@ -3,7 +3,8 @@
 ``expected.txt`` is what ``sovl-tools validate`` prints, without its last line. Where the case has
 an ``arguments.txt``, those are its arguments, because the case needs more than one directory, or
 the child process of ``validate``. Where it has ``plugins`` instead of ``tools``, that is a
-directory of modules, which ``load_modules`` takes. After a change that is meant,
+directory of modules, which ``load_modules`` takes. Where it has a ``target.txt``, it is about what
+that format loses. After a change that is meant,
 ``scripts/test tests/test_cases.py --bless`` writes the files anew.
 """
 
@@ -21,6 +22,7 @@ import pytest
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.collecting import collect, report_of
 from sovl_tools.loading.combining import combine
+from sovl_tools.loading.exporting import checked
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.reporting import text
@@ -33,8 +35,13 @@ NAMES = sorted(path.name for path in CASES.iterdir())
 HEALTHY = "zz_healthy"
 IMPORTS_NEEDED = ("ST501", "ST502-in-a-helper", "ST503", "ST605-takes", "ST802-registered")
 COMMANDS = [name for name in NAMES if (CASES / name / "arguments.txt").exists()]
-PLUGINS = [name for name in NAMES if (CASES / name / "plugins").exists()]
-PLAIN = [name for name in NAMES if name not in {*COMMANDS, *PLUGINS}]
+PLUGINS = [
+    name
+    for name in NAMES
+    if (CASES / name / "plugins").exists() and not (CASES / name / "target.txt").exists()
+]
+EXPORTED = [name for name in NAMES if (CASES / name / "target.txt").exists()]
+PLAIN = [name for name in NAMES if name not in {*COMMANDS, *PLUGINS, *EXPORTED}]
 
 Expected = Callable[[str, str], None]
 
@@ -44,7 +51,8 @@ def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     """Copy a case into the current directory, with a healthy tool beside it."""
     name: str = request.param
     shutil.copytree(CASES / name, tmp_path, dirs_exist_ok=True)
-    add_healthy(tmp_path / "plugins" if name in PLUGINS else tmp_path / "tools" / HEALTHY)
+    plugins = tmp_path / "plugins"
+    add_healthy(plugins if plugins.exists() else tmp_path / "tools" / HEALTHY)
     monkeypatch.chdir(tmp_path)
     return name
 
@@ -92,6 +100,17 @@ def expected(request: pytest.FixtureRequest) -> Expected:
 @pytest.mark.parametrize("case", [*PLAIN, *PLUGINS], indirect=True)
 def test_a_case_says_what_is_expected(case: str, expected: Expected) -> None:
     expected(case, shown(loaded().report))
+
+
+@pytest.mark.parametrize("case", EXPORTED, indirect=True)
+def test_a_format_says_what_it_loses_of_a_case(case: str, expected: Expected) -> None:
+    registry = loaded()
+    text = Path("target.txt").read_text(encoding="utf-8").strip()
+    export = registry.export(text.removesuffix("-strict"), strict=text.endswith("-strict"))
+    expected(case, shown(LoadReport((), export.diagnostics)))
+    if not Path("plugins").exists():
+        known = registry.catalog.candidates
+        assert checked(known, [text]) == export.diagnostics, "the manifest alone says the same"
 
 
 @pytest.mark.parametrize("case", COMMANDS, indirect=True)

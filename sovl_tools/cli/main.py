@@ -15,11 +15,12 @@ COMMANDS = {
     "list": ("sovl_tools.cli.list:list_tools", "List the tools."),
     "show": ("sovl_tools.cli.show:show", "Show one tool."),
     "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
+    "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
     "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
     "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
     "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
-    "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls by tool."),
+    "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls, or the tokens of definitions."),
     "explain": ("sovl_tools.cli.explain:explain", "Explain a diagnostic code."),
     "schema": ("sovl_tools.cli.schema:schema", "Print a published JSON Schema."),
 }

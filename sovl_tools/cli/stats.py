@@ -13,7 +13,7 @@ from typing import BinaryIO, get_args
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, write
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, tools_option, write
 from sovl_tools.cli.documents import serialized
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.result import FailureKind
@@ -27,7 +27,8 @@ EXAMPLES = """\b
 Examples:
   sovl-tools stats calls.jsonl
   sovl-tools stats calls.jsonl --tool 'search_*' --format json
-  tail -n 1000 calls.jsonl | sovl-tools stats -"""
+  tail -n 1000 calls.jsonl | sovl-tools stats -
+  sovl-tools stats --tokens --target openai-strict,anthropic"""
 
 _RECORD: dict[str, JSON] = {
     "type": "object",
@@ -52,8 +53,14 @@ _GAP = "  "
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
+@click.argument("file", required=False, type=click.Path())
+@tools_option
+@code_option
 @click.option("--tool", "pattern", metavar="PATTERN", help="Only these tools: a shell pattern.")
+@click.option("--tokens", is_flag=True, help="Estimate the tokens of the tools' definitions.")
+@click.option(
+    "--target", multiple=True, metavar="TARGETS", help="With --tokens: for these formats."
+)
 @click.option(
     "--format",
     "format_",
@@ -62,12 +69,32 @@ _GAP = "  "
     show_default=True,
 )
 @click.pass_context
-def stats(ctx: click.Context, *, file: str, pattern: str | None, format_: str) -> None:
+def stats(
+    ctx: click.Context,
+    *,
+    file: str | None,
+    tools: tuple[str, ...],
+    entry_points: bool,
+    pattern: str | None,
+    tokens: bool,
+    target: tuple[str, ...],
+    format_: str,
+) -> None:
     """Sum up the calls that JsonLines wrote to FILE, by tool; - is the standard input.
 
     Times are in seconds in JSON and YAML. A line that can't be read is told and left out, and
     the exit code is 1 then.
+
+    With --tokens there is no FILE: it estimates how many tokens the definitions of the tools take
+    in each format.
     """
+    if tokens:
+        if file is not None:
+            raise Misuse("--tokens is about the tools, so there can't be a file of calls")
+        _tell_tokens(ctx, tools, pattern, target, format_, entry_points=entry_points)
+        return
+    if file is None:
+        raise Misuse("name a file of calls, or ask for --tokens")
     tally = _Tally(pattern or "*")
     with _opened(file) as lines:
         warnings = _warnings(lines, tally)
@@ -80,6 +107,25 @@ def stats(ctx: click.Context, *, file: str, pattern: str | None, format_: str) -
     if found and not ctx.ensure_object(dict).get("quiet"):
         click.echo(tally.period(), err=True)
     ctx.exit(FINDINGS if bad else 0)
+
+
+def _tell_tokens(
+    ctx: click.Context,
+    tools: Sequence[str],
+    pattern: str | None,
+    wanted: Sequence[str],
+    format_: str,
+    *,
+    entry_points: bool,
+) -> None:
+    from sovl_tools.cli.loaded import all_tools  # noqa: PLC0415 - summing up needs no tools
+    from sovl_tools.cli.targets import checked_targets  # noqa: PLC0415 - likewise
+    from sovl_tools.cli.tokens import show_tokens  # noqa: PLC0415 - likewise
+
+    registry = all_tools(tools, entry_points=entry_points)
+    found = registry.filter(name_pattern=pattern)
+    quiet = ctx.ensure_object(dict).get("quiet", False)
+    show_tokens(found, checked_targets(wanted), format_=format_, quiet=quiet)
 
 
 class _Tally:

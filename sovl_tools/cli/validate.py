@@ -25,6 +25,7 @@ from sovl_tools.loading.combining import combine
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting import FORMATS, render
@@ -36,7 +37,8 @@ Examples:
   sovl-tools validate tools/echo               one tool
   sovl-tools validate --no-import              without running a line of any tool
   sovl-tools validate --format github          in a workflow
-  sovl-tools validate --ignore ST306,ST305     without these warnings"""
+  sovl-tools validate --ignore ST306,ST305     without these warnings
+  sovl-tools validate --target openai-strict,gemini"""
 
 
 def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
@@ -60,6 +62,9 @@ def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
 )
 @click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes.")
 @click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
+@click.option(
+    "--target", multiple=True, metavar="TARGETS", help="Tell what these formats lose of the tools."
+)
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
 @click.option(
     "--import-timeout",
@@ -77,6 +82,7 @@ def validate(
     format_: str,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    target: tuple[str, ...],
     warnings_as_errors: bool,
     import_timeout: float | None,
 ) -> None:
@@ -87,6 +93,7 @@ def validate(
     are errors; codes are explained by `sovl-tools explain CODE`.
     """
     started = perf_counter()
+    wanted = _checked_targets(target) if target else ()
     for path in paths:
         if not os.path.lexists(path):
             raise Misuse(f"there is no {path!r}")
@@ -96,12 +103,26 @@ def validate(
     quiet = ctx.ensure_object(dict).get("quiet", False)
     with Progress(len(collected.folders), quiet=quiet) as progress:
         candidates = _load(collected.folders, limits, progress)
-    report = report_of(combine(candidates), collected.diagnostics)
+    catalog = combine(candidates)
+    lost = _lost(catalog.candidates, wanted) if wanted else ()
+    report = report_of(catalog, (*collected.diagnostics, *lost))
     report = selected(report, select=select, ignore=ignore)
     report = strict(report) if warnings_as_errors else report
     outcome = Outcome(report, perf_counter() - started, color=colored())
     write(render(outcome, format_))
     ctx.exit(FINDINGS if report.errors else 0)
+
+
+def _checked_targets(target: Sequence[str]) -> tuple[str, ...]:
+    from sovl_tools.cli.targets import checked_targets  # noqa: PLC0415 - only for targets
+
+    return checked_targets(target)
+
+
+def _lost(candidates: Sequence[Candidate], targets: Sequence[str]) -> tuple[Diagnostic, ...]:
+    from sovl_tools.loading.exporting import checked  # noqa: PLC0415 - only for targets
+
+    return checked(candidates, targets)
 
 
 def _load(folders: Sequence[ToolFolder], limits: Settings, progress: Progress) -> list[Candidate]:

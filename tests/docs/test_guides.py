@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -15,6 +17,7 @@ import click
 import pytest
 
 from sovl_tools.cli.main import COMMANDS, group
+from sovl_tools.formats.table import FORMATS as PROVIDERS
 from sovl_tools.model.manifest import KEYS
 from sovl_tools.reporting import FORMATS
 from sovl_tools.rules import FAMILIES
@@ -29,7 +32,7 @@ PAGES = [
     GUIDE,
     REFERENCE,
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("running", "hot-reload", "authoring")),
-    REPOSITORY / "docs" / "migration.md",
+    *(REPOSITORY / "docs" / f"{name}.md" for name in ("migration", "formats")),
     REPOSITORY / "README.md",
 ]
 
@@ -118,3 +121,25 @@ def test_the_reference_has_a_section_with_every_option_of_a_command(name: str) -
 def test_the_reference_shows_every_format_of_a_report() -> None:
     text = REFERENCE.read_text(encoding="utf-8")
     assert [name for name in FORMATS if f"\n**{name}** " not in text] == []
+
+
+FORMATS_PAGE = REPOSITORY / "docs" / "formats.md"
+_TABLE = re.compile(r"(?<=<!-- table -->\n).*(?=<!-- end of table -->)", re.DOTALL)
+
+
+def test_the_table_of_keywords_is_what_the_formats_do(request: pytest.FixtureRequest) -> None:
+    script = REPOSITORY / "scripts" / "docs" / "formats.py"
+    command = [sys.executable, str(script)]
+    made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = FORMATS_PAGE.read_text(encoding="utf-8")
+    if request.config.getoption("--bless"):
+        FORMATS_PAGE.write_text(_TABLE.sub(lambda _: made, text), encoding="utf-8")
+        return
+    found = _TABLE.search(text)
+    assert found is not None
+    assert found.group() == made
+
+
+def test_every_format_is_described() -> None:
+    text = FORMATS_PAGE.read_text(encoding="utf-8")
+    assert [name for name in PROVIDERS if f"\n| `{name}` |" not in text] == []

@@ -1,0 +1,98 @@
+"""``sovl-tools export``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Any
+
+import click
+
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, tools_option, write
+from sovl_tools.cli.documents import json_text
+from sovl_tools.cli.loaded import all_tools, complete_names
+from sovl_tools.formats.table import FORMATS
+from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.model.export import Export
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.plain import plain
+from sovl_tools.scaffolding.saving import replace_files
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools export --format openai --strict
+  sovl-tools export --format anthropic --tool calculate --tool slugify
+  sovl-tools export --format openapi -o openapi.json
+  sovl-tools export --format prompt"""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@tools_option
+@code_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(FORMATS)),
+    default="json-schema",
+    show_default=True,
+    help="Whose format.",
+)
+@click.option("--strict", is_flag=True, help="Convert schemas to what the provider can enforce.")
+@click.option(
+    "--tool",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete_names,
+    help="Only this tool; may be repeated, the order counts.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write into a file."
+)
+@click.pass_context
+def export(
+    ctx: click.Context,
+    *,
+    tools: tuple[str, ...],
+    entry_points: bool,
+    format_: str,
+    strict: bool,
+    names: tuple[str, ...],
+    output: str | None,
+) -> None:
+    """Print the tools in a provider's format.
+
+    It is a list of definitions; for openapi it is one document, for prompt a text. What a format
+    loses stands on the error output, and the exit code is 1 if the provider would refuse it.
+    """
+    registry = all_tools(tools, entry_points=entry_points)
+    found = _exported(registry, format_, strict=strict, names=names)
+    text = found.definitions
+    if not isinstance(text, str):
+        text = json_text(text, indent=2)
+    if output is None:
+        write(text)
+    else:
+        _save(output, text)
+    quiet = ctx.ensure_object(dict).get("quiet", False)
+    for each in () if quiet else found.diagnostics:
+        click.echo(plain(str(each)), err=True)
+    ctx.exit(FINDINGS if any(each.severity == "error" for each in found.diagnostics) else 0)
+
+
+def _exported(
+    registry: ToolRegistry, format_: str, *, strict: bool, names: Collection[str]
+) -> Export:
+    options: dict[str, Any] = {"tools": tuple(dict.fromkeys(names))} if names else {}
+    try:
+        return registry.export(format_, strict=strict, **options)
+    except ToolNotFoundError as error:
+        raise Misuse(str(error)) from error
+
+
+def _save(path: str, text: str) -> None:
+    folder, name = os.path.split(path)
+    try:
+        replace_files(folder or ".", {name: f"{text}\n".encode()})
+    except OSError as error:
+        raise click.ClickException(f"{path!r} can't be written: {error.strerror}") from error

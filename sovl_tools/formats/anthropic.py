@@ -1,0 +1,117 @@
+"""Anthropic's Messages: ``input_schema``, and examples, caching and deferred loading.
+
+Source: Anthropic's pages "Define tools", "Structured outputs" (JSON Schema limitations, complexity
+limits), "Tool search tool", "Prompt caching", and its SDK (``anthropic.types.ToolParam``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect
+from sovl_tools.formats.easing import ANTHROPIC
+from sovl_tools.formats.measuring import size_of
+from sovl_tools.formats.narrowing import ROOT, narrowed
+from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.formats.strictness import Schema, schema_of
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON, copied
+
+FORMATS = COMMON_FORMATS | {"uri"}
+
+MOST = {"strict tools": 20, "optional parameters": 24, "unions": 16}
+"""How many there may be in the strict tools of one request together."""
+
+
+def _admits(keyword: str, value: JSON) -> bool:
+    if keyword == "format":
+        return value in FORMATS
+    return keyword != "minItems" or value == 1
+
+
+DIALECT = Dialect(
+    frozenset({"title", "description", "default", "format", "minItems"}),
+    _admits,
+    is_recursive=False,
+    wraps_references=False,
+)
+
+
+def strict(parameters: dict[str, JSON]) -> Schema:
+    """Return the schema of a tool's arguments as Anthropic can enforce it.
+
+    Raises:
+        UnfitError: it can't be said.
+    """
+    found = narrowed(parameters, DIALECT)
+    size = size_of(found.schema)
+    cost = ("strict tools", 1), ("optional parameters", size.optional), ("unions", size.unions)
+    return Schema(found.schema, found.losses, is_strict=True, cost=cost)
+
+
+def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
+    """Return one tool, with those of its examples that have arguments."""
+    found = schema_of(tool, strict if asked.strict else None, ANTHROPIC)
+    definition: dict[str, JSON] = {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": found.parameters,
+    }
+    losses = found.losses
+    if found.is_strict:
+        definition["strict"] = True
+    if tool.name in asked.defer_loading:
+        definition["defer_loading"] = True
+    inputs = [each["input"] for each in tool.examples if isinstance(each.get("input"), dict)]
+    reason = _why_no_examples(found, definition) if inputs else None
+    if reason is not None:
+        losses = (*losses, Loss("dropped", ("examples",), f"examples are left out: {reason}"))
+    elif inputs:
+        definition["input_examples"] = copied(inputs)
+    return Shape(tool, definition, losses, None, found.is_strict, found.cost)
+
+
+def _why_no_examples(schema: Schema, definition: dict[str, JSON]) -> str | None:
+    """Return why examples would be refused: each has to fit the schema that is sent."""
+    if "defer_loading" in definition:
+        return "a tool that is deferred can't have any"
+    is_closed = schema.is_strict and any(each.kind == "rewritten" for each in schema.losses)
+    return "they may not fit the strict schema" if is_closed else None
+
+
+def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
+    """Return the definitions as a list, as many of them strict as there may be."""
+    found, losses, spent = [], [], Counter[str]()
+    for shape in shapes:
+        beyond = [name for name, count in shape.cost if spent[name] + count > MOST[name]]
+        if beyond:
+            message = f"not strict: the request would have more than {MOST[beyond[0]]} {beyond[0]}"
+            losses.append(Loss("loose", (shape.tool.name, *ROOT), message))
+            shape = shaped(shape.tool, asked._replace(strict=False))  # noqa: PLW2901 - it stands for it
+            losses += [each._replace(path=(shape.tool.name, *each.path)) for each in shape.losses]
+        else:
+            spent.update(dict(shape.cost))
+        found.append(shape.definition)
+    return _cached(found, asked), (*losses, *_deferral(found, asked))
+
+
+def _cached(definitions: list[JSON], asked: Asked) -> list[JSON]:
+    """Return the definitions with a mark on the last one that can be cached."""
+    places = [index for index, each in enumerate(definitions) if "defer_loading" not in each]
+    if asked.cache_control is None or not places:
+        return definitions
+    last = places[-1]
+    marked = {**definitions[last], "cache_control": dict(asked.cache_control)}
+    return [*definitions[:last], marked, *definitions[last + 1 :]]
+
+
+def _deferral(definitions: list[JSON], asked: Asked) -> list[Loss]:
+    if not asked.defer_loading:
+        return []
+    deferred = sum("defer_loading" in each for each in definitions)
+    if deferred < len(definitions):
+        return []
+    message = "every tool is deferred, which Anthropic refuses"
+    return [Loss("limit", (), message, "leave one, or a search tool, that is not")]

@@ -1,0 +1,112 @@
+"""Definitions of a schema in one place, with every reference to them written alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.model.references import lookup, path_of
+from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE, nodes
+
+_IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
+_UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+class Hoisted(NamedTuple):
+    """A schema without definitions of its own, and what it refers to.
+
+    Attributes:
+        schema: the schema.
+        definitions: what it refers to, by name.
+        paths: where each of the definitions stood, from the schema's root.
+    """
+
+    schema: dict[str, JSON]
+    definitions: dict[str, JSON]
+    paths: dict[str, Path]
+
+
+def in_definitions(name: str | None) -> str:
+    """Return the reference to a definition, or to the whole schema: the usual address."""
+    return "#" if name is None else f"#/$defs/{name}"
+
+
+def hoisted(
+    root: dict[str, JSON], address: Callable[[str | None], str] = in_definitions
+) -> Hoisted:
+    """Return a copy of a schema in which references lead to definitions at one place.
+
+    Whatever is referred to becomes a definition, wherever it stands, by pointer or by anchor; what
+    nobody refers to is left out. A reference that only an engine could follow stays as it is.
+
+    Args:
+        root: the schema, in which its references are looked up.
+        address: from the name of a definition to the reference to it; None is the schema itself.
+    """
+    hoist = _Hoist(root, address)
+    schema = hoist.copy(root)
+    while hoist.due:
+        name, target = hoist.due.pop()
+        hoist.definitions[name] = hoist.copy(target)
+    definitions = {name: hoist.definitions[name] for name in hoist.names.values()}
+    return Hoisted(schema, definitions, _places(root, hoist.names))
+
+
+def _places(root: dict[str, JSON], names: dict[int, str]) -> dict[str, Path]:
+    if not names:
+        return {}
+    places = {id(node.schema): node.path for node in nodes(root, ())}
+    return {name: places.get(identity, ()) for identity, name in names.items()}
+
+
+class _Hoist:
+    """The definitions found so far; those in ``due`` have yet to be copied."""
+
+    def __init__(self, root: dict[str, JSON], address: Callable[[str | None], str]) -> None:
+        self._root = root
+        self._address = address
+        self.names: dict[int, str] = {}
+        self.definitions: dict[str, JSON] = {}
+        self.due: list[tuple[str, JSON]] = []
+
+    def copy(self, schema: JSON) -> JSON:
+        if not isinstance(schema, dict):
+            return schema
+        made: dict[str, JSON] = {}
+        for keyword, value in schema.items():
+            if keyword == "$ref" and isinstance(value, str):
+                made[keyword] = self._reference(value)
+            elif keyword not in _IDENTITY:
+                made[keyword] = self._below(keyword, value)
+        return made
+
+    def _below(self, keyword: str, value: JSON) -> JSON:
+        if keyword in IN_OBJECT and isinstance(value, dict):
+            return {key: self.copy(each) for key, each in value.items()}
+        if keyword in IN_LIST and isinstance(value, list):
+            return [self.copy(each) for each in value]
+        return self.copy(value) if keyword in SINGLE else copied(value)
+
+    def _reference(self, reference: str) -> str:
+        target = lookup(self._root, reference).target
+        if target is self._root:
+            return self._address(None)
+        if not isinstance(target, dict):
+            return reference
+        if id(target) not in self.names:
+            self.names[id(target)] = self._free(reference)
+            self.due.append((self.names[id(target)], target))
+        return self._address(self.names[id(target)])
+
+    def _free(self, reference: str) -> str:
+        """Return a name for what is referred to that nothing else has."""
+        fragment = reference.partition("#")[2]
+        last = path_of(fragment)[-1] if fragment.startswith("/") else fragment
+        wanted = _UNFIT.sub("_", str(last)) or "definition"
+        taken, number, name = set(self.names.values()), 1, wanted
+        while name in taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        return name

@@ -1,0 +1,54 @@
+"""Tools as servers of the Model Context Protocol list them.
+
+The names are those of the wire. Schemas stand there as the manifest has them, with definitions,
+anchors and conditions; the protocol takes all of JSON Schema (draft 2020-12). It knows no strict
+tools. Source: modelcontextprotocol.io, specification of revision 2026-07-28, Tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON, copied
+
+HINTS = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
+"""What the protocol calls a manifest's annotations."""
+
+
+def shaped(tool: ToolDefinition, _: Asked) -> Shape:
+    """Return one tool; a loss tells whether older clients refuse its output schema."""
+    definition: dict[str, JSON] = {"name": tool.name}
+    if tool.title:
+        definition["title"] = tool.title
+    definition["description"] = tool.description
+    definition["inputSchema"] = copied(tool.parameters)
+    if tool.output_schema is not None:
+        definition["outputSchema"] = copied(tool.output_schema)
+    hints = _hints(tool.annotations)
+    if hints:
+        definition["annotations"] = hints
+    return Shape(tool, definition, _refused(tool.output_schema))
+
+
+def _hints(annotations: Mapping[str, bool]) -> dict[str, JSON]:
+    return {HINTS[name]: value for name, value in annotations.items() if name in HINTS}
+
+
+def _refused(schema: dict[str, JSON] | None) -> tuple[Loss, ...]:
+    if schema is None or schema.get("type") == "object":
+        return ()
+    message = "output_schema is not of type 'object', as clients before revision 2026-07-28 demand"
+    return (Loss("limit", ("output_schema",), message, "wrap the result in an object"),)
+
+
+def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+    """Return the definitions as a list, in the order in which they are given."""
+    return [shape.definition for shape in shapes], ()

@@ -1,0 +1,140 @@
+"""One schema in the place of several that a value must all fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sovl_tools.model.document import JSON, copied
+
+_GROUPS = (
+    frozenset({"if", "then", "else"}),
+    frozenset({"contains", "minContains", "maxContains"}),
+    frozenset({"items", "prefixItems"}),
+)
+"""Keywords that say something only together."""
+
+_SEE_OTHERS = frozenset({"unevaluatedProperties", "unevaluatedItems", "$ref", "$dynamicRef"})
+
+
+class _ConflictError(Exception):
+    """Two schemas that can't be said in one."""
+
+
+def merged(schemas: Sequence[JSON]) -> dict[str, JSON] | None:
+    """Return the one schema that says what an ``allOf`` of the schemas says, or None.
+
+    Nothing is followed: where one of several holds a reference, there is no such schema.
+    """
+    every = [schema for schema in schemas if schema is not True and schema != {}]
+    if any(not isinstance(schema, dict) for schema in every):
+        return None
+    try:
+        found: dict[str, JSON] = {}
+        for schema in every:
+            found = _both(found, schema) if found else copied(schema)
+    except _ConflictError:
+        return None
+    return found
+
+
+def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
+    _check_alone(first, second)
+    _check_closed(first, second)
+    _check_closed(second, first)
+    made = dict(first)
+    for keyword, value in second.items():
+        if keyword not in made:
+            made[keyword] = copied(value)
+        elif repr(made[keyword]) != repr(value):  # 1 and true are equal in Python
+            made[keyword] = _JOINED.get(keyword, _conflict)(made[keyword], value)
+    return made
+
+
+def _check_alone(first: dict[str, JSON], second: dict[str, JSON]) -> None:
+    """Refuse keywords that would mean something else beside those of the other schema."""
+    if not _SEE_OTHERS.isdisjoint({*first, *second}):
+        raise _ConflictError
+    for group in _GROUPS:
+        ours, others = group & first.keys(), group & second.keys()
+        if ours and others and (ours | others != {"items"}):
+            raise _ConflictError
+
+
+def _check_closed(closed: dict[str, JSON], other: dict[str, JSON]) -> None:
+    """Refuse properties about which the other schema says something without naming them."""
+    if "additionalProperties" not in closed:
+        return
+    names = {*other.get("properties", ())} - {*closed.get("properties", ())}
+    if names or "patternProperties" in other or "patternProperties" in closed:
+        raise _ConflictError
+
+
+def _conflict(_: JSON, __: JSON) -> JSON:
+    raise _ConflictError
+
+
+def _types(first: JSON, second: JSON) -> JSON:
+    ours, others = _listed(first), _listed(second)
+    found = [each for each in ours if _covers(others, each)]
+    found += [each for each in others if each not in found and _covers(ours, each)]
+    if not found:
+        raise _ConflictError
+    return found[0] if len(found) == 1 else found
+
+
+def _listed(value: JSON) -> list[JSON]:
+    return value if isinstance(value, list) else [value]
+
+
+def _covers(types: Sequence[JSON], kind: JSON) -> bool:
+    return kind in types or (kind == "integer" and "number" in types)
+
+
+def _properties(first: dict[str, JSON], second: dict[str, JSON]) -> JSON:
+    made = dict(first)
+    for name, schema in second.items():
+        made[name] = _whole(made[name], schema) if name in made else copied(schema)
+    return made
+
+
+def _whole(first: JSON, second: JSON) -> JSON:
+    found = merged([first, second])
+    if found is None:
+        raise _ConflictError
+    return found
+
+
+def _common(first: list[JSON], second: list[JSON]) -> list[JSON]:
+    kept = {repr(each) for each in second}
+    found = [each for each in first if repr(each) in kept]
+    if not found:
+        raise _ConflictError
+    return found
+
+
+def _united(first: list[JSON], second: list[JSON]) -> list[JSON]:
+    return [*first, *(each for each in second if each not in first)]
+
+
+def _told(first: str, second: str) -> str:
+    return f"{first}\n\n{second}"
+
+
+def _first(first: JSON, _: JSON) -> JSON:
+    return first
+
+
+_JOINED: dict[str, Callable[[Any, Any], JSON]] = {
+    "type": _types,
+    "properties": _properties,
+    "items": _whole,
+    "required": _united,
+    "enum": _common,
+    "description": _told,
+    "title": _first,
+    "examples": _united,
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
+    "uniqueItems": lambda first, second: first or second,
+}

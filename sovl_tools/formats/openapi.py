@@ -1,0 +1,216 @@
+"""An OpenAPI 3.1 document in which every tool is one POST.
+
+The schemas of arguments and results are components, because only those are checked by whoever
+reads such a document; their definitions are components beside them. Source: spec.openapis.org,
+OpenAPI Specification 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_args
+
+from sovl_tools.formats.certainty import certainly_fits
+from sovl_tools.formats.hoisting import hoisted
+from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.model.references import lookup
+from sovl_tools.model.result import FailureKind
+from sovl_tools.model.schemanodes import SchemaNode, nodes
+
+
+class Answer(NamedTuple):
+    """How a server tells a kind of failure: by a status of HTTP, and what that means in words."""
+
+    status: int
+    description: str
+
+
+ANSWERS: dict[FailureKind, Answer] = {
+    "invalid_arguments": Answer(400, "The arguments are no JSON, or do not fit their schema."),
+    "unknown_tool": Answer(404, "There is no such tool any more."),
+    "cancelled": Answer(409, "Somebody cancelled the call."),
+    "tool_error": Answer(500, "The tool failed."),
+    "invalid_result": Answer(502, "What the tool returned is no JSON, or does not fit its schema."),
+    "unavailable": Answer(503, "The tool is there but could not be loaded."),
+    "timeout": Answer(504, "The tool was not done in time."),
+}
+"""The answer to each kind of failure; the status tells them apart, the body says more.
+
+Arguments that do not fit get 400 rather than 422 because those that are no JSON are of the same
+kind. HTTP has no status for a call that was cancelled; after 409, unlike 503, no client tries again
+by itself.
+"""
+
+_SCHEMAS = "#/components/schemas/"
+_REFERENCES = [
+    (str(each.status), f"#/components/responses/{name}") for name, each in ANSWERS.items()
+]
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def shaped(tool: ToolDefinition, _: Asked) -> Shape:
+    """Return one tool as ``{"path": …, "schemas": …}``, from which ``gathered`` makes a document.
+
+    A default stays only if it certainly fits its own schema, because checkers refuse a document
+    for one that does not; any other stands in the description. Definitions, wherever they are, and
+    anchors become components and references to those.
+    """
+    schemas, losses = _components(tool.parameters, f"{tool.name}.arguments", ("parameters",))
+    if tool.output_schema is not None:
+        more, lost = _components(tool.output_schema, f"{tool.name}.result", ("output_schema",))
+        schemas, losses = schemas | more, [*losses, *lost]
+    definition = {"path": {"post": _operation(tool)}, "schemas": schemas}
+    return Shape(tool, definition, tuple(losses))
+
+
+def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+    """Return one document of all tools; the call of NAME is ``POST /tools/NAME``."""
+    schemas: dict[str, JSON] = {"Failure": _failure()}
+    for shape in shapes:
+        schemas |= shape.definition["schemas"]
+    document = {
+        "openapi": "3.1.0",
+        "jsonSchemaDialect": _DIALECT,
+        "info": {"title": "Tools", "version": "1.0.0"},
+        "paths": {f"/tools/{shape.tool.name}": shape.definition["path"] for shape in shapes},
+        "components": {
+            "schemas": schemas,
+            "responses": {name: _response(each) for name, each in ANSWERS.items()},
+        },
+    }
+    return document, ()
+
+
+def _operation(tool: ToolDefinition) -> dict[str, JSON]:
+    operation: dict[str, JSON] = {
+        "operationId": tool.name,
+        "summary": tool.title or tool.description.strip().partition("\n")[0],
+        "description": tool.description,
+        "requestBody": {
+            "required": True,
+            "content": _content({"$ref": f"{_SCHEMAS}{tool.name}.arguments"}),
+        },
+        "responses": {
+            "200": {
+                "description": tool.returns or "What the tool returned.",
+                "content": _content(_result(tool)),
+            },
+            **{status: {"$ref": reference} for status, reference in _REFERENCES},
+        },
+    }
+    if tool.tags:
+        operation["tags"] = list(tool.tags)
+    return operation
+
+
+def _result(tool: ToolDefinition) -> dict[str, JSON]:
+    return {} if tool.output_schema is None else {"$ref": f"{_SCHEMAS}{tool.name}.result"}
+
+
+def _content(schema: JSON) -> dict[str, JSON]:
+    return {"application/json": {"schema": schema}}
+
+
+def _response(answer: Answer) -> dict[str, JSON]:
+    content = _content({"$ref": f"{_SCHEMAS}Failure"})
+    return {"description": answer.description, "content": content}
+
+
+def _failure() -> dict[str, JSON]:
+    """Return the schema of ``sovl_tools.model.result.Failure``, as far as clients are told it."""
+    text = {"type": "string"}
+    detail = {
+        "type": "object",
+        "properties": {
+            "path": {**text, "description": "The argument, as a JSONPath such as $.a[0]."},
+            "message": {**text, "description": "What is wrong with it."},
+        },
+        "required": ["path", "message"],
+    }
+    return {
+        "type": "object",
+        "description": "Why a call has no value.",
+        "properties": {
+            "kind": {**text, "enum": [*get_args(FailureKind)], "description": "For programs."},
+            "message": {**text, "description": "For the model."},
+            "details": {
+                "type": "array",
+                "items": detail,
+                "description": "One entry for each bad argument.",
+            },
+        },
+        "required": ["kind", "message", "details"],
+    }
+
+
+def _components(
+    schema: dict[str, JSON], name: str, base: Path
+) -> tuple[dict[str, JSON], list[Loss]]:
+    """Return a schema and its definitions as components: NAME, and NAME.X for its definition X."""
+    own, text = copied(schema), repr(schema)
+    if "'$" not in text and "'default'" not in text and "'allOf'" not in text:
+        return {name: own}, []
+    losses = [loss for node in nodes(own, base) for loss in _settled(node)]
+    if "'$" not in text:
+        return {name: _complete(own)}, losses
+    found = hoisted(own, lambda part: _SCHEMAS + (name if part is None else f"{name}.{part}"))
+    parts = {f"{name}.{part}": each for part, each in found.definitions.items()}
+    return {key: _complete(each) for key, each in {name: found.schema, **parts}.items()}, losses
+
+
+def _settled(node: SchemaNode) -> list[Loss]:
+    """Change a subschema, of which nobody else knows, to one for a component; return what is lost.
+
+    Its references lead to subschemas of the same schema afterwards, as hoisting wants them.
+    """
+    schema, losses = node.schema, []
+    schema.pop("$schema", None)
+    if "default" in schema and not _may_stay(schema, node.root):
+        words = note("default", schema.pop("default"))
+        schema.update(with_notes(schema, [words]))
+        message = "default stands in the description only: its own schema may refuse it"
+        losses.append(Loss("moved", (*node.path, "default"), message, "correct or remove it"))
+    for keyword in ("$dynamicRef", "$ref"):
+        if keyword in schema:
+            instead = _instead(schema, schema.pop(keyword), node.root)
+            schema.update(instead or {})
+            if instead is None:
+                message = f"{keyword} leads to nothing that a document could hold"
+                place = (*node.path, keyword)
+                losses.append(Loss("dropped", place, message, "put what is meant under '$defs'"))
+    return losses
+
+
+def _instead(
+    schema: dict[str, JSON], reference: str, root: dict[str, JSON]
+) -> dict[str, JSON] | None:
+    """Return what is to stand in a schema for a reference taken out of it; None for nothing."""
+    target = lookup(root, reference).target
+    if isinstance(target, dict) and "$ref" not in schema:
+        return {"$ref": reference}
+    if isinstance(target, dict | bool):
+        other = target if isinstance(target, bool) else {"$ref": reference}
+        return {"allOf": [*schema.get("allOf", ()), other]}
+    return None
+
+
+def _complete(component: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a component that requires beside an ``allOf`` only what it describes itself.
+
+    Checkers refuse others, since they overlook what conditions describe.
+    """
+    required = component.get("required", ())
+    if "allOf" not in component or component.get("properties", {}).keys() >= {*required}:
+        return component
+    rest = {key: each for key, each in component.items() if key != "required"}
+    return {**rest, "allOf": [*component["allOf"], {"required": required}]}
+
+
+def _may_stay(schema: dict[str, JSON], root: dict[str, JSON]) -> bool:
+    """Tell whether checkers surely take a default; one with ``$ref`` they take for a reference."""
+    default = schema["default"]
+    is_reference = isinstance(default, dict) and "$ref" in default
+    return not is_reference and certainly_fits(default, schema, root)

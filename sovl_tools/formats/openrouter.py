@@ -1,0 +1,38 @@
+"""OpenRouter: OpenAI's form, for models of every provider.
+
+A request is passed on, so that a schema has to suit them all. Source: OpenRouter's API reference
+(tools) and its guide "Tool calling".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sovl_tools.formats.easing import OPENROUTER
+from sovl_tools.formats.openai import MOST_TOOLS, nested, too_many
+from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import copied
+
+_DEFAULTS = "sovl_tools.authoring.aitool"
+"""The module where the method stands that a subclass may override."""
+
+
+def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
+    """Return one tool; what a subclass of ``AITool`` says of itself stands as it is."""
+    make = getattr(tool.instance, "get_openrouter_tool_definition", None)
+    if make is None or getattr(make, "__module__", "") == _DEFAULTS:
+        return nested(tool, asked, OPENROUTER)
+    try:
+        return Shape(tool, copied(make()))
+    except Exception as error:  # noqa: BLE001 - it is the code of the tool's author
+        message = f"get_openrouter_tool_definition failed: {type(error).__name__}: {error}"
+        found = nested(tool, asked, OPENROUTER)
+        return found._replace(losses=(Loss("dropped", (), message), *found.losses))
+
+
+def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+    """Return the definitions as a list, and whether some models get too many."""
+    losses = too_many(len(shapes), MOST_TOOLS, "OpenAI, to which it may be passed on,")
+    return [shape.definition for shape in shapes], losses

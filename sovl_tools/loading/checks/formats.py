@@ -1,0 +1,116 @@
+"""ST9xx: what providers' definitions lose, and what providers refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from sovl_tools.formats.shape import Loss
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, Rule, rule
+
+
+class FormatCase(NamedTuple):
+    """Something that a format loses of a tool, and the format's name as the user writes it."""
+
+    target: str
+    loss: Loss
+
+
+def _finding(case: FormatCase) -> Iterator[Finding]:
+    loss = case.loss
+    of: Literal["key", "value"] = "key" if loss.path and isinstance(loss.path[-1], str) else "value"
+    yield Finding(ManifestPlace(loss.path, of), f"{case.target}: {loss.message}", loss.help)
+
+
+@rule("ST901", "warning")
+def dropped(case: FormatCase) -> Iterator[Finding]:
+    """A provider's definition does not say something that the manifest says.
+
+    There is no place for it. A model may choose worse; a call is checked all the same.
+    """
+    yield from _finding(case)
+
+
+@rule("ST902", "warning")
+def moved(case: FormatCase) -> Iterator[Finding]:
+    """A keyword that a provider does not know stands in a description, in words.
+
+    The model reads it and may keep to it, but the provider does not see to that. Arguments are
+    checked against the manifest when the tool is called.
+    """
+    yield from _finding(case)
+
+
+@rule("ST903", "warning")
+def rewritten(case: FormatCase) -> Iterator[Finding]:
+    """A provider's definition says something otherwise, and less exactly.
+
+    Alternatives that exclude one another become alternatives, an object can't have properties that
+    are not listed, and the like. When the tool is called, arguments are checked against the
+    manifest.
+    """
+    yield from _finding(case)
+
+
+@rule("ST904", "warning")
+def loose(case: FormatCase) -> Iterator[Finding]:
+    """A tool can't be strict at a provider: its arguments will not be enforced there.
+
+    A strict schema lists every property and gives every value a type. The definition is exported
+    without ``strict``. Change the schema as the message says, or do without.
+    """
+    yield from _finding(case)
+
+
+@rule("ST905")
+def limit(case: FormatCase) -> Iterator[Finding]:
+    """A provider refuses a request with so many, so long or so deep a thing.
+
+    Every provider refuses the whole request because of one tool. Offer fewer tools at a time, or
+    make the schema smaller.
+    """
+    yield from _finding(case)
+
+
+@rule("ST906")
+def name(case: FormatCase) -> Iterator[Finding]:
+    """A provider refuses the name of a property.
+
+    It would refuse the whole request. Names are never changed on the way, because a function is
+    called with them. Rename the property.
+    """
+    yield from _finding(case)
+
+
+@rule("ST907", "warning")
+def doubtful(case: FormatCase) -> Iterator[Finding]:
+    """A provider, or some of its models, may refuse something or ignore it.
+
+    Its documentation does not say so for certain. If requests with the tool fail, begin here.
+    """
+    yield from _finding(case)
+
+
+@rule("ST908")
+def left_out(case: FormatCase) -> Iterator[Finding]:
+    """A tool is left out of an export because its schema can't be had just now.
+
+    A function in its schema failed or returned something else than it must. It is asked again at
+    the next export.
+    """
+    yield from _finding(case)
+
+
+RULES = (dropped, moved, rewritten, loose, limit, name, doubtful, left_out)
+
+BY_KIND: dict[str, Rule] = {
+    "dropped": dropped,
+    "moved": moved,
+    "rewritten": rewritten,
+    "loose": loose,
+    "limit": limit,
+    "name": name,
+    "doubt": doubtful,
+    "left_out": left_out,
+}
+"""The rule that tells of each kind of loss."""

@@ -1,0 +1,249 @@
+"""Tools in a provider's format: definitions, what they lose, and arguments brought back."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from sovl_tools.formats.shape import Asked, Format, Loss, Shape
+from sovl_tools.formats.table import STRICT, format_of
+from sovl_tools.loading.binding import bind
+from sovl_tools.loading.checks.file import Unreadable
+from sovl_tools.loading.checks.formats import BY_KIND, FormatCase
+from sovl_tools.loading.location import Locator
+from sovl_tools.loading.reading import read_manifest
+from sovl_tools.loading.whereabouts import Whereabouts
+from sovl_tools.model.catalog import Candidate, Catalog
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic, ask
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ResolutionError
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.validation import compile_schema
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+
+class Target(NamedTuple):
+    """A format as users write it: ``gemini``, ``openai-strict``.
+
+    Attributes:
+        name: the format's name.
+        asked: what is wanted of it.
+    """
+
+    name: str
+    asked: Asked = Asked()
+
+    @classmethod
+    def of(cls, text: str) -> Target:
+        """Return the target of a name that may end in ``-strict``.
+
+        Raises:
+            ValueError: there is no such format, or it has no strict form.
+        """
+        name = text.removesuffix("-strict")
+        format_of(name)
+        if name != text and name not in STRICT:
+            raise ValueError(f"there is no strict {name}; there is of {', '.join(sorted(STRICT))}")
+        return cls(name, Asked(strict=name != text))
+
+    def __str__(self) -> str:
+        """Return the target as users write it."""
+        return f"{self.name}-strict" if self.asked.strict and self.name in STRICT else self.name
+
+
+class Export:
+    """Tools in a format. ``definitions`` are shared by all who ask: don't change them.
+
+    Attributes:
+        format: the name of the format.
+        definitions: a list of dictionaries, as the provider's SDK takes them; for ``openapi`` one
+            document, for ``prompt`` a text.
+        shapes: by the names of the tools.
+        is_lasting: whether it holds for as long as the tools do: no function makes a schema.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        shapes: Mapping[str, Shape],
+        losses: Iterable[tuple[str, Loss]] = (),
+        *,
+        is_lasting: bool = True,
+    ) -> None:
+        self.format = target.name
+        self.shapes = shapes
+        self.is_lasting = is_lasting
+        self._target = target
+        made: Format = format_of(target.name)
+        self.definitions, self._gathered = made.gathered(list(shapes.values()), target.asked)
+        self._losses = tuple(losses)
+        self._candidates: Callable[[], Iterable[Candidate]] = tuple
+
+    def located(self, candidates: Callable[[], Iterable[Candidate]]) -> Export:
+        """Say where the tools come from, for the places of diagnostics; return the export."""
+        self._candidates = candidates
+        return self
+
+    @property
+    def losses(self) -> Iterator[tuple[str, Loss]]:
+        """What is lost, with the name of the tool; it is empty for what concerns all together."""
+        yield from self._losses
+        for name, shape in self.shapes.items():
+            for loss in shape.losses:
+                yield name, loss
+        for loss in self._gathered:
+            name = str(loss.path[0]) if loss.path else ""
+            yield name, loss._replace(path=loss.path[1:])
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is lost and what the provider refuses, with places, as ST9xx."""
+        by_tool: dict[str, list[Loss]] = {}
+        for name, loss in dict.fromkeys(self.losses):
+            by_tool.setdefault(name, []).append(loss)
+        candidates = list(self._candidates())
+        known = {each.name: each for each in reversed(candidates) if each.definition is not None}
+        nowhere = Whereabouts(os.path.dirname(candidates[0].path) if candidates else ".")
+        return tuple(
+            found
+            for name, losses in by_tool.items()
+            for found in _diagnosed(str(self._target), losses, known.get(name), nowhere)
+        )
+
+    def restore(self, name: str, arguments: JSON) -> JSON:
+        """Return the arguments that a model sent as the tool's manifest wants them.
+
+        A null that stands for a property left out is taken out. What needs nothing is returned as
+        it is, and so is what is no JSON object: the call that follows says what is wrong with it.
+
+        Args:
+            name: the tool's name.
+            arguments: what the model sent, an object or its JSON text.
+        """
+        shape = self.shapes.get(name)
+        if shape is None or shape.undo is None:
+            return arguments
+        given = _parsed(arguments) if isinstance(arguments, str | bytes) else arguments
+        return shape.undo(given, _check_of) if isinstance(given, dict) else arguments
+
+    def __repr__(self) -> str:
+        return f"<Export of {len(self.shapes)} tools as {self._target}>"
+
+
+def _parsed(text: str | bytes) -> JSON:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _check_of(schema: dict[str, JSON]) -> Callable[[JSON], bool]:
+    return compile_schema(schema).is_valid
+
+
+def exported(
+    tools: Iterable[ToolDefinition], target: Target, known: Mapping[str, Shape] | None = None
+) -> Export:
+    """Return tools in a format; those of ``known`` that are still the same are not made again.
+
+    A tool whose schema can't be had just now is left out, and the export says so.
+    """
+    made, shapes, losses, is_lasting = format_of(target.name), {}, [], True
+    for tool in tools:
+        is_lasting = is_lasting and not tool.is_dynamic
+        shape = known.get(tool.name) if known else None
+        if shape is None or shape.tool is not tool:
+            try:
+                shape = made.shaped(tool.resolve(), target.asked)
+            except ResolutionError as error:
+                _LOGGER.warning("tool %s is left out: %s", tool.name, error)
+                losses.append((tool.name, Loss("left_out", ("parameters",), f"left out: {error}")))
+                continue
+        shapes[tool.name] = shape
+    return Export(target, shapes, losses, is_lasting=is_lasting)
+
+
+def _diagnosed(
+    target: str, losses: Iterable[Loss], candidate: Candidate | None, nowhere: Whereabouts
+) -> tuple[Diagnostic, ...]:
+    """Return losses of one tool as diagnostics, at their places in its manifest or its code."""
+    verdicts = [
+        verdict
+        for loss in losses
+        for verdict in ask((BY_KIND[loss.kind],), FormatCase(target, loss))
+    ]
+    if candidate is not None and not candidate.line:
+        folder = ToolFolder(candidate.name, candidate.path, candidate.location)
+        return Locator(folder).diagnostics(verdicts)
+    name, place = None, nowhere
+    if candidate is not None:
+        name, place = candidate.name, Whereabouts(candidate.path, candidate.line, candidate.column)
+    return tuple(
+        Diagnostic(rule.code, rule.severity, found.message, found.help, name, *place)
+        for rule, found in verdicts
+    )
+
+
+def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Diagnostic, ...]:
+    """Return what formats lose of folders that load, from their manifests alone.
+
+    Raises:
+        ValueError: there is no such target.
+    """
+    known = [each._replace(definition=_described(each)) for each in candidates]
+    tools = [each.definition for each in known if each.definition is not None]
+    exports = [exported(tools, Target.of(each)).located(lambda: known) for each in targets]
+    return tuple(found for export in exports for found in export.diagnostics)
+
+
+def _described(candidate: Candidate) -> ToolDefinition | None:
+    """Return what a folder's manifest says of its tool, without the function."""
+    folder = ToolFolder(candidate.name, candidate.path, candidate.location)
+    if candidate.status != "loaded":
+        return None
+    reading = read_manifest(folder)
+    if isinstance(reading, Unreadable) or reading.manifest is None:
+        return None
+    return bind(folder, reading.manifest, function=_absent, phrases=(), handlers={})
+
+
+def _absent(**_: Any) -> None:
+    raise NotImplementedError("the module was not imported")
+
+
+class Exporter:
+    """Makes exports of catalogs; keeps what can be used again."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Any, ...], tuple[Catalog, Export]] = {}
+
+    def export(
+        self, catalog: Catalog, name: str, tools: Sequence[ToolDefinition] | None, **asked: Any
+    ) -> Export:
+        """Return tools of a catalog in a format, with what Asked says; None are all of them.
+
+        Raises:
+            ValueError: there is no such format.
+        """
+        target = Target(name, Asked(**asked))
+        key = (
+            name,
+            target.asked.strict,
+            target.asked.defer_loading,
+            repr(target.asked.cache_control),
+        )
+        kept = self._kept.get(key)
+        if kept is not None and kept[0] is catalog and tools is None and kept[1].is_lasting:
+            return kept[1]
+        known = kept[1].shapes if kept is not None else None
+        wanted = catalog.tools.values() if tools is None else tools
+        made = exported(wanted, target, known).located(lambda: catalog.candidates)
+        if tools is None:
+            self._kept[key] = catalog, made
+        return made

@@ -1,0 +1,8 @@
+"""Say something."""
+
+from typing import Any
+
+
+def echo(**arguments: Any) -> Any:
+    """Say something."""
+    return arguments

@@ -1,0 +1,129 @@
+"""``sovl-tools export``, ``validate --target`` and ``stats --tokens``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run, Write, manifest_of
+
+MANIFEST = manifest_of("echo")
+MANIFEST["parameters"]["properties"]["text"]["minLength"] = 2
+
+
+@pytest.fixture(autouse=True)
+def _tools(write: Write) -> None:
+    write("echo", MANIFEST)
+    write("other")
+
+
+def test_definitions_are_printed_as_json(run: Run) -> None:
+    done = run("export", "--format", "anthropic")
+    assert [each["name"] for each in json.loads(done.out)] == ["echo", "other"]
+    assert (done.code, done.err) == (0, "")
+
+
+def test_what_is_lost_is_told_on_the_error_output(run: Run) -> None:
+    done = run("export", "--format", "openai", "--strict", "--tool", "echo")
+    (definition,) = json.loads(done.out)
+    assert definition["function"]["strict"] is True
+    (line,) = done.err.splitlines()
+    assert line.startswith("tools/echo/echo.json:")
+    assert line.endswith("ST902 openai-strict: minLength stands in the description only")
+    assert done.code == 0
+    assert run("-q", "export", "--format", "openai", "--strict").err == ""
+
+
+def test_tools_are_chosen_by_name_in_that_order(run: Run) -> None:
+    done = run("export", "--tool", "other", "--tool", "echo", "--tool", "other")
+    assert [each["name"] for each in json.loads(done.out)] == ["other", "echo"]
+    done = run("export", "--tool", "ecko")
+    assert (done.code, done.out) == (2, "")
+    assert "did you mean 'echo'?" in done.err
+
+
+def test_what_a_provider_refuses_fails(run: Run, write: Write) -> None:
+    manifest = manifest_of("echo")
+    manifest["parameters"]["properties"] = {"a b": {"type": "string", "description": "A."}}
+    manifest["parameters"]["required"] = []
+    write("echo", manifest, 'def echo(**arguments):\n    """Say."""\n')
+    done = run("export", "--format", "anthropic")
+    assert done.code == 1
+    assert "ST906" in done.err
+    assert json.loads(done.out)
+
+
+@pytest.mark.parametrize(("name", "start"), [("openapi", '{\n  "openapi": "3.1'), ("prompt", "")])
+def test_a_document_and_a_text_are_written_into_a_file(
+    run: Run, tmp_path: Path, name: str, start: str
+) -> None:
+    printed = run("export", "--format", name).out
+    for _ in range(2):
+        done = run("export", "--format", name, "-o", "out.txt")
+        assert (done.code, done.out) == (0, "")
+    text = (tmp_path / "out.txt").read_text()
+    assert text == printed
+    assert text.startswith(start)
+    assert "echo" in text
+
+
+def test_a_file_that_can_not_be_written_is_told(run: Run) -> None:
+    done = run("export", "-o", "nowhere/out.json")
+    assert done.code == 1
+    assert "'nowhere/out.json' can't be written: No such file or directory" in done.err
+
+
+@pytest.mark.parametrize("imports", [[], ["--no-import"]])
+def test_targets_are_a_part_of_validate(run: Run, imports: list[str]) -> None:
+    done = run("validate", *imports, "--target", "openai-strict, gemini", "--format", "concise")
+    *found, last = done.out.splitlines()
+    assert [line.partition(": ")[2] for line in found] == [
+        "ST902 openai-strict: minLength stands in the description only",
+        "ST907 gemini: minLength may be ignored",
+    ]
+    assert "2 warnings" in last
+    assert done.code == 0
+    assert run("validate", "--target", "openai-strict", "--warnings-as-errors").code == 1
+    assert "no problems" in run("validate", "--target", "openai,mcp").out
+
+
+@pytest.mark.parametrize("command", [["validate"], ["stats", "--tokens"]])
+def test_an_unknown_target_is_refused(run: Run, command: list[str]) -> None:
+    done = run(*command, "--target", "openai,gemni")
+    assert done.code == 2
+    assert "there is no format 'gemni'; did you mean 'gemini'?" in done.err
+
+
+def test_tokens_are_estimated_for_each_tool_and_target(run: Run) -> None:
+    done = run("stats", "--tokens", "--target", "openai,mcp", "--format", "json")
+    found = json.loads(done.out)
+    assert found["estimate"] is True
+    assert [each["tool"] for each in found["tools"]] == ["echo", "other"]
+    for target in ("openai", "mcp"):
+        assert found["total"][target] == sum(each["tokens"][target] for each in found["tools"]) > 20
+    assert "estimated" in done.err
+
+
+def test_a_table_of_tokens_has_a_column_for_each_target(run: Run) -> None:
+    done = run("stats", "--tokens", "--tool", "e*")
+    head, echo, total = done.out.splitlines()
+    assert head.split() == [
+        "TOOL",
+        "OPENAI",
+        "OPENAI-STRICT",
+        "ANTHROPIC",
+        "GEMINI",
+        "MCP",
+        "PROMPT",
+    ]
+    assert echo.split()[1:] == total.split()[1:]
+    assert run("-q", "stats", "--tokens").err == ""
+
+
+def test_a_file_of_calls_and_tokens_exclude_each_other(run: Run) -> None:
+    assert "there can't be a file of calls" in run("stats", "--tokens", "calls.jsonl").err
+    done = run("stats")
+    assert (done.code, done.out) == (2, "")
+    assert "name a file of calls, or ask for --tokens" in done.err

@@ -1,0 +1,117 @@
+"""What a model that is held to a strict schema sends for arguments of the manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import islice, product
+from typing import Any, TypeAlias
+
+from sovl_tools.validation import Validator, compile_schema
+from tests.formats.rules.walking import ALONE, BY_NAME, IN_LIST, resolved
+
+Schema: TypeAlias = Any
+_MOST = 12
+"""How many forms of one value are tried, as alternatives multiply."""
+
+
+def strict_forms(root: Schema, value: Any) -> list[Any]:
+    """Return forms of a value in which no property is left out: null stands for each.
+
+    There is one for each way of choosing among alternatives that the value fits; none if objects
+    have properties that are not listed.
+    """
+    return _forms([root], value, root)
+
+
+def _forms(schemas: list[Schema], value: Any, root: Schema) -> list[Any]:
+    ways = _ways(schemas, value, root)
+    return list(islice((form for parts in ways for form in _filled(parts, value, root)), _MOST))
+
+
+def _filled(parts: list[Schema], value: Any, root: Schema) -> Iterator[Any]:
+    if isinstance(value, dict):
+        listed = {
+            name: 0
+            for part in parts
+            for name, schema in part.get("properties", {}).items()
+            if schema is not False
+        }
+        if value.keys() <= listed.keys():
+            choices = [_choices(name, parts, value, root) for name in listed]
+            yield from (dict(zip(listed, each, strict=True)) for each in product(*choices))
+    elif isinstance(value, list):
+        schemas = [part["items"] for part in parts if "items" in part]
+        yield from map(list, product(*(_forms(schemas, each, root) for each in value)))
+    else:
+        yield value
+
+
+def _choices(name: str, parts: list[Schema], value: dict[str, Any], root: Schema) -> list[Any]:
+    if name not in value:
+        return [None]
+    schemas = [part["properties"][name] for part in parts if name in part.get("properties", {})]
+    return _forms(schemas, value[name], root)
+
+
+def _ways(schemas: Iterable[Schema], value: Any, root: Schema) -> Iterator[list[Schema]]:
+    """Yield what the schemas come to, for each way of choosing among alternatives."""
+    each_way = [list(_expanded(schema, value, root)) for schema in schemas]
+    for chosen in product(*each_way):
+        yield [part for parts in chosen for part in parts]
+
+
+def _expanded(schema: Schema, value: Any, root: Schema) -> Iterator[list[Schema]]:
+    if not isinstance(schema, dict):
+        yield []
+        return
+    further = [*schema.get("allOf", ())]
+    if "$ref" in schema:
+        further.append(resolved(root, schema["$ref"]))
+    unions = [schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema]
+    fitting = [[each for each in union if fits(each, value, root)] for union in unions]
+    for chosen in product(*fitting):
+        for parts in _ways([*further, *chosen], value, root):
+            yield [schema, *parts]
+
+
+def fits(schema: Schema, value: Any, root: Schema) -> bool:
+    """Tell whether a value fits a schema that is a part of another one."""
+    return validator_within(json.dumps(schema), json.dumps(root)).is_valid(value)
+
+
+@lru_cache(maxsize=512)
+def validator_within(text: str, root: str) -> Validator:
+    """Return the validator of a schema that is a part of another one, both given as JSON."""
+    name = "urn:root"
+    whole = {**json.loads(root), "$id": name}
+    schema = _rebased(json.loads(text), name)
+    return compile_schema({"allOf": [schema], "$defs": {"whole": whole}})
+
+
+def _rebased(schema: Schema, name: str) -> Schema:
+    """Return a schema whose references begin at another document."""
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _member(key, value, name) for key, value in schema.items() if key != "$anchor"}
+
+
+def _member(keyword: str, value: Any, name: str) -> Any:
+    if keyword == "$ref":
+        return name + value
+    if keyword in BY_NAME:
+        return {key: _rebased(each, name) for key, each in value.items()}
+    if keyword in IN_LIST:
+        return [_rebased(each, name) for each in value]
+    return _rebased(value, name) if keyword in ALONE else value
+
+
+def alike(first: Any, second: Any) -> bool:
+    """Tell whether two values are equal, but that null may stand for a property left out."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return all(alike(first.get(name), second.get(name)) for name in first.keys() | second)
+    if isinstance(first, list) and isinstance(second, list):
+        pairs = zip(first, second, strict=False)
+        return len(first) == len(second) and all(alike(one, other) for one, other in pairs)
+    return isinstance(first, bool) == isinstance(second, bool) and bool(first == second)

@@ -1,0 +1,142 @@
+"""The subschemas of a schema and the references in it, by draft 2020-12 alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+BY_NAME = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+IN_LIST = {"allOf", "anyOf", "oneOf", "prefixItems"}
+ALONE = {
+    "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
+    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+}  # fmt: skip
+
+
+class Node(NamedTuple):
+    """A subschema, which may be true or false, and the JSON Pointer to it."""
+
+    place: str
+    schema: Any
+
+
+def walk(schema: Any, place: str = "") -> Iterator[Node]:
+    """Yield a schema and all that is in it, those above before those below."""
+    yield Node(place, schema)
+    for child in children(Node(place, schema)):
+        yield from walk(child.schema, child.place)
+
+
+def children(node: Node) -> Iterator[Node]:
+    """Yield the subschemas that stand directly in one."""
+    for keyword, value in node.schema.items() if isinstance(node.schema, dict) else ():
+        for key, child in _members(keyword, value):
+            yield Node(f"{node.place}/{keyword}{key}", child)
+
+
+def _members(keyword: str, value: Any) -> Iterable[tuple[str, Any]]:
+    if keyword in BY_NAME:
+        return [(f"/{_escaped(name)}", child) for name, child in value.items()]
+    if keyword in IN_LIST:
+        return [(f"/{index}", child) for index, child in enumerate(value)]
+    return [("", value)] if keyword in ALONE else []
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def target(root: Any, reference: str) -> Any:
+    """Return what a reference by JSON Pointer leads to, None if it leads nowhere."""
+    if reference == "#":
+        return root
+    if not reference.startswith("#/"):
+        return None
+    found = root
+    for part in unquote(reference)[2:].split("/"):
+        found = _step(found, part.replace("~1", "/").replace("~0", "~"))
+    return found
+
+
+def _step(value: Any, key: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(key)
+    is_index = isinstance(value, list) and key.isdigit() and int(key) < len(value)
+    return value[int(key)] if is_index else None
+
+
+def resolved(root: Any, reference: str) -> Any:
+    """Return what a reference leads to, by JSON Pointer or by the name of an anchor."""
+    if reference == "#" or reference.startswith("#/"):
+        return target(root, reference)
+    return next(
+        node.schema
+        for node in walk(root)
+        if isinstance(node.schema, dict) and node.schema.get("$anchor") == reference[1:]
+    )
+
+
+def types(schema: Any) -> tuple[str, ...]:
+    """Return the types that a schema names."""
+    named = schema.get("type", ()) if isinstance(schema, dict) else ()
+    return (named,) if isinstance(named, str) else tuple(named)
+
+
+class Edge(NamedTuple):
+    """A reference: from which subschema that is referred to, or the root, it leads where."""
+
+    source: str
+    target: str
+    is_optional: bool
+
+
+def edges(root: Any) -> list[Edge]:
+    """Return the references that can be reached from the root.
+
+    One is optional if it stands in a property that may be left out.
+    """
+    found: dict[str, list[Edge]] = {}
+    pending = ["#"]
+    while pending:
+        source = pending.pop()
+        if source not in found:
+            found[source] = list(_edges(source, target(root, source), is_optional=False))
+            pending += [edge.target for edge in found[source]]
+    return [edge for each in found.values() for edge in each]
+
+
+def _edges(source: str, schema: Any, *, is_optional: bool) -> Iterator[Edge]:
+    if not isinstance(schema, dict):
+        return
+    if "$ref" in schema:
+        yield Edge(source, schema["$ref"], is_optional)
+    required = schema.get("required", ())
+    for keyword in schema.keys() - {"$defs", "definitions"}:
+        for name, child in _named(keyword, schema[keyword]):
+            may_lack = keyword == "properties" and name not in required
+            yield from _edges(source, child, is_optional=is_optional or may_lack)
+
+
+def _named(keyword: str, value: Any) -> Iterable[tuple[str, Any]]:
+    return list(value.items()) if keyword == "properties" else _members(keyword, value)
+
+
+def has_cycle(found: Iterable[Edge]) -> bool:
+    """Tell whether references lead round in a circle."""
+    following: dict[str, set[str]] = {}
+    for edge in found:
+        following.setdefault(edge.source, set()).add(edge.target)
+    reached = {source: _reached(following, source) for source in following}
+    return any(source in reached[source] for source in following)
+
+
+def _reached(following: dict[str, set[str]], source: str) -> set[str]:
+    reached: set[str] = set()
+    pending = [*following[source]]
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached.add(name)
+            pending += following.get(name, ())
+    return reached

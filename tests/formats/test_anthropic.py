@@ -1,0 +1,146 @@
+"""Anthropic's format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sovl_tools.formats import anthropic
+from sovl_tools.formats.shape import Asked, Loss, Shape
+from tests.formats.tools import TEXT, arguments, tool
+
+STRICT = Asked(strict=True)
+
+
+def shapes_of(asked: Asked, *tools: Any) -> list[Shape]:
+    return [anthropic.shaped(each, asked) for each in tools]
+
+
+def test_a_definition_has_an_input_schema() -> None:
+    shape = anthropic.shaped(tool(arguments("text", text=TEXT)), Asked())
+    assert shape.definition == {
+        "name": "echo",
+        "description": "Say something.",
+        "input_schema": arguments("text", text=TEXT),
+    }
+    assert (shape.losses, shape.undo, shape.is_strict) == ((), None, False)
+
+
+def test_in_a_strict_one_optional_properties_stay_optional() -> None:
+    number = {"type": "integer", "minimum": 1, "default": 3, "format": "uri"}
+    shape = anthropic.shaped(tool(arguments("text", text=TEXT, number=number)), STRICT)
+    assert shape.definition["strict"] is True
+    assert shape.definition["input_schema"] == arguments(
+        "text",
+        text=TEXT,
+        number={"type": "integer", "default": 3, "format": "uri", "description": "At least 1."},
+    )
+    assert (shape.undo, shape.is_strict) == (None, True)
+    costs = {"strict tools": 1, "optional parameters": 1, "unions": 0}
+    assert dict(shape.cost) == costs
+
+
+@pytest.mark.parametrize("asked", [STRICT, Asked()])
+def test_a_name_that_is_refused_is_told(asked: Asked) -> None:
+    shape = anthropic.shaped(tool(arguments(**{"a b": TEXT})), asked)
+    assert [(each.kind, each.path[-1]) for each in shape.losses] == [("name", "a b")]
+
+
+def test_arrays_may_demand_one_item_and_no_more() -> None:
+    one, two = ({"type": "array", "items": TEXT, "minItems": count} for count in (1, 2))
+    shape = anthropic.shaped(tool(arguments(one=one, two=two)), STRICT)
+    properties = shape.definition["input_schema"]["properties"]
+    assert properties["one"] == one
+    assert "minItems" not in properties["two"]
+
+
+EXAMPLES = ({"input": {"text": "a"}, "output": 1}, {"input": "prose"}, {"input": {}})
+
+
+def test_examples_with_arguments_go_with_it() -> None:
+    shape = anthropic.shaped(tool(examples=EXAMPLES), Asked())
+    assert shape.definition["input_examples"] == [{"text": "a"}, {}]
+    shape.definition["input_examples"][0]["text"] = "changed"
+    assert EXAMPLES[0]["input"] == {"text": "a"}
+    assert (
+        "input_examples" not in anthropic.shaped(tool(examples=EXAMPLES[1:2]), Asked()).definition
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (STRICT, "they may not fit the strict schema"),
+        (Asked(defer_loading=frozenset({"echo"})), "a tool that is deferred can't have any"),
+    ],
+)
+def test_examples_that_would_be_refused_are_left_out(asked: Asked, reason: str) -> None:
+    inner = {"type": "object", "properties": {"a": TEXT}}
+    shape = anthropic.shaped(tool(arguments(text=TEXT, inner=inner), examples=EXAMPLES), asked)
+    assert "input_examples" not in shape.definition
+    assert shape.losses[-1] == Loss("dropped", ("examples",), f"examples are left out: {reason}")
+
+
+def optional(name: str, count: int) -> Any:
+    return tool(arguments(**{f"p{number}": TEXT for number in range(count)}), name)
+
+
+def unions(name: str, count: int) -> Any:
+    either = {"type": ["string", "null"]}
+    names = [f"p{number}" for number in range(count)]
+    return tool(arguments(*names, **dict.fromkeys(names, either)), name)
+
+
+def no_arguments(name: str) -> Any:
+    return tool(arguments(), name)
+
+
+@pytest.mark.parametrize(
+    ("tools", "strict", "words"),
+    [
+        ([no_arguments(f"t{count}") for count in range(21)], [True] * 20 + [False], "20 strict tools"),
+        (
+            [optional("a", 20), optional("b", 5), optional("c", 4)],
+            [True, False, True],
+            "24 optional parameters",
+        ),
+        ([unions("a", 16), unions("b", 1), no_arguments("c")], [True, False, True], "16 unions"),
+    ],
+)  # fmt: skip
+def test_so_many_are_strict_as_a_request_may_have(
+    tools: list[Any], strict: list[bool], words: str
+) -> None:
+    definitions, losses = anthropic.gathered(shapes_of(STRICT, *tools), STRICT)
+    assert ["strict" in each for each in definitions] == strict
+    assert [each["name"] for each in definitions] == [each.name for each in tools]
+    name = tools[strict.index(False)].name
+    message = f"not strict: the request would have more than {words}"
+    assert losses == (Loss("loose", (name, "parameters"), message),)
+
+
+def test_what_a_tool_loses_that_is_not_strict_in_the_end_is_told() -> None:
+    refused = tool(arguments(**{"a b": TEXT}), "last")
+    tools = [*(no_arguments(f"t{number}") for number in range(20)), refused]
+    _, losses = anthropic.gathered(shapes_of(STRICT, *tools), STRICT)
+    assert [each.kind for each in losses] == ["loose", "name"]
+    assert losses[1].path == ("last", "parameters", "properties", "a b")
+
+
+def test_the_last_definition_that_can_be_cached_is_marked() -> None:
+    mark = {"type": "ephemeral"}
+    asked = Asked(cache_control=mark, defer_loading=frozenset({"c"}))
+    shapes = shapes_of(asked, no_arguments("a"), no_arguments("b"), no_arguments("c"))
+    definitions, losses = anthropic.gathered(shapes, asked)
+    assert [each.get("cache_control") for each in definitions] == [None, mark, None]
+    assert [each.get("defer_loading") for each in definitions] == [None, None, True]
+    assert losses == ()
+    assert "cache_control" not in shapes[1].definition
+    assert anthropic.gathered([], asked)[0] == []
+
+
+def test_that_every_tool_is_deferred_is_told() -> None:
+    asked = Asked(defer_loading=frozenset({"a"}), cache_control={"type": "ephemeral"})
+    definitions, (loss,) = anthropic.gathered(shapes_of(asked, no_arguments("a")), asked)
+    assert "cache_control" not in definitions[0]
+    assert (loss.kind, loss.message) == ("limit", "every tool is deferred, which Anthropic refuses")

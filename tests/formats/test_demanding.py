@@ -1,0 +1,189 @@
+"""Schemas that demand every property, and what undoes that."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from sovl_tools.formats.demanding import accepts_null, demanding, undoing
+from sovl_tools.formats.narrowing import narrowed
+from sovl_tools.formats.openai import DIALECT
+from sovl_tools.validation import compile_schema
+
+TEXT: dict[str, Any] = {"type": "string"}
+NULL = {"type": "null"}
+
+
+def check_of(schema: dict[str, Any]) -> Any:
+    return compile_schema(schema).is_valid
+
+
+def closed(*required: str, **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def demanded(schema: dict[str, Any]) -> Any:
+    """Return what becomes of an optional property."""
+    return demanding(closed(a=schema))["properties"]["a"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (TEXT, {"type": ["string", "null"]}),
+        ({"type": ["string", "integer"]}, {"type": ["string", "integer", "null"]}),
+        ({"type": ["string", "null"]}, {"type": ["string", "null"]}),
+        ({**TEXT, "enum": ["x"]}, {"type": ["string", "null"], "enum": ["x", None]}),
+        (
+            {"type": ["string", "null"], "enum": ["x"]},
+            {"type": ["string", "null"], "enum": ["x", None]},
+        ),
+        (
+            {**TEXT, "const": "x", "description": "A."},
+            {"anyOf": [{**TEXT, "const": "x"}, NULL], "description": "A."},
+        ),
+        ({"anyOf": [TEXT], "description": "A."}, {"anyOf": [TEXT, NULL], "description": "A."}),
+        ({"anyOf": [TEXT, NULL]}, {"anyOf": [TEXT, NULL]}),
+        ({"$ref": "#"}, {"anyOf": [{"$ref": "#"}, NULL]}),
+    ],
+)  # fmt: skip
+def test_what_may_be_left_out_may_be_null(schema: Any, expected: Any) -> None:
+    assert demanded(schema) == expected
+
+
+def test_every_property_is_required_at_every_depth() -> None:
+    schema = {
+        **closed(
+            "a",
+            a=closed(b=TEXT),
+            c={"type": "array", "items": closed(d=TEXT)},
+            e={"anyOf": [closed(f=TEXT), {"$ref": "#/$defs/g"}]},
+        ),
+        "$defs": {"g": closed(h={"type": ["integer", "null"]})},
+    }
+    before = deepcopy(schema)
+    found = demanding(schema)
+    assert found["required"] == ["a", "c", "e"]
+    assert found["properties"]["a"]["required"] == ["b"]
+    assert found["properties"]["c"]["items"]["required"] == ["d"]
+    assert found["properties"]["e"]["anyOf"][0]["required"] == ["f"]
+    assert found["$defs"]["g"]["required"] == ["h"]
+    assert schema == before
+
+
+@pytest.mark.parametrize(
+    ("schema", "accepts"),
+    [
+        (NULL, True),
+        ({"type": ["null", "string"]}, True),
+        ({"type": ["null", "string"], "enum": ["x"]}, False),
+        ({"type": ["null", "string"], "enum": ["x", None]}, True),
+        ({**NULL, "const": None}, True),
+        ({"anyOf": [TEXT, NULL]}, True),
+        ({"anyOf": [TEXT]}, False),
+        ({"$ref": "#/$defs/a"}, True),
+        ({"$ref": "#/$defs/b"}, False),
+        ({"$ref": "#"}, False),
+        (TEXT, False),
+    ],
+)
+def test_null_is_admitted_by_what_says_so(schema: dict[str, Any], accepts: bool) -> None:  # noqa: FBT001 - a row
+    definitions: dict[str, Any] = {
+        "a": {"$ref": "#/$defs/c"},
+        "b": {"$ref": "#/$defs/b"},
+        "c": NULL,
+    }
+    assert accepts_null(schema, definitions) is accepts
+
+
+def test_where_everything_is_required_nothing_has_to_be_undone() -> None:
+    assert undoing(closed("a", a={"type": "array", "items": closed("b", b=TEXT)})) is None
+    assert undoing(closed()) is None
+
+
+SCHEMA: dict[str, Any] = {
+    **closed(
+        "needed",
+        needed=TEXT,
+        optional=TEXT,
+        nullable={"type": ["string", "null"]},
+        inner=closed("x", x=TEXT, y=TEXT),
+        items={"type": "array", "items": {"$ref": "#/$defs/node"}},
+        choice={
+            "anyOf": [
+                closed("kind", kind={**TEXT, "const": "a"}, size={"type": "integer"}),
+                closed("kind", kind={**TEXT, "const": "b"}, size={"type": ["integer", "null"]}),
+                {"type": "array", "items": closed(z=TEXT)},
+                TEXT,
+            ]
+        },
+        described={"anyOf": [{"$ref": "#/$defs/node"}], "description": "A."},
+        root={"$ref": "#"},
+        either={"anyOf": [{"type": "array", "items": {"$ref": "#"}}, TEXT]},
+    ),
+    "$defs": {"node": closed("name", name=TEXT, below={"$ref": "#/$defs/node"})},
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"needed": "a", "optional": None}, {"needed": "a"}),
+        ({"needed": "a", "nullable": None}, {"needed": "a", "nullable": None}),
+        ({"needed": None}, {"needed": None}),
+        ({"needed": "a", "unknown": None}, {"needed": "a", "unknown": None}),
+        ({"inner": {"x": "a", "y": None}}, {"inner": {"x": "a"}}),
+        ({"inner": None}, {}),
+        (
+            {"items": [{"name": "a", "below": {"name": "b", "below": None}}, 5]},
+            {"items": [{"name": "a", "below": {"name": "b"}}, 5]},
+        ),
+        ({"choice": {"kind": "a", "size": None}}, {"choice": {"kind": "a"}}),
+        ({"choice": {"kind": "b", "size": None}}, {"choice": {"kind": "b", "size": None}}),
+        ({"choice": {"kind": "c", "size": None}}, {"choice": {"kind": "c", "size": None}}),
+        ({"choice": [{"z": None}]}, {"choice": [{}]}),
+        ({"choice": "text"}, {"choice": "text"}),
+        ({"choice": None}, {}),
+        ({"described": {"name": "a", "below": None}}, {"described": {"name": "a"}}),
+        ({"root": {"needed": "a", "optional": None}}, {"root": {"needed": "a"}}),
+        (
+            {"either": [{"needed": "a", "optional": None, "either": "text"}]},
+            {"either": [{"needed": "a", "either": "text"}]},
+        ),
+    ],
+    ids=str,
+)
+def test_a_null_for_what_was_left_out_is_taken_out(given: Any, expected: Any) -> None:
+    undo = undoing(SCHEMA)
+    assert undo is not None
+    before = deepcopy(given)
+    assert undo(given, check_of) == expected
+    assert undo(given, check_of) == expected
+    assert given == before
+
+
+def test_a_whole_call_comes_back() -> None:
+    tool = {
+        "type": "object",
+        "properties": {
+            "city": TEXT,
+            "days": {"type": "integer", "minimum": 1, "default": 3},
+            "filters": {"type": "array", "items": {**closed(tag=TEXT, limit={"type": "integer"})}},
+        },
+        "required": ["city"],
+    }
+    schema = narrowed(tool, DIALECT).schema
+    strict, undo = demanding(schema), undoing(schema)
+    sent = {"city": "Oslo", "days": None, "filters": [{"tag": "a", "limit": None}]}
+    assert compile_schema(strict).is_valid(sent)
+    assert undo is not None
+    found = undo(sent, check_of)
+    assert found == {"city": "Oslo", "filters": [{"tag": "a"}]}
+    assert compile_schema(tool).is_valid(found)

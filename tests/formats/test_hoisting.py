@@ -1,0 +1,103 @@
+"""Definitions of a schema in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sovl_tools.formats.hoisting import hoisted
+
+TEXT = {"type": "string"}
+
+
+def test_a_schema_without_references_is_copied_without_identity() -> None:
+    schema: dict[str, Any] = {
+        "$id": "urn:a",
+        "$anchor": "here",
+        "type": "object",
+        "properties": {"$id": {"enum": [{"$ref": "#/nowhere"}]}, "$defs": TEXT},
+        "$defs": {"unused": TEXT},
+        "items": [1],
+    }
+    found = hoisted(schema)
+    assert found.schema == {
+        "type": "object",
+        "properties": {"$id": {"enum": [{"$ref": "#/nowhere"}]}, "$defs": TEXT},
+        "items": [1],
+    }
+    assert (found.definitions, found.paths) == ({}, {})
+    found.schema["properties"]["$id"]["enum"].append(1)
+    assert len(schema["properties"]["$id"]["enum"]) == 1
+
+
+def test_whatever_is_referred_to_becomes_a_definition() -> None:
+    schema: dict[str, Any] = {
+        "$id": "urn:root",
+        "properties": {
+            "a": {"$ref": "#/$defs/one"},
+            "b": {"$ref": "urn:root#/$defs/one", "description": "B."},
+            "c": {"$ref": "#/properties/d/items"},
+            "d": {"type": "array", "items": {"type": "integer", "$defs": {"one": TEXT}}},
+            "e": {"$ref": "#far"},
+            "f": {"$ref": "#"},
+            "g": {"$ref": "#/properties/d/items/$defs/one"},
+            "h": {"$ref": "#/$defs/odd%20name~1"},
+        },
+        "$defs": {
+            "one": {"properties": {"next": {"$ref": "#/$defs/one"}}},
+            "two": {"not": {"$anchor": "far", "type": "null"}},
+            "odd name/": {"const": 1},
+        },
+    }
+    found = hoisted(schema)
+    properties = found.schema["properties"]
+    assert {name: each["$ref"] for name, each in properties.items() if "$ref" in each} == {
+        "a": "#/$defs/one",
+        "b": "#/$defs/one",
+        "c": "#/$defs/items",
+        "e": "#/$defs/far",
+        "f": "#",
+        "g": "#/$defs/one_2",
+        "h": "#/$defs/odd_name_",
+    }
+    assert found.definitions == {
+        "one": {"properties": {"next": {"$ref": "#/$defs/one"}}},
+        "items": {"type": "integer"},
+        "far": {"type": "null"},
+        "one_2": TEXT,
+        "odd_name_": {"const": 1},
+    }
+    assert found.paths == {
+        "one": ("$defs", "one"),
+        "items": ("properties", "d", "items"),
+        "far": ("$defs", "two", "not"),
+        "one_2": ("properties", "d", "items", "$defs", "one"),
+        "odd_name_": ("$defs", "odd name/"),
+    }
+
+
+@pytest.mark.parametrize(
+    "reference", ["#/nowhere", "https://json-schema.org/draft/2020-12/schema", "urn:apart#/a"]
+)
+def test_a_reference_that_only_an_engine_can_follow_stays(reference: str) -> None:
+    schema = {"items": {"$ref": reference}, "allOf": [{"$id": "urn:apart"}, True]}
+    found = hoisted(schema)
+    assert found.schema == {"items": {"$ref": reference}, "allOf": [{}, True]}
+    assert not found.definitions
+
+
+def test_the_address_of_definitions_is_the_callers() -> None:
+    schema = {"items": {"$ref": "#/$defs/a"}, "not": {"$ref": "#"}, "$defs": {"a": TEXT}}
+    found = hoisted(schema, lambda name: f"#/components/{name}")
+    assert found.schema == {
+        "items": {"$ref": "#/components/a"},
+        "not": {"$ref": "#/components/None"},
+    }
+
+
+def test_a_definition_without_a_name_gets_one() -> None:
+    schema = {"properties": {"": TEXT, "a": {"$ref": "#/properties/"}}}
+    found = hoisted(schema)
+    assert found.schema["properties"]["a"] == {"$ref": "#/$defs/definition"}
+    assert found.definitions == {"definition": TEXT}

@@ -1,0 +1,49 @@
+"""How large a schema is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sovl_tools.formats.measuring import Size, size_of
+
+TEXT = {"type": "string"}
+
+
+def test_everything_is_counted_once() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "ab": {"type": ["string", "null"], "enum": ["x", None]},
+            "c": {"$ref": "#/$defs/node"},
+            "d": {"$ref": "#/$defs/node"},
+            "e": {"anyOf": [TEXT, {"type": "integer", "const": 12}]},
+            "f": {"$ref": "#"},
+        },
+        "required": ["ab"],
+        "$defs": {
+            "node": {
+                "type": "object",
+                "properties": {"n": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
+                "required": ["n"],
+            }
+        },
+    }
+    names = len("abcdefnnode")
+    values = len("xnull12")
+    assert size_of(schema) == Size(
+        properties=6, optional=4, unions=2, values=3, characters=names + values, depth=3
+    )
+
+
+def test_a_long_choice_of_texts_is_measured() -> None:
+    few, many = [["abc"] * count for count in (250, 251)]
+    sizes = [size_of({"properties": {"a": {**TEXT, "enum": each}}}) for each in (few, many)]
+    assert [each.longest for each in sizes] == [0, 753]
+    assert [each.values for each in sizes] == [250, 251]
+
+
+def test_only_objects_and_arrays_are_levels() -> None:
+    inner: dict[str, Any] = TEXT
+    for _ in range(3):
+        inner = {"anyOf": [{"type": "array", "items": {"properties": {"a": inner}}}]}
+    assert size_of(inner).depth == 6

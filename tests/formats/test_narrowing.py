@@ -1,0 +1,306 @@
+"""Schemas that a provider can enforce."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from sovl_tools.formats.anthropic import DIALECT as ANTHROPIC
+from sovl_tools.formats.dialect import UnfitError
+from sovl_tools.formats.narrowing import Narrowed, narrowed
+from sovl_tools.formats.openai import DIALECT as OPENAI
+
+TEXT = {"type": "string"}
+CLOSED = "an object can't have other properties than those listed"
+
+
+def arguments(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": []}
+
+
+def property_of(schema: Any, **more: Any) -> Any:
+    """Return what becomes of a schema that one property has."""
+    return narrowed({**arguments(a=schema), **more}, OPENAI).schema["properties"]["a"]
+
+
+def lost(found: Narrowed) -> list[tuple[str, str, str]]:
+    return [(each.kind, "/".join(map(str, each.path[1:])), each.message) for each in found.losses]
+
+
+def losses_of(schema: Any, **more: Any) -> list[tuple[str, str, str]]:
+    return lost(narrowed({**arguments(a=schema), **more}, OPENAI))
+
+
+def why(schema: Any, dialect: Any = OPENAI, **more: Any) -> tuple[str, str]:
+    with pytest.raises(UnfitError) as caught:
+        narrowed({**arguments(a=schema), **more}, dialect)
+    return "/".join(map(str, caught.value.path)), caught.value.message
+
+
+def test_a_plain_schema_is_closed_and_otherwise_as_it_was() -> None:
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": "x",
+        "type": "object",
+        "description": "All.",
+        "properties": {"a": {**TEXT, "x-own": 1, "minLength": 0}, "b": {"enum": [1, None]}},
+        "required": ["b"],
+    }
+    before = deepcopy(schema)
+    assert narrowed(schema, OPENAI) == Narrowed(
+        {
+            "type": "object",
+            "description": "All.",
+            "properties": {"a": TEXT, "b": {"type": ["integer", "null"], "enum": [1, None]}},
+            "required": ["b"],
+            "additionalProperties": False,
+        },
+        (),
+    )
+    assert schema == before
+
+
+def test_no_arguments_at_all_are_an_empty_object() -> None:
+    empty = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    assert narrowed({"type": "object"}, OPENAI) == Narrowed(empty, ())
+
+
+def test_what_can_not_stay_is_told_in_the_description() -> None:
+    schema = {
+        **TEXT,
+        "description": "A city.",
+        "minLength": 2,
+        "pattern": "^(?=x)",
+        "format": "uri",
+        "default": "Oslo",
+        "deprecated": False,
+    }
+    assert property_of(schema) == {
+        **TEXT,
+        "description": "A city.\n\nAt least 2 characters. Matches the regular expression `^(?=x)`. "
+        'Format: uri. Default: "Oslo".',
+    }
+    message = "minLength, pattern, format and default stand in the description only"
+    assert losses_of(schema) == [("moved", "properties/a/minLength", message)]
+
+
+def test_what_can_stay_stays() -> None:
+    number = {"type": "number", "minimum": 1, "exclusiveMaximum": 2.5, "multipleOf": 0.5}
+    text = {**TEXT, "pattern": "^a", "format": "date", "title": "T"}
+    array = {"type": "array", "items": text, "minItems": 1, "maxItems": 3}
+    for schema in (number, text, array, {"type": ["string", "null"]}, {**TEXT, "const": "x"}):
+        assert property_of(schema) == schema
+        assert losses_of(schema) == []
+
+
+def test_names_and_values_are_no_keywords() -> None:
+    inner = {
+        "type": "object",
+        "properties": {"minLength": TEXT, "$ref": TEXT, "default": {"enum": ["minLength"]}},
+        "required": ["$ref"],
+        "additionalProperties": False,
+    }
+    found = property_of(inner)
+    assert list(found["properties"]) == ["minLength", "$ref", "default"]
+    assert found["properties"]["default"] == {"type": "string", "enum": ["minLength"]}
+    assert found["required"] == ["$ref"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "path", "message"),
+    [
+        ({}, "", "any type is admitted"),
+        (True, "", "any value is admitted"),
+        ({"description": "x"}, "", "any type is admitted"),
+        ({"type": "object"}, "", "an object does not list its properties"),
+        ({"type": ["object", "null"]}, "", "an object does not list its properties"),
+        (
+            {"type": "object", "properties": {}, "additionalProperties": True},
+            "/additionalProperties",
+            "an object may have properties of any name",
+        ),
+        (
+            {"type": "object", "additionalProperties": TEXT},
+            "/additionalProperties",
+            "an object may have properties of any name",
+        ),
+        (
+            {"type": "object", "patternProperties": {"^a": TEXT}},
+            "/patternProperties",
+            "an object may have properties of any name",
+        ),
+        (
+            {"type": "object", "properties": {"b": TEXT}, "required": ["c"]},
+            "/required",
+            "'c' is required but not described",
+        ),
+        (
+            {"type": "object", "properties": {"b": False}, "required": ["b"]},
+            "/properties/b",
+            "no value is admitted",
+        ),
+        ({"type": "array"}, "", "an array does not say what its items are"),
+        ({"type": "array", "items": {}}, "/items", "any type is admitted"),
+        (
+            {"type": "array", "prefixItems": [TEXT], "items": False},
+            "/prefixItems",
+            "a tuple has items of different schemas",
+        ),
+        ({"enum": [[1]]}, "/enum", "enum has values that are no scalars"),
+        ({"const": {}}, "/const", "const has values that are no scalars"),
+        ({"type": "string", "enum": []}, "/enum", "there is nothing to choose from"),
+        ({"allOf": [TEXT, {"type": "null"}]}, "", "allOf can't be said as one schema"),
+        ({"$ref": "#", "minLength": 1}, "/properties/a" * 3, "it refers to itself"),
+        ({"$ref": "#/$defs/self"}, "/$defs/self", "it refers to nothing but itself"),
+        ({"$ref": "#/$defs/self", "minLength": 1}, "", "it refers to itself"),
+        (
+            {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+            "",
+            "the reference 'https://json-schema.org/draft/2020-12/schema' can't be followed",
+        ),
+        ({"anyOf": [TEXT, {}]}, "/anyOf/1", "any type is admitted"),
+        ({"type": "integer", "anyOf": [TEXT]}, "/anyOf", "anyOf stands beside other keywords"),
+    ],
+    ids=str,
+)
+def test_what_can_not_be_said_is_not_said_otherwise(schema: Any, path: str, message: str) -> None:
+    definitions = {"self": {"$ref": "#/$defs/self"}}
+    place, words = why(schema, **{"$defs": definitions})
+    start = "parameters" if path.startswith("/$defs") else "parameters/properties/a"
+    assert (place, words) == (f"{start}{path}", message)
+
+
+def test_an_object_without_word_on_others_is_closed_and_that_is_told() -> None:
+    schema = {"type": "object", "properties": {"b": TEXT, "c": False}}
+    assert property_of(schema) == {
+        "type": "object",
+        "properties": {"b": TEXT},
+        "required": [],
+        "additionalProperties": False,
+    }
+    assert losses_of(schema) == [("rewritten", "properties/a", CLOSED)]
+    closed = {**schema, "additionalProperties": False, "unevaluatedProperties": False}
+    assert losses_of(closed) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        ({"properties": {"b": TEXT}, "additionalProperties": False}, "object"),
+        ({"items": TEXT}, "array"),
+    ],
+)
+def test_a_type_that_is_only_implied_is_said(schema: dict[str, Any], kind: str) -> None:
+    assert property_of(schema)["type"] == kind
+    message = f"only a value of type {kind} is admitted"
+    assert losses_of(schema) == [("rewritten", "properties/a", message)]
+
+
+def test_all_of_is_one_schema() -> None:
+    schema = {"allOf": [TEXT, {"$ref": "#/$defs/short"}], "description": "A."}
+    more = {"$defs": {"short": {"maxLength": 3}}}
+    assert property_of(schema, **more) == {**TEXT, "description": "A.\n\nAt most 3 characters."}
+
+
+def test_alternatives_are_any_of() -> None:
+    number = {"type": "number"}
+    for keyword in ("anyOf", "oneOf"):
+        schema = {keyword: [TEXT, number], "description": "A.", "default": 1, "x-own": 1}
+        assert property_of(schema) == {"anyOf": [TEXT, number], "description": "A.\n\nDefault: 1."}
+        assert [kind for kind, _, _ in losses_of(schema)] == ["moved"]
+
+
+def test_alternatives_that_may_overlap_are_told_of() -> None:
+    schema = {"oneOf": [{**TEXT, "pattern": "a"}, {**TEXT, "pattern": "b"}]}
+    assert losses_of(schema) == [("rewritten", "properties/a/oneOf", "oneOf is said as anyOf")]
+    overlapping = {"oneOf": [{"type": "integer"}, {"type": "number"}]}
+    assert losses_of(overlapping)[0][0] == "rewritten"
+
+
+def test_what_stands_beside_alternatives_stands_in_each() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"b": TEXT, "c": TEXT},
+        "additionalProperties": False,
+        "anyOf": [{"required": ["b"]}, {"required": ["c"]}],
+    }
+    found = property_of(schema)
+    assert [each["required"] for each in found["anyOf"]] == [["b"], ["c"]]
+    assert set(found) == {"anyOf"}
+
+
+def test_definitions_are_narrowed_once_and_may_refer_to_themselves() -> None:
+    tree = {
+        "type": "object",
+        "properties": {"name": TEXT, "children": {"type": "array", "items": {"$ref": "#tree"}}},
+        "additionalProperties": False,
+        "$anchor": "tree",
+    }
+    schema = {**arguments(a={"$ref": "#/$defs/tree"}, b={"$ref": "#"}), "$defs": {"tree": tree}}
+    found = narrowed(schema, OPENAI).schema
+    assert found["properties"] == {"a": {"$ref": "#/$defs/tree"}, "b": {"$ref": "#"}}
+    items = found["$defs"]["tree"]["properties"]["children"]["items"]
+    assert items == {"$ref": "#/$defs/tree"}
+    path, message = why({"$ref": "#/$defs/tree"}, ANTHROPIC, **{"$defs": {"tree": tree}})
+    assert (path, message) == (
+        "parameters/$defs/tree/properties/children/items",
+        "it contains itself",
+    )
+
+
+def test_losses_in_definitions_are_told_once_with_their_place() -> None:
+    more = {"$defs": {"short": {**TEXT, "maxLength": 3}}}
+    schema = {"type": "array", "items": {"$ref": "#/$defs/short"}}
+    both = {**arguments(a=schema, b={"$ref": "#/$defs/short"}), **more}
+    message = "maxLength stands in the description only"
+    assert lost(narrowed(both, OPENAI)) == [("moved", "$defs/short/maxLength", message)]
+
+
+def test_a_reference_that_is_described_is_wrapped_or_replaced() -> None:
+    more = {"$defs": {"short": {**TEXT, "title": "Short"}}}
+    schema = {"$ref": "#/$defs/short", "description": "A.", "default": "x"}
+    assert property_of(schema, **more) == {
+        "anyOf": [{"$ref": "#/$defs/short"}],
+        "description": 'A.\n\nDefault: "x".',
+    }
+    found = narrowed({**arguments(a=schema), **more}, ANTHROPIC).schema
+    assert found["properties"]["a"] == {
+        **TEXT,
+        "title": "Short",
+        "description": "A.",
+        "default": "x",
+    }
+    assert "$defs" not in found
+
+
+def test_a_chain_of_references_is_followed() -> None:
+    more = {"$defs": {"one": {"$ref": "#/$defs/two"}, "two": TEXT}}
+    found = narrowed({**arguments(a={"$ref": "#/$defs/one"}), **more}, OPENAI).schema
+    assert found["$defs"] == {"one": {"$ref": "#/$defs/two"}, "two": TEXT}
+
+
+def test_alternatives_of_all_arguments_are_told_in_words() -> None:
+    schema = {
+        **arguments(a=TEXT, b=TEXT),
+        "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+        "oneOf": [{"properties": {"a": {"const": "x"}}}, {}],
+    }
+    found = narrowed(schema, OPENAI)
+    assert "anyOf" not in found.schema
+    assert found.schema["description"].startswith("Fits at least one of: ")
+    assert [kind for kind, _, _ in lost(found)] == ["moved", "moved"]
+
+
+@pytest.mark.parametrize("branch", [True, {"properties": {"c": TEXT}}, {"$ref": "#/$defs/x"}])
+def test_alternatives_that_bring_arguments_can_not_be_strict(branch: Any) -> None:
+    schema = {**arguments(a=TEXT), "anyOf": [branch], "$defs": {"x": {}}}
+    with pytest.raises(UnfitError, match="anyOf describes the arguments as a whole"):
+        narrowed(schema, OPENAI)
+
+
+def test_arguments_of_any_name_can_not_be_strict() -> None:
+    schema = {**arguments(a=TEXT), "additionalProperties": {}}
+    with pytest.raises(UnfitError, match="properties of any name"):
+        narrowed(schema, OPENAI)

@@ -1,0 +1,130 @@
+"""OpenAI's formats, and that of servers which have taken it over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sovl_tools import AITool
+from sovl_tools.authoring.aitool import definition_of_instance
+from sovl_tools.formats import openai, openai_responses, openrouter
+from sovl_tools.formats.shape import Asked, Loss
+from tests.formats.tools import TEXT, arguments, tool
+
+STRICT = Asked(strict=True)
+OPEN = {"type": "object", "additionalProperties": TEXT}
+
+
+def loosened(parameters: dict[str, Any]) -> str:
+    """Return why a tool is not strict."""
+    shape = openai.shaped(tool(parameters), STRICT)
+    assert not shape.is_strict
+    return shape.losses[0].message
+
+
+def test_a_definition_is_nested() -> None:
+    shape = openai.shaped(tool(arguments("text", text=TEXT)), Asked())
+    assert shape.definition == {
+        "type": "function",
+        "function": {
+            "name": "echo",
+            "description": "Say something.",
+            "parameters": arguments("text", text=TEXT),
+        },
+    }
+    assert (shape.losses, shape.undo, shape.is_strict) == ((), None, False)
+
+
+def test_that_of_responses_is_flat_and_says_whether_it_is_strict() -> None:
+    assert openai_responses.shaped(tool(), Asked()).definition == {
+        "type": "function",
+        "name": "echo",
+        "description": "Say something.",
+        "parameters": arguments(text=TEXT),
+        "strict": False,
+    }
+    assert openai_responses.shaped(tool(), STRICT).definition["strict"] is True
+
+
+@pytest.mark.parametrize("module", [openai, openrouter, openai_responses])
+def test_a_strict_definition_demands_all_and_can_be_undone(module: Any) -> None:
+    shape = module.shaped(tool(), STRICT)
+    function = shape.definition.get("function", shape.definition)
+    assert function["strict"] is True
+    assert function["parameters"] == arguments("text", text={"type": ["string", "null"]})
+    assert shape.undo is not None
+    assert shape.undo({"text": None}, lambda _: lambda _: True) == {}
+
+
+def test_what_can_not_be_strict_is_exported_loosely_and_says_why() -> None:
+    shape = openai.shaped(tool(arguments(labels=OPEN)), STRICT)
+    expected = arguments(labels={**OPEN, "properties": {}})
+    assert shape.definition["function"]["parameters"] == expected
+    assert "strict" not in shape.definition["function"]
+    place = ("parameters", "properties", "labels", "additionalProperties")
+    message = "not strict: an object may have properties of any name"
+    assert shape.losses == (Loss("loose", place, message),)
+    assert (shape.undo, shape.is_strict) == (None, False)
+
+
+def test_a_schema_that_is_too_large_is_not_strict() -> None:
+    many = {f"p{number}": TEXT for number in range(5001)}
+    assert loosened(arguments(**many)) == "not strict: it has 5,001 properties, more than 5,000"
+    choices = [{"type": "integer", "enum": list(range(501))} for _ in range(2)]
+    assert "1,002 values to choose from" in loosened(
+        arguments("a", "b", a=choices[0], b=choices[1])
+    )
+    long = {**TEXT, "enum": [f"{number:061}" for number in range(251)]}
+    assert "15,311 characters of values in one long choice" in loosened(arguments("a", a=long))
+    wide = {f"{number:0300}": TEXT for number in range(401)}
+    assert "120,300 characters of names and values" in loosened(arguments(**wide))
+    deep: dict[str, Any] = TEXT
+    for _ in range(10):
+        deep = {"type": "array", "items": deep}
+    assert loosened(arguments(a=deep)) == "not strict: it has 11 levels of nesting, more than 10"
+
+
+@pytest.mark.parametrize(("module", "words"), [(openai, "OpenAI"), (openrouter, "OpenAI, to")])
+def test_more_tools_than_a_request_may_have_are_told(module: Any, words: str) -> None:
+    shape = module.shaped(tool(), Asked())
+    definitions, losses = module.gathered([shape] * 128, Asked())
+    assert (definitions, losses) == ([shape.definition] * 128, ())
+    _, (loss,) = module.gathered([shape] * 129, Asked())
+    assert (loss.kind, loss.path) == ("limit", ())
+    assert loss.message.startswith(f"129 tools, more than the 128 that {words}")
+
+
+class Plain(AITool):
+    name = "plain"
+    description = "Say."
+    parameters_schema = arguments(text=TEXT)
+
+    def execute(self, text: str) -> str:  # type: ignore[override]
+        return text
+
+
+class Own(Plain):
+    def get_openrouter_tool_definition(self) -> dict[str, Any]:
+        return {"type": "function", "function": {"name": "mine"}}
+
+
+class Failing(Plain):
+    def get_openrouter_tool_definition(self) -> dict[str, Any]:
+        raise OSError("gone")
+
+
+def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
+    shapes = [openrouter.shaped(definition_of_instance(kind()), Asked()) for kind in (Plain, Own)]
+    assert shapes[0].definition["function"]["parameters"] == Plain.parameters_schema
+    assert shapes[1].definition == {"type": "function", "function": {"name": "mine"}}
+    assert not shapes[1].losses
+    failing = openrouter.shaped(definition_of_instance(Failing()), Asked())
+    assert failing.definition == shapes[0].definition
+    message = "get_openrouter_tool_definition failed: OSError: gone"
+    assert failing.losses == (Loss("dropped", (), message),)
+
+
+def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
+    shape = openrouter.shaped(tool(arguments(**{"a b": TEXT})), Asked())
+    assert [each.kind for each in shape.losses] == ["doubt"]

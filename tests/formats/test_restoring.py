@@ -1,0 +1,158 @@
+"""Do arguments of strict tools come back as the manifest wants them, and nothing altered?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from sovl_tools.model.export import Export
+from tests.formats.arguments import arguments_for
+from tests.formats.exports import CAN_BE_STRICT, TARGETS, is_strict, registry_of, schema_of
+from tests.formats.forms import alike, fits, strict_forms
+from tests.formats.rules.walking import resolved, types, walk
+from tests.formats.schemas import moderate, parameters, strict_parameters
+
+LOSING = {"ST901", "ST902", "ST903"}
+"""The codes of what is dropped, moved into words or said otherwise."""
+
+any_parameters = strict_parameters() | strict_parameters() | parameters()
+every_strict = pytest.mark.parametrize("format_name", CAN_BE_STRICT)
+
+
+def exported(schema: dict[str, Any], format_name: str) -> tuple[Export, dict[str, Any]]:
+    """Return a strict export of one tool, and its definition; skip those that can't be strict."""
+    manifest = {"name": "f", "description": "Look it up.", "parameters": schema}
+    export = registry_of(manifest).export(format_name, strict=True)
+    (definition,) = export.definitions
+    assume(is_strict(definition))
+    return export, definition
+
+
+@every_strict
+@moderate
+@given(data=st.data())
+def test_what_fits_a_strict_schema_fits_the_manifest_when_restored(
+    format_name: str, data: st.DataObject
+) -> None:
+    schema = data.draw(any_parameters)
+    export, definition = exported(schema, format_name)
+    assume(not {found.code for found in export.diagnostics} & LOSING)
+    sent = data.draw(arguments_for(schema_of(definition)))
+    restored = export.restore("f", sent)
+    assert fits(schema, restored, schema), restored
+    assert alike(restored, sent)
+
+
+@every_strict
+@moderate
+@given(data=st.data())
+def test_what_fits_the_manifest_has_a_strict_form_that_restores_to_it(
+    format_name: str, data: st.DataObject
+) -> None:
+    schema = data.draw(any_parameters)
+    export, definition = exported(schema, format_name)
+    wanted = data.draw(arguments_for(schema))
+    strict = schema_of(definition)
+    possible = strict_forms(schema, wanted)
+    assume(possible)
+    forms = [form for form in (wanted, *possible) if fits(strict, form, strict)]
+    assert forms
+    restored = [export.restore("f", form) for form in forms]
+    assert any(alike(each, wanted) and fits(schema, each, schema) for each in restored), restored
+
+
+class Said(NamedTuple):
+    """What a schema says: names of properties, and values that are data, as JSON."""
+
+    names: frozenset[str]
+    values: frozenset[str]
+    defaults: frozenset[str]
+
+
+def said(schemas: Iterable[Any]) -> Said:
+    known = [each for each in schemas if isinstance(each, dict)]
+    values = [value for each in known for value in each.get("enum", ())]
+    values += [each["const"] for each in known if "const" in each]
+    return Said(
+        frozenset(name for each in known for name in each.get("properties", ())),
+        frozenset(map(spelled, values)),
+        frozenset(spelled(each["default"]) for each in known if "default" in each),
+    )
+
+
+def spelled(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def all_said(schema: Any) -> Said:
+    return said(node.schema for node in walk(schema))
+
+
+def within_reach(root: Any) -> list[Any]:
+    """Return the subschemas that every format can speak of: properties, items, alternatives."""
+    found: dict[int, Any] = {}
+    pending = [each for name in ("properties",) for each in root[name].values()]
+    while pending:
+        schema = pending.pop()
+        if isinstance(schema, dict) and id(schema) not in found:
+            found[id(schema)] = schema
+            pending += _below(schema, root)
+    return [root, *found.values()]
+
+
+def _below(schema: dict[str, Any], root: Any) -> Iterator[Any]:
+    yield from schema.get("properties", {}).values()
+    yield from schema.get("anyOf", ())
+    if "items" in schema:
+        yield schema["items"]
+    if "$ref" in schema:
+        yield resolved(root, schema["$ref"])
+
+
+def words(definition: Any) -> str:
+    """Return all descriptions in a definition, without the space in them."""
+    nodes = [node.schema for node in walk(schema_of(definition))]
+    texts = [each.get("description", "") for each in nodes if isinstance(each, dict)]
+    texts.append(definition.get("function", definition).get("description", ""))
+    return "".join("\n".join(texts).split())
+
+
+@moderate
+@given(schema=any_parameters)
+def test_names_and_values_are_never_altered(schema: dict[str, Any]) -> None:
+    registry = registry_of({"name": "f", "description": "Look it up.", "parameters": schema})
+    before, near = all_said(schema), said(within_reach(schema))
+    impossible = {
+        name
+        for node in walk(schema)
+        if isinstance(node.schema, dict)
+        for name, each in node.schema.get("properties", {}).items()
+        if each is False
+    }
+    for format_name, strict in TARGETS:
+        (definition,) = registry.export(format_name, strict=strict).definitions
+        after, text = all_said(schema_of(definition)), words(definition)
+        null = {"null" for node in walk(schema_of(definition)) if "null" in types(node.schema)}
+        assert after.names <= before.names, format_name
+        assert after.values <= before.values | {"null"}, format_name
+        assert after.defaults <= before.defaults, format_name
+        assert near.names - impossible <= after.names, format_name
+        lost = near.values - after.values - null
+        assert [each for each in lost if "".join(each.split()) not in text] == [], format_name
+
+
+@moderate
+@given(data=st.data())
+def test_nothing_is_to_be_restored_of_tools_that_are_not_strict(data: st.DataObject) -> None:
+    schema = data.draw(parameters())
+    sent = data.draw(arguments_for(schema))
+    registry = registry_of({"name": "f", "description": "Look it up.", "parameters": schema})
+    for format_name, strict in TARGETS:
+        export = registry.export(format_name, strict=strict)
+        if not is_strict(export.definitions[0]):
+            assert export.restore("f", sent) == sent, format_name

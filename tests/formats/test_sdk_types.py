@@ -1,0 +1,141 @@
+"""Do providers take what is exported: their SDKs' types, and their rules as documented?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from sovl_tools import ToolRegistry
+from tests.conftest import REPOSITORY
+from tests.formats.exports import (
+    CAN_BE_STRICT,
+    PROBLEMS_OF,
+    TARGETS,
+    TYPED,
+    accept,
+    is_strict,
+    registry_of,
+    schema_of,
+)
+from tests.formats.rules import (
+    problems_of_anthropic_request,
+    problems_of_openapi,
+    problems_of_prompt,
+)
+from tests.formats.schemas import manifests, moderate, strict_parameters
+from tests.formats.scope import PLAIN_NAMES
+
+BEYOND_MENDING = ("the property name ", "recursion through required properties")
+"""What no conversion can cure, as names are never altered: then a diagnostic has to say so."""
+
+TELLING = {"ST905", "ST906", "ST907"}
+"""The codes of what is refused, or may be."""
+
+
+@pytest.fixture(scope="module")
+def shipped() -> ToolRegistry:
+    return ToolRegistry.from_directory(REPOSITORY / "tools")
+
+
+def refusals(registry: ToolRegistry, format_name: str, *, strict: bool) -> list[str]:
+    """Return what the provider refuses in an export, as far as nobody was told of it."""
+    export = registry.export(format_name, strict=strict)
+    told = {found.code for found in export.diagnostics} & TELLING
+    found = [
+        problem
+        for definition in export.definitions
+        for problem in PROBLEMS_OF[format_name](definition, strict=is_strict(definition))
+    ]
+    return [each for each in found if not (told and each.startswith(BEYOND_MENDING))]
+
+
+def accepted(registry: ToolRegistry, format_name: str, *, strict: bool) -> int:
+    """Hand every definition to the SDK's type; return how many there are."""
+    definitions = registry.export(format_name, strict=strict).definitions
+    for each in definitions if format_name in TYPED else ():
+        accept(format_name, each)
+    return len(definitions)
+
+
+@pytest.mark.parametrize(("format_name", "strict"), TARGETS)
+def test_shipped_tools_are_taken(format_name: str, *, strict: bool, shipped: ToolRegistry) -> None:
+    assert accepted(shipped, format_name, strict=strict) == len(shipped) > 10
+    assert refusals(shipped, format_name, strict=strict) == []
+
+
+@moderate
+@given(manifests())
+def test_tools_of_any_kind_are_taken(manifest: dict[str, Any]) -> None:
+    registry = registry_of(manifest)
+    for format_name, strict in TARGETS:
+        assert accepted(registry, format_name, strict=strict) == 1
+        assert (format_name, refusals(registry, format_name, strict=strict)) == (format_name, [])
+
+
+@moderate
+@given(manifests(strict_parameters(PLAIN_NAMES)))
+def test_tools_that_hold_nothing_odd_are_taken(manifest: dict[str, Any]) -> None:
+    registry = registry_of(manifest)
+    for format_name in CAN_BE_STRICT:
+        assert accepted(registry, format_name, strict=True) == 1
+        assert (format_name, refusals(registry, format_name, strict=True)) == (format_name, [])
+
+
+@settings(moderate, max_examples=30)
+@given(st.lists(manifests(strict_parameters()), max_size=6, unique_by=lambda each: each["name"]))
+def test_a_request_keeps_to_the_limits_of_anthropic(several: list[dict[str, Any]]) -> None:
+    many = [
+        {**each, "name": f"{each['name'][:60]}_{index}"} for each in several for index in "abcd"
+    ]
+    definitions = registry_of(*many).export("anthropic", strict=True).definitions
+    assert problems_of_anthropic_request(definitions) == []
+
+
+@moderate
+@given(manifests())
+def test_a_document_and_a_text_describe_tools_of_any_kind(manifest: dict[str, Any]) -> None:
+    registry = registry_of(manifest)
+    document = registry.export("openapi").definitions
+    assert problems_of_openapi(document) == []
+    assert len(document["paths"]) == 1
+    text = registry.export("prompt").definitions
+    assert problems_of_prompt(text) == []
+    assert manifest["name"] in text
+
+
+def test_shipped_tools_are_described_by_a_document(shipped: ToolRegistry) -> None:
+    document = shipped.export("openapi").definitions
+    assert problems_of_openapi(document) == []
+    assert len(document["paths"]) == len(shipped)
+
+
+@moderate
+@given(manifests())
+def test_mcp_and_the_neutral_format_pass_schemas_on_as_they_are(manifest: dict[str, Any]) -> None:
+    registry = registry_of(manifest)
+    for format_name in ("mcp", "json-schema"):
+        (definition,) = registry.export(format_name, strict=True).definitions
+        assert schema_of(definition) == manifest["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("format_name", "definition"),
+    [
+        ("openai", {"type": "function", "function": {"name": "f", "x": 1}}),
+        ("openai", {"type": "function", "function": {"name": "f"}, "x": 1}),
+        ("openai-responses", {"type": "function", "name": "f", "parameters": {}}),
+        ("anthropic", {"name": "f", "input_schema": {"type": "object"}, "parameters": {}}),
+        ("anthropic", {"name": "f", "input_schema": {"type": "object"}, "input_examples": ["x"]}),
+        ("gemini", {"name": "f", "parameters_json_schema": {}}),
+        ("gemini", {"name": "f", "parameters": {"$defs": {}}}),
+        ("mcp", {"name": "f", "input_schema": {"type": "object"}}),
+        ("mcp", {"name": "f", "inputSchema": {"type": "object"}, "annotations": {"x": 1}}),
+    ],
+)
+def test_the_types_refuse_keys_that_they_do_not_know(format_name: str, definition: Any) -> None:
+    with pytest.raises(ValidationError):
+        accept(format_name, definition)
