@@ -94,8 +94,8 @@ class _Maker:
         if schema is True:
             return
         yield schema
-        if "$ref" in schema:
-            yield from self._parts(resolved(self._root, schema["$ref"]), depth)
+        for each in _every([schema], "$ref") + _every([schema], "$dynamicRef"):
+            yield from self._parts(resolved(self._root, each), depth)
         for each in schema.get("allOf", ()):
             yield from self._parts(each, depth)
         for keyword in ("anyOf", "oneOf"):

@@ -12,6 +12,7 @@ from sovl_tools.validation import Validator, compile_schema
 from tests.formats.rules.walking import ALONE, BY_NAME, IN_LIST, resolved
 
 Schema: TypeAlias = Any
+_ANCHORS = ("$anchor", "$dynamicAnchor")
 _MOST = 12
 """How many forms of one value are tried, as alternatives multiply."""
 
@@ -67,8 +68,8 @@ def _expanded(schema: Schema, value: Any, root: Schema) -> Iterator[list[Schema]
         yield []
         return
     further = [*schema.get("allOf", ())]
-    if "$ref" in schema:
-        further.append(resolved(root, schema["$ref"]))
+    references = [schema[keyword] for keyword in ("$ref", "$dynamicRef") if keyword in schema]
+    further += [resolved(root, each) for each in references]
     unions = [schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema]
     fitting = [[each for each in union if fits(each, value, root)] for union in unions]
     for chosen in product(*fitting):
@@ -94,11 +95,11 @@ def _rebased(schema: Schema, name: str) -> Schema:
     """Return a schema whose references begin at another document."""
     if not isinstance(schema, dict):
         return schema
-    return {key: _member(key, value, name) for key, value in schema.items() if key != "$anchor"}
+    return {key: _member(key, value, name) for key, value in schema.items() if key not in _ANCHORS}
 
 
 def _member(keyword: str, value: Any, name: str) -> Any:
-    if keyword == "$ref":
+    if keyword in ("$ref", "$dynamicRef"):
         return name + value
     if keyword in BY_NAME:
         return {key: _rebased(each, name) for key, each in value.items()}

@@ -266,7 +266,9 @@ def conditional(draw: Draw, scope: Scope) -> Schema:
 def reference(draw: Draw, scope: Scope) -> Schema:
     if not scope.possible:
         return plain_text(draw, scope)
-    made = {"$ref": draw(st.sampled_from(scope.possible))}
+    to = draw(st.sampled_from(scope.possible))
+    is_dynamic = to.startswith("#anchor") and draw(st.booleans())
+    made: Schema = {"$dynamicRef" if is_dynamic else "$ref": to}
     if draw(st.integers(0, 2)) == 0:
         beside = {"description": st.just("One of them."), "default": data, "title": st.just("T")}
         made.update(some(draw, PLAIN_NOTES if scope.kinds is STRICT_KINDS else beside))

@@ -33,8 +33,9 @@ moderate = settings(
 )
 
 
-def _pointer(name: str) -> str:
-    return "#/$defs/" + quote(name.replace("~", "~0").replace("/", "~1"), safe="~")
+def _pointer(*keys: str) -> str:
+    parts = (quote(key.replace("~", "~0").replace("/", "~1"), safe="~$") for key in keys)
+    return "#/" + "/".join(parts)
 
 
 def _definitions(draw: Draw, scope: Scope) -> tuple[dict[str, Schema], Scope]:
@@ -45,15 +46,24 @@ def _definitions(draw: Draw, scope: Scope) -> tuple[dict[str, Schema], Scope]:
         for index, name in enumerate(names)
         if scope.kinds is not STRICT_KINDS and draw(st.integers(0, 4)) == 0
     }
-    circular = ("#", *map(_pointer, names), *(f"#{each}" for each in anchors.values()))
+    circular = (
+        "#",
+        *(_pointer("$defs", name) for name in names),
+        *(f"#{each}" for each in anchors.values()),
+    )
     made: dict[str, Schema] = {}
     known: tuple[str, ...] = ()
     for name in reversed(names):
         own = schema(draw, scope._replace(depth=2, references=known, circular=circular))
         if name in anchors:
-            own = {**(own if isinstance(own, dict) else {}), "$anchor": anchors[name]}
+            anchor = draw(st.sampled_from(["$anchor", "$dynamicAnchor"]))
+            own = {**(own if isinstance(own, dict) else {}), anchor: anchors[name]}
         made[name] = own
-        known = (_pointer(name), *known, *([f"#{anchors[name]}"] if name in anchors else []))
+        known = (
+            _pointer("$defs", name),
+            *known,
+            *([f"#{anchors[name]}"] if name in anchors else []),
+        )
     return made, scope._replace(references=known, circular=circular)
 
 
@@ -61,11 +71,25 @@ def _definitions(draw: Draw, scope: Scope) -> tuple[dict[str, Schema], Scope]:
 def _parameters(draw: Draw, scope: Scope) -> Schema:
     definitions, scope = _definitions(draw, scope)
     made = plain_object(draw, scope)
+    made["properties"].update(_pointing(draw, scope, made["properties"]))
     if scope.kinds is not STRICT_KINDS:
         made = {**made, **_at_the_root(draw, made)}
     if definitions or draw(st.integers(0, 5)) == 0:
         made["$defs"] = definitions
     return made
+
+
+def _pointing(draw: Draw, scope: Scope, properties: dict[str, Schema]) -> dict[str, Schema]:
+    """Return, now and then, properties that refer to something that is no definition."""
+    chosen = draw(st.sampled_from(["", "", "", "same", "inner"]))
+    if chosen == "same" and properties:
+        return {chosen: {"$ref": _pointer("properties", draw(st.sampled_from([*properties])))}}
+    if chosen != "inner":
+        return {}
+    deep = {"$ref": _pointer("properties", chosen, "$defs", "x")}
+    holder = {"type": "object", "properties": {"deep": deep}}
+    inner = schema(draw, scope.within(may_end=True))
+    return {chosen: {**holder, "additionalProperties": False, "$defs": {"x": inner}}}
 
 
 def _at_the_root(draw: Draw, made: Schema) -> Schema:

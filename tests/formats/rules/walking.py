@@ -73,7 +73,8 @@ def resolved(root: Any, reference: str) -> Any:
     return next(
         node.schema
         for node in walk(root)
-        if isinstance(node.schema, dict) and node.schema.get("$anchor") == reference[1:]
+        if isinstance(node.schema, dict)
+        and reference[1:] in (node.schema.get("$anchor"), node.schema.get("$dynamicAnchor"))
     )
 
 

@@ -1,0 +1,175 @@
+"""Subschemas changed one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sovl_tools.formats.reworking import Changed, Node, reworked
+from sovl_tools.formats.shape import Loss
+from tests.formats.tools import TEXT
+
+
+def as_it_is(node: Node) -> Changed:
+    return Changed(node.schema)
+
+
+def without(*keywords: str) -> Any:
+    """Return a change that tells some keywords in words."""
+    return lambda node: Changed(node.schema, [each for each in keywords if each in node.written])
+
+
+def of(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def test_every_subschema_comes_by_with_its_place() -> None:
+    seen = []
+
+    def change(node: Node) -> Changed:
+        seen.append((node.path, node.written))
+        return as_it_is(node)
+
+    reworked(
+        of(items={"type": "array", "items": TEXT, "enum": [{"items": 1}]})
+        | {"anyOf": [{"not": {"minimum": 1}}], "additionalProperties": {"maximum": 2}}
+        | {"$defs": {"unused": {}}},
+        change,
+    )
+    assert [(path[1:], {*schema}) for path, schema in seen[:-1]] == [
+        (("properties", "items", "items"), {"type"}),
+        (("properties", "items"), {"type", "items", "enum"}),
+        (("anyOf", 0, "not"), {"minimum"}),
+        (("anyOf", 0), {"not"}),
+        (("additionalProperties",), {"maximum"}),
+    ]
+    assert seen[-1][0] == ("parameters",)
+
+
+def test_what_stands_below_is_changed_before() -> None:
+    def change(node: Node) -> Changed:
+        made = {**node.schema, "title": str(len(node.schema.get("properties", ())))}
+        return Changed(made, notes=[f"has {[*node.schema.get('properties', {}).values()]}"])
+
+    assert reworked(of(a=of()), change).source.schema["description"] == (
+        "has [{'type': 'object', 'properties': {}, 'title': '0', 'description': 'has []'}]"
+    )
+
+
+def test_definitions_are_changed_where_they_stood() -> None:
+    schema = of(a={"$ref": "#/$defs/x"}, b={"$ref": "#y"}) | {
+        "$defs": {
+            "x": {"pattern": "a"},
+            "other": {"$defs": {"z": {"$anchor": "y", "pattern": "b"}}},
+        }
+    }
+    found = reworked(schema, without("pattern"))
+    assert found.source.schema["properties"] == {
+        "a": {"$ref": "#/$defs/x"},
+        "b": {"$ref": "#/$defs/y"},
+    }
+    assert found.source.definitions["y"] == {"description": "Matches the regular expression `b`."}
+    assert {loss.path for loss in found.losses} == {
+        ("parameters", "$defs", "x", "pattern"),
+        ("parameters", "$defs", "other", "$defs", "z", "pattern"),
+    }
+
+
+def test_a_reference_can_be_followed_unless_it_leads_back() -> None:
+    followed = []
+
+    def change(node: Node) -> Changed:
+        if "$ref" in node.schema:
+            followed.append((node.path[-1], node.follow(node.schema["$ref"])))
+        return as_it_is(node)
+
+    schema = of(a={"$ref": "#/$defs/x"}, b={"$ref": "#"}, c={"$ref": "#/$defs/x"})
+    reworked(schema | {"$defs": {"x": of(again={"$ref": "#/$defs/x"})}}, change)
+    target = of(again={"$ref": "#/$defs/x"})
+    assert followed == [("again", None), ("a", target), ("b", None), ("c", target)]
+
+
+def test_what_only_identifies_a_schema_is_gone_without_a_word() -> None:
+    schema = of(**{"$id": {**TEXT, "$comment": "c", "$anchor": "here"}})
+    schema |= {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:x"}
+    found = reworked(schema, as_it_is)
+    assert found.source.schema == of(**{"$id": TEXT})
+    assert found.losses == ()
+
+
+def test_true_and_false_become_objects_but_where_they_are_usual() -> None:
+    schema = of(a=True, b=False, c={"type": "array", "items": True, "unevaluatedItems": False})
+    schema |= {"additionalProperties": False}
+    found = reworked(schema, as_it_is)
+    assert found.source.schema == {
+        "type": "object",
+        "properties": {
+            "a": {},
+            "b": {"not": {}},
+            "c": {"type": "array", "items": {}, "unevaluatedItems": False},
+        },
+        "additionalProperties": False,
+    }
+    assert found.losses == ()
+
+
+def test_false_that_can_not_be_said_is_told_in_words() -> None:
+    found = reworked(of(a=False), without("not"))
+    assert found.source.schema == of(a={"description": "No value fits."})
+    assert found.losses == (
+        Loss("moved", ("parameters", "properties", "a"), "false stands in the description only"),
+    )
+
+
+def test_keywords_are_told_in_words_in_their_order() -> None:
+    schema = of(a={"maximum": 9, "description": "How many.", "minimum": 1})
+    found = reworked(schema, without("maximum", "minimum"))
+    assert found.source.schema == of(a={"description": "How many.\n\nAt most 9. At least 1."})
+    assert [(loss.path[-1], loss.message) for loss in found.losses] == [
+        ("maximum", "maximum stands in the description only"),
+        ("minimum", "minimum stands in the description only"),
+    ]
+
+
+def test_a_condition_is_told_with_what_follows() -> None:
+    schema = of(a={"if": TEXT, "then": {"minLength": 1}}, b={"then": TEXT})
+    found = reworked(schema, without("if", "then"))
+    assert found.source.schema["properties"] == {
+        "a": {
+            "description": 'The condition is that it fits {"type":"string"}. '
+            'If the condition is met, it fits {"minLength":1}.'
+        },
+        "b": {},
+    }
+    assert [loss.path[-1] for loss in found.losses] == ["if"]
+
+
+def test_what_is_lost_within_what_is_told_in_words_is_not_reported_again() -> None:
+    schema = of(a={"not": {"pattern": "x"}, "items": {"pattern": "y"}})
+    found = reworked(schema, without("not", "pattern"))
+    assert [loss.path[3:] for loss in found.losses] == [("items", "pattern"), ("not",)]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["#/nowhere", "https://example.org/schema", "https://json-schema.org/draft/2020-12/schema"],
+)
+def test_a_reference_that_leads_out_of_the_schema_is_told_in_words(reference: str) -> None:
+    found = reworked(of(a={"$ref": reference, "title": "A"}), as_it_is)
+    assert found.source.schema == of(
+        a={"title": "A", "description": f'As defined at "{reference}".'}
+    )
+    assert [loss.path[-1] for loss in found.losses] == ["$ref"]
+
+
+def test_a_reference_that_only_an_engine_can_follow_is_told_in_words() -> None:
+    found = reworked(of(a={"$dynamicRef": "#x"}), as_it_is)
+    assert found.source.schema == of(a={"description": 'As defined at "#x".'})
+    assert [loss.path[-1] for loss in found.losses] == ["$dynamicRef"]
+
+
+def test_a_loss_is_told_once_however_often_its_place_is_referred_to() -> None:
+    schema = of(a={"pattern": "x"}, b={"$ref": "#/properties/a"}, c={"$ref": "#/properties/a"})
+    found = reworked(schema, without("pattern"))
+    assert [loss.path for loss in found.losses] == [("parameters", "properties", "a", "pattern")]
