@@ -64,13 +64,17 @@ def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
         definition["strict"] = True
     if tool.name in asked.defer_loading:
         definition["defer_loading"] = True
-    inputs = [each["input"] for each in tool.examples if isinstance(each.get("input"), dict)]
+    inputs = _inputs(tool) if tool.examples else []
     reason = _why_no_examples(found, definition) if inputs else None
     if reason is not None:
         losses = (*losses, Loss("dropped", ("examples",), f"examples are left out: {reason}"))
     elif inputs:
         definition["input_examples"] = copied(inputs)
     return Shape(tool, definition, losses, None, found.is_strict, found.cost)
+
+
+def _inputs(tool: ToolDefinition) -> list[JSON]:
+    return [each["input"] for each in tool.examples if isinstance(each.get("input"), dict)]
 
 
 def _why_no_examples(schema: Schema, definition: dict[str, JSON]) -> str | None:
@@ -83,6 +87,9 @@ def _why_no_examples(schema: Schema, definition: dict[str, JSON]) -> str | None:
 
 def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
     """Return the definitions as a list, as many of them strict as there may be."""
+    if not asked.strict:
+        found = [shape.definition for shape in shapes]
+        return _cached(found, asked), tuple(_deferral(found, asked))
     found, losses, spent = [], [], Counter[str]()
     for shape in shapes:
         beyond = [name for name, count in shape.cost if spent[name] + count > MOST[name]]

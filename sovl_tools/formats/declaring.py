@@ -185,7 +185,8 @@ def _ways(node: Node, branch: dict[str, JSON]) -> list[JSON]:
     if "$ref" not in branch:
         return [branch]
     wrapped = {"anyOf": [branch]}
-    if _ANNOTATIONS.issuperset(node.schema.keys() - {"$ref", "allOf"}):
+    is_only = len(node.schema.get("allOf", ())) + ("$ref" in node.schema) == 1
+    if is_only and _ANNOTATIONS.issuperset(node.schema.keys() - {"$ref", "allOf"}):
         return [wrapped]
     target = node.follow(branch["$ref"])
     return [wrapped] if target is None else [target, wrapped]

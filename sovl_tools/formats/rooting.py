@@ -98,7 +98,8 @@ class _Root:
         """Say in words how several schemas bear on all arguments."""
         self._learn(branches)
         self._require(keyword, branches)
-        self._say(keyword, [self._brief(each) for each in branches])
+        words = keyword if keyword in _LISTS else "allOf"
+        self._say(words, [self._brief(each) for each in branches])
         self._lose(keyword)
 
     def tell_condition(self) -> None:

@@ -21,7 +21,7 @@ from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, ask
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ResolutionError
+from sovl_tools.model.errors import ResolutionError, SchemaError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.validation import compile_schema
 
@@ -160,13 +160,22 @@ def exported(
         shape = known.get(tool.name) if known else None
         if shape is None or shape.tool is not tool:
             try:
-                shape = made.shaped(tool.resolve(), target.asked)
-            except ResolutionError as error:
+                shape = made.shaped(_resolved(tool), target.asked)
+            except (ResolutionError, SchemaError) as error:
                 _LOGGER.warning("tool %s is left out: %s", tool.name, error)
                 losses.append((tool.name, Loss("left_out", ("parameters",), f"left out: {error}")))
                 continue
         shapes[tool.name] = shape
     return Export(target, shapes, losses, is_lasting=is_lasting)
+
+
+def _resolved(tool: ToolDefinition) -> ToolDefinition:
+    """Return a tool with the functions in its schema called; what they make is checked."""
+    if not tool.is_dynamic:
+        return tool
+    resolved = tool.resolve()
+    compile_schema(resolved.parameters)
+    return resolved
 
 
 def _diagnosed(

@@ -9,9 +9,10 @@ from itertools import islice, product
 from typing import Any, TypeAlias
 
 from sovl_tools.validation import Validator, compile_schema
-from tests.formats.rules.walking import ALONE, BY_NAME, IN_LIST, resolved
+from tests.formats.rules.walking import rebuilt, resolved
 
 Schema: TypeAlias = Any
+_NAME = "urn:root"
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _MOST = 12
 """How many forms of one value are tried, as alternatives multiply."""
@@ -85,27 +86,15 @@ def fits(schema: Schema, value: Any, root: Schema) -> bool:
 @lru_cache(maxsize=512)
 def validator_within(text: str, root: str) -> Validator:
     """Return the validator of a schema that is a part of another one, both given as JSON."""
-    name = "urn:root"
-    whole = {**json.loads(root), "$id": name}
-    schema = _rebased(json.loads(text), name)
+    whole: dict[str, Any] = {**json.loads(root), "$id": _NAME}
+    schema = rebuilt(json.loads(text), _rebased)
     return compile_schema({"allOf": [schema], "$defs": {"whole": whole}})
 
 
-def _rebased(schema: Schema, name: str) -> Schema:
-    """Return a schema whose references begin at another document."""
-    if not isinstance(schema, dict):
-        return schema
-    return {key: _member(key, value, name) for key, value in schema.items() if key not in _ANCHORS}
-
-
-def _member(keyword: str, value: Any, name: str) -> Any:
-    if keyword in ("$ref", "$dynamicRef"):
-        return name + value
-    if keyword in BY_NAME:
-        return {key: _rebased(each, name) for key, each in value.items()}
-    if keyword in IN_LIST:
-        return [_rebased(each, name) for each in value]
-    return _rebased(value, name) if keyword in ALONE else value
+def _rebased(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a subschema whose references begin at the document of that name."""
+    moved = {key: _NAME + schema[key] for key in ("$ref", "$dynamicRef") if key in schema}
+    return {key: value for key, value in {**schema, **moved}.items() if key not in _ANCHORS}
 
 
 def alike(first: Any, second: Any) -> bool:

@@ -55,7 +55,7 @@ def test_arrays_may_demand_one_item_and_no_more() -> None:
     assert "minItems" not in properties["two"]
 
 
-EXAMPLES = ({"input": {"text": "a"}, "output": 1}, {"input": "prose"}, {"input": {}})
+EXAMPLES: tuple[Any, ...] = ({"input": {"text": "a"}, "output": 1}, {"input": "prose"}, {"input": {}})
 
 
 def test_examples_with_arguments_go_with_it() -> None:

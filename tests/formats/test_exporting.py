@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sovl_tools import Tooler, ToolNotFoundError, ToolRegistry, tool
+from sovl_tools.formats.shape import Shape
 from sovl_tools.formats.table import FORMATS, STRICT, format_of
-from sovl_tools.loading.exporting import Target, checked, exported
+from sovl_tools.loading.exporting import Export, Target, checked, exported
 from tests.conftest import REPOSITORY, Write, manifest_of
 from tests.formats.tools import TEXT, arguments
 from tests.formats.tools import tool as made
+
+
+def shapes(export: Any) -> Mapping[str, Shape]:
+    """Return what an export is made of."""
+    assert isinstance(export, Export)
+    return export.shapes
 
 
 @pytest.fixture
@@ -25,7 +34,7 @@ def registry() -> ToolRegistry:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_has_all_tools(registry: ToolRegistry, name: str) -> None:
     export = registry.export(name)
-    assert set(export.shapes) == set(registry.catalog.tools)
+    assert set(shapes(export)) == set(registry.catalog.tools)
     assert registry.definitions(name) is export.definitions
     assert name in repr(export)
     text = json.dumps(export.definitions)
@@ -59,9 +68,9 @@ def test_an_export_is_made_once_and_again_of_what_has_changed() -> None:
     registry.register(other, override=True)
     after = registry.export("openai")
     assert after is not before
-    assert after.shapes["first"] is before.shapes["first"]
-    assert after.shapes["second"].tool is other
-    assert registry.export("openai", tools=["first"]).shapes["first"] is before.shapes["first"]
+    assert shapes(after)["first"] is shapes(before)["first"]
+    assert shapes(after)["second"].tool is other
+    assert shapes(registry.export("openai", tools=["first"]))["first"] is shapes(before)["first"]
     assert registry.export("openai") is after
 
 
@@ -112,7 +121,7 @@ def test_what_functions_make_is_asked_each_time(caplog: pytest.LogCaptureFixture
         for each in (first, second)
     ]
     assert enums == [["roads"], ["rivers"]]
-    assert second.shapes["echo"] is first.shapes["echo"]
+    assert shapes(second)["echo"] is shapes(first)["echo"]
     layers.names = 5
     with caplog.at_level(logging.WARNING, "sovl_tools"):
         export = registry.export("openai")
@@ -121,6 +130,16 @@ def test_what_functions_make_is_asked_each_time(caplog: pytest.LogCaptureFixture
     assert (found.code, found.severity, found.tool) == ("ST908", "error", "show")
     assert found.path.endswith("test_exporting.py")
     assert "show is left out" in caplog.text
+
+
+def test_a_schema_that_a_function_makes_has_to_be_one() -> None:
+    registry = ToolRegistry()
+    odd = made(arguments(text={**TEXT, "pattern": lambda: "("}))
+    registry.register(replace(odd, is_dynamic=True))
+    assert registry.definitions("openai") == []
+    (found,) = registry.export("openai").diagnostics
+    assert found.code == "ST908"
+    assert registry.schemas() == []
 
 
 def test_arguments_are_restored_whatever_they_are() -> None:
@@ -145,7 +164,7 @@ def test_arguments_are_restored_whatever_they_are() -> None:
 def test_restored_arguments_can_be_called_with(registry: ToolRegistry) -> None:
     export = registry.export("openai", strict=True)
     sent = {"text": "Hello World", "separator": None}
-    strict = export.shapes["slugify"].definition["function"]["parameters"]
+    strict = shapes(export)["slugify"].definition["function"]["parameters"]
     sent = {name: sent.get(name) for name in strict["properties"]}
     assert Tooler(registry).call_sync("slugify", export.restore("slugify", sent)).ok
     assert not Tooler(registry).call_sync("slugify", sent).ok

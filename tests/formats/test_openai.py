@@ -100,7 +100,7 @@ class Plain(AITool):
     description = "Say."
     parameters_schema = arguments(text=TEXT)
 
-    def execute(self, text: str) -> str:  # type: ignore[override]
+    def execute(self, text: str) -> str:
         return text
 
 

@@ -14,7 +14,7 @@ from sovl_tools.model.export import Export
 from tests.formats.arguments import arguments_for
 from tests.formats.exports import CAN_BE_STRICT, TARGETS, is_strict, registry_of, schema_of
 from tests.formats.forms import alike, fits, strict_forms
-from tests.formats.rules.walking import resolved, types, walk
+from tests.formats.rules.walking import rebuilt, resolved, types, walk
 from tests.formats.schemas import moderate, parameters, strict_parameters
 
 LOSING = {"ST901", "ST902", "ST903"}
@@ -33,13 +33,19 @@ def exported(schema: dict[str, Any], format_name: str) -> tuple[Export, dict[str
     return export, definition
 
 
+def closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a subschema that admits no properties beside those that it lists, if any."""
+    lists = "properties" in schema and "type" in schema
+    return {"additionalProperties": False, **schema} if lists else schema
+
+
 @every_strict
 @moderate
 @given(data=st.data())
 def test_what_fits_a_strict_schema_fits_the_manifest_when_restored(
     format_name: str, data: st.DataObject
 ) -> None:
-    schema = data.draw(any_parameters)
+    schema = rebuilt(data.draw(any_parameters), closed)
     export, definition = exported(schema, format_name)
     assume(not {found.code for found in export.diagnostics} & LOSING)
     sent = data.draw(arguments_for(schema_of(definition)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -41,6 +41,21 @@ def _members(keyword: str, value: Any) -> Iterable[tuple[str, Any]]:
     if keyword in IN_LIST:
         return [(f"/{index}", child) for index, child in enumerate(value)]
     return [("", value)] if keyword in ALONE else []
+
+
+def rebuilt(schema: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Return a copy of a schema with every subschema that is an object changed."""
+    if not isinstance(schema, dict):
+        return schema
+    made = dict(schema)
+    for keyword, value in schema.items():
+        if keyword in BY_NAME:
+            made[keyword] = {name: rebuilt(each, change) for name, each in value.items()}
+        elif keyword in IN_LIST:
+            made[keyword] = [rebuilt(each, change) for each in value]
+        elif keyword in ALONE:
+            made[keyword] = rebuilt(value, change)
+    return change(made)
 
 
 def _escaped(name: str) -> str:

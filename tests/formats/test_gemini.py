@@ -1,0 +1,132 @@
+"""Gemini's function declarations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sovl_tools.formats.gemini import MOST_TOOLS, gathered, shaped
+from sovl_tools.formats.shape import Asked, Loss
+from tests.formats.rules import problems_of_gemini
+from tests.formats.tools import TEXT, arguments, tool
+
+
+def of(*required: str, **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def test_a_tool_is_a_declaration() -> None:
+    shape = shaped(tool(arguments("text", text={**TEXT, "enum": ["a", "b"]})), Asked())
+    assert shape.definition == {
+        "name": "echo",
+        "description": "Say something.",
+        "parametersJsonSchema": arguments("text", text={**TEXT, "enum": ["a", "b"]}),
+    }
+    assert (shape.losses, shape.undo, shape.is_strict, shape.cost) == ((), None, False, ())
+
+
+def test_a_plain_schema_is_copied() -> None:
+    given = tool(arguments(text={**TEXT, "enum": ["a"]}))
+    shape = shaped(given, Asked())
+    shape.definition["parametersJsonSchema"]["properties"]["text"]["enum"].clear()
+    assert given.parameters == arguments(text={**TEXT, "enum": ["a"]})
+
+
+def test_a_schema_is_said_in_the_keywords_that_there_are() -> None:
+    shape = shaped(tool(of(text={"const": "x"}, truth={**TEXT, "enum": ["x", True]})), Asked())
+    assert shape.definition["parametersJsonSchema"]["properties"] == {
+        "text": {"type": "string", "enum": ["x"]},
+        "truth": {**TEXT, "description": 'One of: "x", true.'},
+    }
+    assert [loss.path for loss in shape.losses] == [("parameters", "properties", "truth", "enum")]
+
+
+@pytest.mark.parametrize("description", ["", " \n"])
+def test_an_empty_description_is_left_out(description: str) -> None:
+    given = tool()
+    shape = shaped(type(given)("echo", description, given.parameters, given.function), Asked())
+    assert "description" not in shape.definition
+    assert problems_of_gemini(shape.definition) == []
+    (loss,) = shape.losses
+    assert (loss.kind, loss.path) == ("doubt", ("description",))
+
+
+def test_a_definition_is_the_same_where_strictness_is_asked_for() -> None:
+    lax, strict = shaped(tool(), Asked()), shaped(tool(), Asked(strict=True))
+    assert (lax.definition, lax.losses) == (strict.definition, strict.losses)
+    definitions, losses = gathered([strict], Asked(strict=True))
+    assert definitions == [strict.definition]
+    (loss,) = losses
+    assert (loss.kind, loss.path) == ("loose", ())
+    assert loss.help is not None
+    assert "VALIDATED" in loss.help
+    assert gathered([], Asked(strict=True)) == ([], ())
+
+
+def test_there_may_be_only_so_many_declarations() -> None:
+    shapes = [shaped(tool(), Asked())] * MOST_TOOLS
+    assert gathered(shapes, Asked()) == ([shapes[0].definition] * MOST_TOOLS, ())
+    losses = gathered([*shapes, shapes[0]], Asked())[1]
+    assert losses == (
+        Loss(
+            "limit",
+            (),
+            "513 tools, more than the 512 that Gemini takes in one request",
+            "offer fewer tools at a time",
+        ),
+    )
+
+
+NEXT = {"$ref": "#/$defs/node"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "paths"),
+    [
+        (of(a=NEXT) | {"$defs": {"node": of(next=NEXT)}}, []),
+        (of(a=NEXT) | {"$defs": {"node": of("next", next=NEXT)}}, [("$defs", "node")]),
+        (
+            of(a=NEXT) | {"$defs": {"node": of("all", all={"type": "array", "items": NEXT})}},
+            [("$defs", "node")],
+        ),
+        (
+            of(a=NEXT) | {"$defs": {"node": of("x", x={"anyOf": [NEXT, {"type": "null"}]})}},
+            [("$defs", "node")],
+        ),
+        (of("a", a={"$ref": "#"}), [()]),
+        (of("a", a=of(b={"$ref": "#"})) | {"additionalProperties": False}, []),
+        (
+            of(a=NEXT)
+            | {
+                "$defs": {
+                    "node": of("to", to={"$ref": "#/$defs/edge"}),
+                    "edge": of("to", to={"type": "object", "additionalProperties": NEXT}),
+                    "leaf": of("text", text=TEXT),
+                }
+            },
+            [("$defs", "node"), ("$defs", "edge")],
+        ),
+    ],
+)
+def test_recursion_ends_at_properties_that_may_be_left_out(
+    schema: dict[str, Any], paths: list[tuple[str, ...]]
+) -> None:
+    shape = shaped(tool(schema), Asked())
+    assert [loss.path for loss in shape.losses] == [("parameters", *path) for path in paths]
+    assert all(loss.kind == "limit" for loss in shape.losses)
+    problems = problems_of_gemini(shape.definition)
+    assert problems == (["recursion through required properties"] if paths else [])
+
+
+def test_recursion_is_told_by_the_name_of_what_recurs() -> None:
+    schema = of(a=NEXT) | {"$defs": {"node": of("next", next=NEXT)}}
+    messages = [
+        loss.message
+        for each in (schema, of("a", a={"$ref": "#"}))
+        for loss in shaped(tool(each), Asked()).losses
+    ]
+    assert messages == [
+        "'node' contains itself outside of properties that may be left out",
+        "'parameters' contains itself outside of properties that may be left out",
+    ]
