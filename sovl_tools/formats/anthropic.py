@@ -13,7 +13,8 @@ from typing import Any
 from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect
 from sovl_tools.formats.easing import ANTHROPIC
 from sovl_tools.formats.measuring import size_of
-from sovl_tools.formats.narrowing import ROOT, narrowed
+from sovl_tools.formats.narrowing import narrowed
+from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.formats.strictness import Schema, schema_of
 from sovl_tools.model.definition import ToolDefinition

@@ -22,8 +22,11 @@ MOST_TOOLS = 512
 """So many declarations may stand in one tool of a request."""
 
 
+_TO_CHOOSE_FROM = frozenset({str, int, float})
+
+
 def _admits(keyword: str, value: JSON) -> bool:
-    return keyword == "enum" and all(type(each) in (str, int, float) for each in value)
+    return keyword == "enum" and _TO_CHOOSE_FROM.issuperset(map(type, value))
 
 
 _PLAIN = Plainness(SCALAR, _admits)

@@ -93,7 +93,7 @@ class _Hoist:
         target = lookup(self._root, reference).target
         if target is self._root:
             return self._address(None)
-        if not isinstance(target, dict):
+        if not isinstance(target, dict | bool):
             return reference
         if id(target) not in self.names:
             self.names[id(target)] = self._free(reference)

@@ -13,10 +13,9 @@ from sovl_tools.formats.dialect import Dialect, UnfitError
 from sovl_tools.formats.hoisting import Hoisted, hoisted
 from sovl_tools.formats.merging import merged
 from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.shape import Loss
 from sovl_tools.model.document import JSON, Path, copied, kind
-
-ROOT: Path = ("parameters",)
 
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})
 _OBJECT = frozenset({"properties", "required", "additionalProperties"})

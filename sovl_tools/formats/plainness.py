@@ -65,8 +65,12 @@ def _is_plain(schema: JSON, plainness: Plainness) -> bool:
 
 
 def _is_admitted(schema: dict[str, JSON], plainness: Plainness, *beside: str) -> bool:
-    others = schema.keys() - plainness.keywords - {*beside}
-    return all(plainness.admits(keyword, schema[keyword]) for keyword in others)
+    for keyword, value in schema.items():
+        if keyword in plainness.keywords or keyword in beside:
+            continue
+        if not plainness.admits(keyword, value):
+            return False
+    return True
 
 
 def _is_plain_array(schema: dict[str, JSON], plainness: Plainness) -> bool:

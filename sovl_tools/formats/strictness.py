@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sovl_tools.formats.dialect import UnfitError
-from sovl_tools.formats.easing import OPENAI, Rules, eased
+from sovl_tools.formats.easing import Rules, eased, misnamed
 from sovl_tools.formats.shape import Loss, Undo
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -36,10 +36,5 @@ def schema_of(tool: ToolDefinition, strict: Strict | None, rules: Rules) -> Sche
         loss = Loss("loose", error.path, f"not strict: {error.message}", error.help)
         parameters, losses = eased(tool.parameters, rules)
         return Schema(parameters, (loss, *losses))
-    if rules.names is OPENAI.names:  # which takes any name
-        return found
-    names = [each for each in eased(tool.parameters, rules)[1] if each.kind in _ABOUT_NAMES]
-    return found._replace(losses=(*found.losses, *names))
-
-
-_ABOUT_NAMES = frozenset({"name", "doubt"})
+    names = misnamed(tool.parameters, found.parameters, rules=rules)
+    return found._replace(losses=(*found.losses, *names)) if names else found

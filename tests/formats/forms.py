@@ -93,15 +93,19 @@ def validator_within(text: str, root: str) -> Validator:
 
 def _rebased(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a subschema whose references begin at the document of that name."""
-    moved = {key: _NAME + schema[key] for key in ("$ref", "$dynamicRef") if key in schema}
+    moved: dict[str, Any] = {
+        key: _NAME + schema[key] for key in ("$ref", "$dynamicRef") if key in schema
+    }
     return {key: value for key, value in {**schema, **moved}.items() if key not in _ANCHORS}
 
 
-def alike(first: Any, second: Any) -> bool:
-    """Tell whether two values are equal, but that null may stand for a property left out."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        return all(alike(first.get(name), second.get(name)) for name in first.keys() | second)
-    if isinstance(first, list) and isinstance(second, list):
-        pairs = zip(first, second, strict=False)
-        return len(first) == len(second) and all(alike(one, other) for one, other in pairs)
-    return isinstance(first, bool) == isinstance(second, bool) and bool(first == second)
+def comes_to(restored: Any, wanted: Any) -> bool:
+    """Tell whether a value is the one that is wanted, but for nulls where that has nothing."""
+    if isinstance(restored, dict) and isinstance(wanted, dict):
+        added = [restored[name] for name in restored.keys() - wanted.keys()]
+        common = (comes_to(restored.get(name, ...), each) for name, each in wanted.items())
+        return all(each is None for each in added) and all(common)
+    if isinstance(restored, list) and isinstance(wanted, list):
+        pairs = zip(restored, wanted, strict=False)
+        return len(restored) == len(wanted) and all(comes_to(*pair) for pair in pairs)
+    return isinstance(restored, bool) == isinstance(wanted, bool) and bool(restored == wanted)

@@ -23,11 +23,12 @@ from tests.formats.scope import (
     few,
     some,
 )
+from tests.validation.strategies import examples
 
 __all__ = ["arguments_for", "manifests", "moderate", "parameters", "strict_parameters"]
 
 moderate = settings(
-    max_examples=100,
+    max_examples=examples(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -55,7 +55,11 @@ def test_arrays_may_demand_one_item_and_no_more() -> None:
     assert "minItems" not in properties["two"]
 
 
-EXAMPLES: tuple[Any, ...] = ({"input": {"text": "a"}, "output": 1}, {"input": "prose"}, {"input": {}})
+EXAMPLES: tuple[Any, ...] = (
+    {"input": {"text": "a"}, "output": 1},
+    {"input": "prose"},
+    {"input": {}},
+)
 
 
 def test_examples_with_arguments_go_with_it() -> None:
@@ -99,7 +103,11 @@ def no_arguments(name: str) -> Any:
 @pytest.mark.parametrize(
     ("tools", "strict", "words"),
     [
-        ([no_arguments(f"t{count}") for count in range(21)], [True] * 20 + [False], "20 strict tools"),
+        (
+            [no_arguments(f"t{count}") for count in range(21)],
+            [True] * 20 + [False],
+            "20 strict tools",
+        ),
         (
             [optional("a", 20), optional("b", 5), optional("c", 4)],
             [True, False, True],

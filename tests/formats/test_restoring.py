@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sovl_tools.model.export import Export
 from tests.formats.arguments import arguments_for
 from tests.formats.exports import CAN_BE_STRICT, TARGETS, is_strict, registry_of, schema_of
-from tests.formats.forms import alike, fits, strict_forms
+from tests.formats.forms import comes_to, fits, strict_forms
+from tests.formats.remarkable import RESTORED
 from tests.formats.rules.walking import rebuilt, resolved, types, walk
 from tests.formats.schemas import moderate, parameters, strict_parameters
 
@@ -51,7 +52,7 @@ def test_what_fits_a_strict_schema_fits_the_manifest_when_restored(
     sent = data.draw(arguments_for(schema_of(definition)))
     restored = export.restore("f", sent)
     assert fits(schema, restored, schema), restored
-    assert alike(restored, sent)
+    assert comes_to(sent, restored)
 
 
 @every_strict
@@ -69,7 +70,20 @@ def test_what_fits_the_manifest_has_a_strict_form_that_restores_to_it(
     forms = [form for form in (wanted, *possible) if fits(strict, form, strict)]
     assert forms
     restored = [export.restore("f", form) for form in forms]
-    assert any(alike(each, wanted) and fits(schema, each, schema) for each in restored), restored
+    assert any(comes_to(each, wanted) and fits(schema, each, schema) for each in restored), restored
+
+
+@pytest.mark.parametrize("format_name", ["openai", "openai-responses", "openrouter"])
+@pytest.mark.parametrize(("schema", "sent", "wanted"), RESTORED)
+def test_null_is_taken_out_where_it_stands_for_nothing(
+    format_name: str, schema: dict[str, Any], sent: Any, wanted: Any
+) -> None:
+    export, definition = exported(schema, format_name)
+    strict = schema_of(definition)
+    assert fits(strict, sent, strict)
+    assert export.restore("f", sent) == wanted
+    assert export.restore("f", json.dumps(sent)) == wanted
+    assert fits(schema, wanted, schema)
 
 
 class Said(NamedTuple):

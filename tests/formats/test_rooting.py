@@ -122,12 +122,13 @@ def test_a_model_learns_of_the_properties_of_alternatives() -> None:
 
 def test_values_of_alternatives_come_together_if_nothing_else_is_said_of_them() -> None:
     branches = [
-        of(a={"type": "string", "enum": ["x", "y"]}, b={"const": 1}),
-        of(a={"type": "string", "enum": ["y", "z"]}, b={"const": 1, "title": "One"}),
+        of(a={"type": "string", "enum": ["x", "y"]}, b={"const": 1}, c=TEXT),
+        of(a={"type": "string", "enum": ["y", "z"]}, b={"const": 1, "title": "One"}, c=TEXT),
     ]
     assert made(of() | {"anyOf": branches}).schema["properties"] == {
         "a": {"type": "string", "enum": ["x", "y", "z"]},
         "b": {"anyOf": [{"const": 1}, {"const": 1, "title": "One"}]},
+        "c": TEXT,
     }
 
 

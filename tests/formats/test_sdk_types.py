@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from sovl_tools import ToolRegistry
 from tests.conftest import REPOSITORY
+from tests.formats import remarkable
 from tests.formats.exports import (
     CAN_BE_STRICT,
     PROBLEMS_OF,
@@ -28,6 +29,7 @@ from tests.formats.rules import (
 )
 from tests.formats.schemas import manifests, moderate, strict_parameters
 from tests.formats.scope import PLAIN_NAMES
+from tests.validation.strategies import examples
 
 BEYOND_MENDING = ("the property name ", "recursion through required properties")
 """What no conversion can cure, as names are never altered: then a diagnostic has to say so."""
@@ -67,6 +69,16 @@ def test_shipped_tools_are_taken(format_name: str, *, strict: bool, shipped: Too
     assert refusals(shipped, format_name, strict=strict) == []
 
 
+@pytest.mark.parametrize("what", remarkable.SCHEMAS)
+def test_tools_that_are_easily_got_wrong_are_taken(what: str) -> None:
+    parameters = remarkable.SCHEMAS[what]
+    registry = registry_of({"name": "f", "description": "Do it.", "parameters": parameters})
+    for format_name, strict in TARGETS:
+        assert accepted(registry, format_name, strict=strict) == 1
+        assert (format_name, refusals(registry, format_name, strict=strict)) == (format_name, [])
+    assert problems_of_openapi(registry.export("openapi").definitions) == []
+
+
 @moderate
 @given(manifests())
 def test_tools_of_any_kind_are_taken(manifest: dict[str, Any]) -> None:
@@ -85,7 +97,7 @@ def test_tools_that_hold_nothing_odd_are_taken(manifest: dict[str, Any]) -> None
         assert (format_name, refusals(registry, format_name, strict=True)) == (format_name, [])
 
 
-@settings(moderate, max_examples=30)
+@settings(moderate, max_examples=examples(30))
 @given(st.lists(manifests(strict_parameters()), max_size=6, unique_by=lambda each: each["name"]))
 def test_a_request_keeps_to_the_limits_of_anthropic(several: list[dict[str, Any]]) -> None:
     many = [

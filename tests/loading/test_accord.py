@@ -15,7 +15,7 @@ from sovl_tools.loading.checks import agreement, offer
 from sovl_tools.loading.inspecting import inspect_module
 from sovl_tools.model.diagnostic import Verdict, ask
 from sovl_tools.model.manifest import Manifest
-from tests.validation.strategies import moderate
+from tests.validation.strategies import examples, moderate
 
 NAMES = ("text", "count", "flag")
 ANNOTATIONS = {
@@ -110,7 +110,7 @@ def manifest_of(*required: str, **properties: Any) -> Manifest:
     return Manifest({"name": "echo", "parameters": parameters}, "")
 
 
-@settings(moderate, max_examples=500)
+@settings(moderate, max_examples=examples(500))
 @example(("def echo(text): ...\n", manifest_of("text", text=True)))
 @example(("def echo(text: int): ...\n", manifest_of("text", text={"type": "string"})))
 @given(modules())

@@ -13,7 +13,7 @@ from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.schemanodes import nodes
 from sovl_tools.validation.published import published
 from tests.conftest import manifest_of
-from tests.validation.strategies import TYPES, moderate, scalars
+from tests.validation.strategies import TYPES, examples, moderate, scalars
 
 NAMES = ("color", "size", "user name")
 
@@ -92,7 +92,7 @@ def manifest_with(**keywords: Any) -> dict[str, Any]:
     return manifest_of("echo", parameters={**parameters, **keywords})
 
 
-@settings(moderate, max_examples=600)
+@settings(moderate, max_examples=examples(600))
 @example(manifest_with(default=5), {})
 @example(manifest_with(pattern="("), {})
 @example(manifest_with(enum=["a"]), {})

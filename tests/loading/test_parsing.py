@@ -13,7 +13,7 @@ from sovl_tools.loading.inspecting import signature_of
 from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import REQUIRED, UNKNOWN, Interface, Parameter, Signature
-from tests.validation.strategies import moderate
+from tests.validation.strategies import examples, moderate
 
 ANNOTATIONS = (
     "str", "int", "float", "bool", "list", "dict", "None", "list[str]", "dict[str, int]",
@@ -76,7 +76,7 @@ def assert_alike(source: str) -> None:
     assert comparable(parse_module(source.encode(), "echo").signature) == comparable(live)
 
 
-@settings(moderate, max_examples=300)
+@settings(moderate, max_examples=examples(300))
 @given(
     parameter_lists(),
     st.sampled_from(["def echo({}): pass", "async def echo({}): yield 1"]),

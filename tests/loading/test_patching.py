@@ -15,7 +15,7 @@ from sovl_tools.loading.roster import Roster
 from sovl_tools.loading.succeeding import successor
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Status
 from tests.loading.folders import bad, good
-from tests.validation.strategies import moderate
+from tests.validation.strategies import examples, moderate
 
 PLACES = [(name, root) for root in ("one", "two") for name in "abc"]
 
@@ -87,7 +87,7 @@ def stepped(roster: Roster, plain: Plain, step: dict[str, Outcome | None]) -> Ca
     return roster.swap(changes, sorted(present) if is_listing else None)
 
 
-@settings(moderate, max_examples=200)
+@settings(moderate, max_examples=examples(200))
 @given(st.lists(steps, max_size=12))
 def test_a_roster_is_what_combining_its_candidates_makes(
     sequence: list[dict[str, Outcome | None]],
@@ -121,7 +121,7 @@ def assert_is_like_new(roster: Roster, plain: Plain) -> None:
     assert roster._claims._counts == fresh._claims._counts
 
 
-@settings(moderate, max_examples=100)
+@settings(moderate, max_examples=examples(100))
 @given(
     st.lists(st.dictionaries(st.sampled_from("abc"), outcomes, min_size=1, max_size=2), max_size=6)
 )

@@ -45,7 +45,7 @@ from sovl_tools.model.document import Path
 from sovl_tools.model.errors import ToolError
 from sovl_tools.running.conversion import ConversionError, converter_of
 from tests.running.toolbox import run_script
-from tests.validation.strategies import moderate, values
+from tests.validation.strategies import examples, moderate, values
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 MOMENT = datetime(2026, 1, 31, 12, 0)  # noqa: DTZ001 - a text without a time zone has none
@@ -1021,7 +1021,7 @@ anything: st.SearchStrategy[Any] = st.deferred(
 )
 
 
-@settings(moderate, max_examples=400)
+@settings(moderate, max_examples=examples(400))
 @given(st.sampled_from(ANNOTATIONS), anything)
 def test_whatever_is_given_nothing_but_a_conversion_error_is_raised(
     annotation: Any, value: Any

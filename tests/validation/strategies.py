@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-moderate = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_SHARE = float(os.environ.get("EXAMPLES", "0.4"))
+
+
+def examples(count: int) -> int:
+    """Return how many examples to try of so many; ``EXAMPLES=1`` tries them all."""
+    return max(1, round(count * _SHARE))
+
+
+moderate = settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 NAMES = ("alpha", "beta", "gamma", "a b")
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
