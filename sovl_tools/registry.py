@@ -148,8 +148,7 @@ class ToolRegistry:
                 ``openrouter``, ``mcp``, ``openapi`` or ``prompt``.
             strict: convert schemas to what the provider can enforce, where that can be done.
             tools: names of the tools that are wanted, in their order; None for all.
-            cache_control: for Anthropic, such as ``{"type": "ephemeral"}``: set on the last
-                definition that can be cached.
+            cache_control: for Anthropic, what to set on the last definition that can be cached.
             defer_loading: for Anthropic, names of tools that are found by searching only.
 
         Raises:
@@ -161,7 +160,8 @@ class ToolRegistry:
         if self._exporter is None:
             self._exporter = Exporter()
         chosen = None if tools is None else [self[name] for name in tools]
-        options = {"cache_control": cache_control, "defer_loading": frozenset(defer_loading)}
+        deferred = frozenset(self[name].name for name in defer_loading)
+        options = {"cache_control": cache_control, "defer_loading": deferred}
         made: Export = self._exporter.export(self.catalog, format, chosen, strict=strict, **options)
         return made
 

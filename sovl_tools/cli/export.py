@@ -47,7 +47,11 @@ Examples:
     help="Only this tool; may be repeated, the order counts.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write into a file."
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write into a file; - is the standard output.",
 )
 @click.pass_context
 def export(
@@ -70,10 +74,10 @@ def export(
     text = found.definitions
     if not isinstance(text, str):
         text = json_text(text, indent=2)
-    if output is None:
+    if output in (None, "-"):
         write(text)
     else:
-        _save(output, text)
+        _save(str(output), text)
     quiet = ctx.ensure_object(dict).get("quiet", False)
     for each in () if quiet else found.diagnostics:
         click.echo(plain(str(each)), err=True)

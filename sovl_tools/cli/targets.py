@@ -16,6 +16,8 @@ def checked_targets(values: Sequence[str]) -> tuple[str, ...]:
         BadParameter: there is no such target.
     """
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise click.BadParameter("name at least one format", param_hint="--target")
     for name in names:
         try:
             Target.of(name)

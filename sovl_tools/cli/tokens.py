@@ -17,7 +17,7 @@ from sovl_tools.reporting.plain import plain
 USUAL = ("openai", "openai-strict", "anthropic", "gemini", "mcp", "prompt")
 """What is told of unless somebody asks for other targets."""
 
-_WORDS = "estimated from the number of characters: within a third, and rather too many than too few"
+_WORDS = "estimated from the number of characters: up to half too many, hardly ever too few"
 _GAP = "  "
 
 

@@ -86,23 +86,27 @@ def _why_no_examples(schema: Schema, definition: dict[str, JSON]) -> str | None:
     return "they may not fit the strict schema" if is_closed else None
 
 
-def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the definitions as a list, as many of them strict as there may be."""
+def settled(shapes: Sequence[Shape], asked: Asked) -> list[Shape]:
+    """Return the shapes with as many of them strict as there may be in one request."""
     if not asked.strict:
-        found = [shape.definition for shape in shapes]
-        return _cached(found, asked), tuple(_deferral(found, asked))
-    found, losses, spent = [], [], Counter[str]()
+        return list(shapes)
+    found, spent = [], Counter[str]()
     for shape in shapes:
         beyond = [name for name, count in shape.cost if spent[name] + count > MOST[name]]
         if beyond:
             message = f"not strict: the request would have more than {MOST[beyond[0]]} {beyond[0]}"
-            losses.append(Loss("loose", (shape.tool.name, *ROOT), message))
-            shape = shaped(shape.tool, asked._replace(strict=False))  # noqa: PLW2901 - it stands for it
-            losses += [each._replace(path=(shape.tool.name, *each.path)) for each in shape.losses]
+            loose = shaped(shape.tool, asked._replace(strict=False))
+            found.append(loose._replace(losses=(Loss("loose", ROOT, message), *loose.losses)))
         else:
             spent.update(dict(shape.cost))
-        found.append(shape.definition)
-    return _cached(found, asked), (*losses, *_deferral(found, asked))
+            found.append(shape)
+    return found
+
+
+def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
+    """Return the definitions as a list, the last one that can be cached with its mark."""
+    found = [shape.definition for shape in shapes]
+    return _cached(found, asked), tuple(_deferral(found, asked))
 
 
 def _cached(definitions: list[JSON], asked: Asked) -> list[JSON]:

@@ -49,6 +49,14 @@ class Dialect(NamedTuple):
     wraps_references: bool = True
 
 
+_ELABORATE = re.compile(r"\\[1-9]|\\k<|\(\?P=|[*+?}]\?")
+
+
+def is_elaborate(pattern: str) -> bool:
+    """Tell whether a regular expression looks around, refers back or is lazy, or seems to."""
+    return has_lookaround(pattern) or _ELABORATE.search(pattern) is not None
+
+
 def has_lookaround(pattern: str) -> bool:
     """Tell whether a regular expression looks ahead or behind, which providers refuse."""
     return _LOOKAROUND.search(pattern) is not None

@@ -62,7 +62,7 @@ _PLAIN = Plainness(
             "writeOnly",
         }
     ),
-    lambda keyword, value: keyword == "pattern" and "(?" not in value,
+    lambda keyword, value: keyword == "pattern" and not has_lookaround(value),
 )  # fmt: skip
 _BY_PATTERN = ("patternProperties", "additionalProperties", "unevaluatedProperties")
 _CONTAINS = ("contains", "minContains", "maxContains")

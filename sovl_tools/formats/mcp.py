@@ -46,7 +46,7 @@ def _refused(schema: dict[str, JSON] | None) -> tuple[Loss, ...]:
     if schema is None or schema.get("type") == "object":
         return ()
     message = "output_schema is not of type 'object', as clients before revision 2026-07-28 demand"
-    return (Loss("limit", ("output_schema",), message, "wrap the result in an object"),)
+    return (Loss("doubt", ("output_schema",), message, "wrap the result in an object"),)
 
 
 def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:

@@ -14,6 +14,7 @@ from sovl_tools.formats.hoisting import Hoisted, hoisted
 from sovl_tools.formats.merging import merged
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.formats.rooting import ROOT
+from sovl_tools.formats.saying import are_disjoint, audible, consequences, mentioned, spelled_out
 from sovl_tools.formats.shape import Loss
 from sovl_tools.model.document import JSON, Path, copied, kind
 
@@ -29,7 +30,7 @@ _ANNOTATIONS = frozenset(
 _SAID_BY_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties"})
 _IDLE: dict[str, JSON] = {
     "uniqueItems": False, "minItems": 0, "minLength": 0, "minProperties": 0, "deprecated": False,
-    "readOnly": False, "writeOnly": False, "required": [],
+    "readOnly": False, "writeOnly": False, "required": [], "examples": [],
 }  # fmt: skip
 _MOST = 256
 _SHOWN = 9
@@ -69,7 +70,7 @@ class _Narrowing:
 
     def root(self) -> dict[str, JSON]:
         """Return the schema of all arguments, an object with nothing beside its properties."""
-        schema = self._flat(self._source.schema, ROOT)
+        schema = self._flat(audible(self._source.schema), ROOT)
         schema = {"type": "object", "properties": {}, "additionalProperties": False, **schema}
         keywords = [each for each in ("anyOf", "oneOf") if each in schema]
         notes = [self._alternatives(schema, each) for each in keywords]
@@ -83,12 +84,18 @@ class _Narrowing:
         branches = schema.pop(keyword)
         path = (*ROOT, keyword)
         known = schema["properties"].keys()
-        for each in branches:
-            names = each.get("properties", {}).keys() if isinstance(each, dict) else None
-            if names is None or not names <= known or "$ref" in each:
-                raise UnfitError(path, f"{keyword} describes the arguments as a whole")
+        said = self._spelled_out(branches, path)
+        if any(not isinstance(each, dict) or not known >= {*mentioned(each)} for each in said):
+            raise UnfitError(path, f"{keyword} describes the arguments as a whole")
         self._lose("moved", path, f"{keyword} of all arguments stands in the description only")
-        return note(keyword, branches)
+        return note(keyword, said)
+
+    def _spelled_out(self, value: JSON, path: Path) -> JSON:
+        """Return what is said in words, with definitions in the places of references."""
+        found = spelled_out(value, self._source.definitions)
+        if found is None and value is not None:
+            raise UnfitError(path, "it refers to what contains itself")
+        return found
 
     def _lose(self, what: str, path: Path, message: str) -> None:
         self.losses.append(Loss(what, path, message))  # type: ignore[arg-type]  # literals all
@@ -97,7 +104,7 @@ class _Narrowing:
         """Return a subschema in the dialect."""
         if not isinstance(schema, dict):
             raise UnfitError(path, "any value is admitted" if schema else "no value is admitted")
-        schema = self._flat(schema, path)
+        schema = self._flat(audible(schema), path)
         if "$ref" in schema:
             return self._reference(schema, path)
         for keyword in ("anyOf", "oneOf"):
@@ -117,7 +124,7 @@ class _Narrowing:
             parts = [{key: each for key, each in schema.items() if key not in {"allOf", "$ref"}}]
             parts += [{"$ref": schema["$ref"]}] if "$ref" in schema else []
             parts += schema.get("allOf", ())
-            found = merged([self._followed(each, path) for each in parts])
+            found = merged([audible(self._followed(each, path)) for each in parts])
             if found is None:
                 raise UnfitError(path, "allOf can't be said as one schema")
             schema = found
@@ -182,7 +189,10 @@ class _Narrowing:
     def _annotated(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
         """Return the annotations that may stay, and notes on those that may not."""
         annotations = [keyword for keyword in schema if keyword in _ANNOTATIONS - _SAYS_NOTHING]
-        kept = {key: schema[key] for key in annotations if key in {"title", "description"}}
+        keeps, admits = self._dialect.keeps, self._dialect.admits
+        kept = {
+            key: schema[key] for key in annotations if key in keeps and admits(key, schema[key])
+        }
         others = [key for key in annotations if key not in kept and not _is_idle(key, schema[key])]
         return kept, self._moved(schema, others, path)
 
@@ -191,10 +201,11 @@ class _Narrowing:
         branches: Sequence[JSON] = schema[keyword]
         place = (*path, keyword)
         beside = {key: each for key, each in schema.items() if key not in _ANNOTATIONS | {keyword}}
-        if keyword == "oneOf" and not _are_disjoint(branches):
+        if keyword == "oneOf" and not are_disjoint(branches, self._source.definitions):
             self._lose("rewritten", place, "oneOf is said as anyOf")
         if beside:
-            branches = [merged([beside, self._followed(each, place)]) for each in branches]
+            whole = [audible(self._followed(each, place)) for each in branches]
+            branches = [merged([beside, each]) for each in whole]
             if None in branches:
                 raise UnfitError(place, f"{keyword} stands beside other keywords")
         made = [self._node(each, (*place, index)) for index, each in enumerate(branches)]
@@ -223,12 +234,11 @@ class _Narrowing:
 
     def _moved(self, schema: dict[str, JSON], keywords: Sequence[str], path: Path) -> list[str]:
         """Return notes on keywords that can't stay."""
-        told = [each for each in keywords if not each.startswith("x-")]
-        if told:
-            *first, last = told
+        if keywords:
+            *first, last = keywords
             words = f"{', '.join(first)} and {last} stand" if first else f"{last} stands"
-            self._lose("moved", (*path, told[0]), f"{words} in the description only")
-        return [note(each, schema[each]) for each in told]
+            self._lose("moved", (*path, keywords[0]), f"{words} in the description only")
+        return [note(each, self._spelled_out(schema[each], (*path, each))) for each in keywords]
 
     def _types(self, schema: dict[str, JSON], path: Path) -> list[str]:
         given = schema.get("type")
@@ -262,6 +272,7 @@ class _Narrowing:
 
     def _object(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         self._check_closed(schema, path)
+        self._check_consequences(schema, path)
         properties, required = schema.get("properties", {}), schema.get("required", ())
         made = {}
         for name, each in properties.items():
@@ -272,6 +283,12 @@ class _Narrowing:
             raise UnfitError((*path, "required"), f"{absent[0]!r} is required but not described")
         named = [name for name in made if name in required]
         return {"properties": made, "required": named, "additionalProperties": False}
+
+    def _check_consequences(self, schema: dict[str, JSON], path: Path) -> None:
+        """Refuse conditions about properties that could not be given any more."""
+        unknown = {*consequences(schema)} - schema.get("properties", {}).keys()
+        if unknown:
+            raise UnfitError(path, f"a condition is about {min(unknown)!r}, which is not listed")
 
     def _check_closed(self, schema: dict[str, JSON], path: Path) -> None:
         """Refuse objects whose properties can't be listed."""
@@ -292,10 +309,3 @@ def _others(schema: dict[str, JSON]) -> set[str]:
 def _is_idle(keyword: str, value: JSON) -> bool:
     """Tell whether a keyword has the value that says nothing."""
     return keyword in _IDLE and _IDLE[keyword] == value and type(_IDLE[keyword]) is type(value)
-
-
-def _are_disjoint(branches: Sequence[JSON]) -> bool:
-    """Tell whether alternatives certainly exclude one another: by their types."""
-    types = [each.get("type") if isinstance(each, dict) else None for each in branches]
-    plain = {each for each in types if isinstance(each, str)}
-    return len(plain) == len(types) and not {"number", "integer"} <= plain

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sovl_tools.formats.demanding import demanding, undoing
-from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect, UnfitError, has_lookaround
+from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect, UnfitError, is_elaborate
 from sovl_tools.formats.easing import OPENAI, Rules
 from sovl_tools.formats.measuring import Size, size_of
 from sovl_tools.formats.narrowing import narrowed
@@ -36,7 +36,7 @@ _SAYS = {
 def _admits(keyword: str, value: JSON) -> bool:
     if keyword == "format":
         return value in COMMON_FORMATS
-    return keyword != "pattern" or not has_lookaround(value)
+    return keyword != "pattern" or not is_elaborate(value)
 
 
 DIALECT = Dialect(
@@ -63,7 +63,7 @@ def strict(parameters: dict[str, JSON]) -> Schema:
         count, most = getattr(size, name), getattr(MOST, name)
         if count > most:
             raise UnfitError(ROOT, f"it has {count:,} {words}, more than {most:,}")
-    return Schema(made, found.losses, undoing(found.schema), is_strict=True)
+    return Schema(made, found.losses, undoing(found.schema, parameters), is_strict=True)
 
 
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:

@@ -7,6 +7,7 @@ OpenAPI Specification 3.1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args
 
@@ -151,7 +152,7 @@ def _components(
 ) -> tuple[dict[str, JSON], list[Loss]]:
     """Return a schema and its definitions as components: NAME, and NAME.X for its definition X."""
     own, text = copied(schema), repr(schema)
-    if "'$" not in text and "'default'" not in text and "'allOf'" not in text:
+    if not any(each in text for each in _ODD):
         return {name: own}, []
     losses = [loss for node in nodes(own, base) for loss in _settled(node)]
     if "'$" not in text:
@@ -159,6 +160,10 @@ def _components(
     found = hoisted(own, lambda part: _SCHEMAS + (name if part is None else f"{name}.{part}"))
     parts = {f"{name}.{part}": each for part, each in found.definitions.items()}
     return {key: _complete(each) for key, each in {name: found.schema, **parts}.items()}, losses
+
+
+_ODD = ("'$", "'default'", "'allOf'", "'pattern'")
+"""What stands in the text of a schema in which something may have to be changed."""
 
 
 def _settled(node: SchemaNode) -> list[Loss]:
@@ -173,6 +178,10 @@ def _settled(node: SchemaNode) -> list[Loss]:
         schema.update(with_notes(schema, [words]))
         message = "default stands in the description only: its own schema may refuse it"
         losses.append(Loss("moved", (*node.path, "default"), message, "correct or remove it"))
+    if "pattern" in schema and not _compiles(schema["pattern"]):
+        schema.update(with_notes(schema, [note("pattern", schema.pop("pattern"))]))
+        message = "pattern stands in the description only: not everybody can read it"
+        losses.append(Loss("moved", (*node.path, "pattern"), message, "write it more simply"))
     for keyword in ("$dynamicRef", "$ref"):
         if keyword in schema:
             instead = _instead(schema, schema.pop(keyword), node.root)
@@ -182,6 +191,14 @@ def _settled(node: SchemaNode) -> list[Loss]:
                 place = (*node.path, keyword)
                 losses.append(Loss("dropped", place, message, "put what is meant under '$defs'"))
     return losses
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
 
 
 def _instead(

@@ -6,6 +6,7 @@ A request is passed on, so that a schema has to suit them all. Source: OpenRoute
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,6 @@ from sovl_tools.formats.easing import OPENROUTER
 from sovl_tools.formats.openai import MOST_TOOLS, nested, too_many
 from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import copied
 
 _DEFAULTS = "sovl_tools.authoring.aitool"
 """The module where the method stands that a subclass may override."""
@@ -25,11 +25,24 @@ def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     if make is None or getattr(make, "__module__", "") == _DEFAULTS:
         return nested(tool, asked, OPENROUTER)
     try:
-        return Shape(tool, copied(make()))
+        own = json.loads(json.dumps(make()))
+        _check(own, tool.name)
     except Exception as error:  # noqa: BLE001 - it is the code of the tool's author
         message = f"get_openrouter_tool_definition failed: {type(error).__name__}: {error}"
         found = nested(tool, asked, OPENROUTER)
         return found._replace(losses=(Loss("dropped", (), message), *found.losses))
+    is_strict = own["function"].get("strict") is True
+    message = "not strict: its own definition is not"
+    losses = (Loss("loose", (), message),) if asked.strict and not is_strict else ()
+    return Shape(tool, own, losses, is_strict=is_strict)
+
+
+def _check(own: Any, name: str) -> None:
+    """Refuse what is no definition of the tool."""
+    if not isinstance(own, dict) or not isinstance(own.get("function"), dict):
+        raise TypeError("it returned no object with a 'function'")
+    if own["function"].get("name") != name:
+        raise ValueError(f"it names {own['function'].get('name')!r}, not {name!r}")
 
 
 def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:

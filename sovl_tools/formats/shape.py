@@ -82,15 +82,16 @@ class Asked(NamedTuple):
 
 
 class Format(Protocol):
-    """One provider's way to define tools: a module with these functions."""
+    """One provider's way to define tools: a module with these functions.
+
+    It may have one more, ``settled``, which takes what ``gathered`` takes and returns the shapes as
+    they have to be beside each other.
+    """
 
     def shaped(self, tool: ToolDefinition, asked: Asked) -> Shape:
         """Return one tool in the format; it does not raise for any sound tool."""
         ...
 
     def gathered(self, shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
-        """Return the definitions of several tools, and what their number or their sum exceeds.
-
-        The path of such a loss begins with the name of the tool that it is about, if any.
-        """
+        """Return the definitions of several tools, and what their number or their sum exceeds."""
         ...

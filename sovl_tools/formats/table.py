@@ -32,6 +32,9 @@ def format_of(name: str) -> Format:
         ValueError: there is no such format.
     """
     if name not in FORMATS:
+        plain = name.removesuffix("-strict")
+        if plain in STRICT:
+            raise ValueError(f"there is no format {name!r}; ask for {plain!r} and strict")
         hint = did_you_mean(name, FORMATS) or f"there are {', '.join(FORMATS)}"
         raise ValueError(f"there is no format {name!r}; {hint}")
     return cast("Format", import_module(FORMATS[name]))

@@ -19,8 +19,8 @@ from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.whereabouts import Whereabouts
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic, ask
-from sovl_tools.model.document import JSON
+from sovl_tools.model.diagnostic import Diagnostic, Finding, ManifestPlace, ask
+from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ResolutionError, SchemaError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.validation import compile_schema
@@ -64,7 +64,8 @@ class Export:
         format: the name of the format.
         definitions: a list of dictionaries, as the provider's SDK takes them; for ``openapi`` one
             document, for ``prompt`` a text.
-        shapes: by the names of the tools.
+        shapes: by the names of the tools, as they are beside each other.
+        alone: by the names of the tools, as each would be without the others.
         is_lasting: whether it holds for as long as the tools do: no function makes a schema.
     """
 
@@ -77,11 +78,15 @@ class Export:
         is_lasting: bool = True,
     ) -> None:
         self.format = target.name
-        self.shapes = shapes
+        self.alone = shapes
         self.is_lasting = is_lasting
         self._target = target
         made: Format = format_of(target.name)
-        self.definitions, self._gathered = made.gathered(list(shapes.values()), target.asked)
+        settle = getattr(made, "settled", None)
+        found = list(shapes.values())
+        found = found if settle is None else settle(found, target.asked)
+        self.shapes = dict(zip(shapes, found, strict=True))
+        self.definitions, self._gathered = made.gathered(found, target.asked)
         self._losses = tuple(losses)
         self._candidates: Callable[[], Iterable[Candidate]] = tuple
 
@@ -97,9 +102,7 @@ class Export:
         for name, shape in self.shapes.items():
             for loss in shape.losses:
                 yield name, loss
-        for loss in self._gathered:
-            name = str(loss.path[0]) if loss.path else ""
-            yield name, loss._replace(path=loss.path[1:])
+        yield from (("", loss) for loss in self._gathered)
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -161,9 +164,9 @@ def exported(
         if shape is None or shape.tool is not tool:
             try:
                 shape = made.shaped(_resolved(tool), target.asked)
-            except (ResolutionError, SchemaError) as error:
+            except (ResolutionError, SchemaError, RecursionError) as error:
                 _LOGGER.warning("tool %s is left out: %s", tool.name, error)
-                losses.append((tool.name, Loss("left_out", ("parameters",), f"left out: {error}")))
+                losses.append((tool.name, Loss("left_out", (), f"left out: {error}")))
                 continue
         shapes[tool.name] = shape
     return Export(target, shapes, losses, is_lasting=is_lasting)
@@ -194,9 +197,15 @@ def _diagnosed(
     if candidate is not None:
         name, place = candidate.name, Whereabouts(candidate.path, candidate.line, candidate.column)
     return tuple(
-        Diagnostic(rule.code, rule.severity, found.message, found.help, name, *place)
+        Diagnostic(rule.code, rule.severity, _placed(found), found.help, name, *place)
         for rule, found in verdicts
     )
+
+
+def _placed(finding: Finding) -> str:
+    """Return a message with the place in the schema, for tools that have no manifest."""
+    path = finding.place.path if isinstance(finding.place, ManifestPlace) else ()
+    return f"{finding.message}, at {dotted(path)!r}" if path else finding.message
 
 
 def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Diagnostic, ...]:
@@ -222,7 +231,7 @@ def _described(candidate: Candidate) -> ToolDefinition | None:
     return bind(folder, reading.manifest, function=_absent, phrases=(), handlers={})
 
 
-def _absent(**_: Any) -> None:
+def _absent() -> None:
     raise NotImplementedError("the module was not imported")
 
 
@@ -230,7 +239,7 @@ class Exporter:
     """Makes exports of catalogs; keeps what can be used again."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[Any, ...], tuple[Catalog, Export]] = {}
+        self._kept: dict[tuple[str, str], tuple[Catalog, Export]] = {}
 
     def export(
         self, catalog: Catalog, name: str, tools: Sequence[ToolDefinition] | None, **asked: Any
@@ -241,18 +250,19 @@ class Exporter:
             ValueError: there is no such format.
         """
         target = Target(name, Asked(**asked))
-        key = (
-            name,
-            target.asked.strict,
-            target.asked.defer_loading,
-            repr(target.asked.cache_control),
-        )
+        key = name, repr(sorted(asked.items(), key=repr))
         kept = self._kept.get(key)
         if kept is not None and kept[0] is catalog and tools is None and kept[1].is_lasting:
             return kept[1]
-        known = kept[1].shapes if kept is not None else None
+        known = kept[1].alone if kept is not None else None
         wanted = catalog.tools.values() if tools is None else tools
         made = exported(wanted, target, known).located(lambda: catalog.candidates)
         if tools is None:
+            self._kept.pop(key, None)
             self._kept[key] = catalog, made
+            for oldest in list(self._kept)[:-_MOST_KEPT]:
+                del self._kept[oldest]
         return made
+
+
+_MOST_KEPT = 16

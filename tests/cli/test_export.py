@@ -96,6 +96,18 @@ def test_an_unknown_target_is_refused(run: Run, command: list[str]) -> None:
     assert "there is no format 'gemni'; did you mean 'gemini'?" in done.err
 
 
+@pytest.mark.parametrize("nothing", ["", ","])
+def test_that_no_target_is_named_is_told(run: Run, nothing: str) -> None:
+    done = run("validate", "--target", nothing)
+    assert done.code == 2
+    assert "name at least one format" in done.err
+
+
+def test_a_hyphen_is_the_standard_output(run: Run, tmp_path: Path) -> None:
+    assert run("export", "-o", "-").out == run("export").out
+    assert not (tmp_path / "-").exists()
+
+
 def test_tokens_are_estimated_for_each_tool_and_target(run: Run) -> None:
     done = run("stats", "--tokens", "--target", "openai,mcp", "--format", "json")
     found = json.loads(done.out)

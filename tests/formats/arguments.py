@@ -38,17 +38,17 @@ class NoValueError(Exception):
 
 
 @st.composite
-def arguments_for(draw: st.DrawFn, schema: Schema) -> Any:
+def arguments_for(draw: st.DrawFn, schema: Schema, *, is_open: bool = False) -> Any:
     """Return values that fit a schema.
 
     Objects have properties that are not listed only where ``additionalProperties`` or
-    ``patternProperties`` say that they may, even if they are required. Where no type is named,
-    one is taken that the other keywords speak of.
+    ``patternProperties`` say that they may, even if they are required, or ``is_open`` wherever
+    nothing forbids them. Where no type is named, one is taken that the other keywords speak of.
     """
     fits = validator(json.dumps(schema)).is_valid
     for _ in range(ATTEMPTS):
         try:
-            value = _Maker(draw, schema).value([schema], 0)
+            value = _Maker(draw, schema, is_open=is_open).value([schema], 0)
         except NoValueError:
             continue
         if fits(value):
@@ -70,8 +70,9 @@ def validator(text: str) -> Validator:
 class _Maker:
     """Makes values that fit several schemas at once, as far as it sees."""
 
-    def __init__(self, draw: st.DrawFn, root: Schema) -> None:
+    def __init__(self, draw: st.DrawFn, root: Schema, *, is_open: bool) -> None:
         self._draw = draw
+        self._is_open = is_open
         self._root = root
 
     def value(self, schemas: Iterable[Schema], depth: int) -> Any:
@@ -178,15 +179,22 @@ class _Maker:
     def object(self, parts: list[Schema], depth: int) -> dict[str, Any]:
         required = {name: 0 for part in parts for name in part.get("required", ())}
         known = {name: 0 for part in parts for name in part.get("properties", ())}
-        if required.keys() - known.keys() and not _extra(parts):
+        if required.keys() - known.keys() and not self._extra(parts):
             raise NoValueError
         made = {name: self._property(name, parts, depth) for name in required}
         least = max(_every(parts, "minProperties"), default=0)
-        for name in (*known, *_extra(parts)):
+        for name in (*known, *self._extra(parts)):
             wanted = depth <= DEEP and self._draw(st.integers(0, 3)) > 0
             if name not in made and (wanted or len(made) < least):
                 self._add(name, parts, made, depth)
         return self._closed(made, parts, depth)
+
+    def _extra(self, parts: list[Schema]) -> tuple[str, ...]:
+        """Return names that are not listed, if there may be such."""
+        if self._is_open:
+            return _EXTRA
+        opening = ("additionalProperties", "patternProperties")
+        return _EXTRA if any(part.get(each) for part in parts for each in opening) else ()
 
     def _add(self, name: str, parts: list[Schema], made: dict[str, Any], depth: int) -> None:
         try:
@@ -224,12 +232,6 @@ def _types(parts: list[Schema]) -> list[str]:
     named = [{*types(part)} for part in parts if "type" in part]
     named = [each | {"integer"} if "number" in each else each for each in named]
     return [kind for kind in _TYPES if all(kind in each for each in named or [_suggested(parts)])]
-
-
-def _extra(parts: list[Schema]) -> tuple[str, ...]:
-    """Return names that are not listed, if the schemas say that there may be such."""
-    opening = ("additionalProperties", "patternProperties")
-    return _EXTRA if any(part.get(each) for part in parts for each in opening) else ()
 
 
 def _suggested(parts: list[Schema]) -> set[str]:

@@ -135,7 +135,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         **of(first={"$ref": "#/$defs/node"}),
         "$defs": {"node": _NODE},
     },
-    "the root refers to itself": of(value=_TEXT, children={"type": "array", "items": {"$ref": "#"}}),
+    "the root refers to itself": of(a=_TEXT, inner={"type": "array", "items": {"$ref": "#"}}),
     "recursion through required properties": {
         **closed(tree={"anyOf": [{"$ref": "#/$defs/tree"}, {"type": "null"}]}),
         "$defs": {"tree": {"anyOf": [_TREE, {"type": "null"}]}},
@@ -177,7 +177,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         ),
         "$defs": {"n": _TEXT},
     },
-    "alternatives at the root": {**of(a=_TEXT, b=_TEXT), "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+    "alternatives at the root": {
+        **of(a=_TEXT, b=_TEXT),
+        "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+    },
     "alternatives at the root with properties": {
         **of(kind={"type": "string"}),
         "oneOf": [closed(kind={"const": "a"}, x=_TEXT), closed(kind={"const": "b"}, y=_TEXT)],
@@ -251,6 +254,11 @@ RESTORED: list[tuple[dict[str, Any], Any, Any]] = [
         },
         {"city": {"city": {"city": None, "limit": None}}, "limit": None},
         {"city": {"city": {}}},
+    ),
+    (
+        of(a={"anyOf": [of(enum={"$ref": "#"}), {"type": "null"}]}),
+        {"a": {"enum": {"a": {"enum": None}}}},
+        {"a": {"enum": {"a": {}}}},
     ),
     (
         of(**{"$ref": _TEXT, "properties": of(type=_TEXT)}),

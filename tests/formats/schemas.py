@@ -95,7 +95,11 @@ def _pointing(draw: Draw, scope: Scope, properties: dict[str, Schema]) -> dict[s
 
 def _at_the_root(draw: Draw, made: Schema) -> Schema:
     names = st.sampled_from([*made["properties"], "city"])
-    lists = st.lists(names.map(lambda name: {"required": [name]}), min_size=1, max_size=2)
+    types = st.sampled_from([{"type": "string"}, {"type": "integer"}, {"const": "a"}, True])
+    parts = names.map(lambda name: {"required": [name]}) | st.builds(
+        lambda name, of_name: {"properties": {name: of_name}}, names, types
+    )
+    lists = st.lists(parts, min_size=1, max_size=2)
     return some(
         draw,
         {
@@ -108,11 +112,12 @@ def _at_the_root(draw: Draw, made: Schema) -> Schema:
             "definitions": st.just({"old": {"type": "string"}}),
             "description": st.just("The arguments."),
             "examples": st.just([{}]),
-            "if": names.map(lambda name: {"required": [name]}),
+            "if": parts,
             "maxProperties": st.just(9),
             "not": st.just({"required": ["never"]}),
             "oneOf": lists,
-            "then": st.just({"minProperties": 1}),
+            "then": st.just({"minProperties": 1}) | parts,
+            "else": parts,
             "title": st.just("Arguments"),
             "x-own": data,
         },
@@ -153,7 +158,7 @@ def manifests(
 
 
 def _examples(draw: Draw, arguments: Schema) -> list[dict[str, Any]]:
-    inputs = draw(st.lists(arguments_for(arguments), min_size=1, max_size=2))
+    inputs = draw(st.lists(arguments_for(arguments, is_open=True), min_size=1, max_size=2))
     return [{"input": each, "output": draw(data), "description": "So."} for each in inputs]
 
 

@@ -119,20 +119,22 @@ def no_arguments(name: str) -> Any:
 def test_so_many_are_strict_as_a_request_may_have(
     tools: list[Any], strict: list[bool], words: str
 ) -> None:
-    definitions, losses = anthropic.gathered(shapes_of(STRICT, *tools), STRICT)
+    shapes = anthropic.settled(shapes_of(STRICT, *tools), STRICT)
+    definitions, losses = anthropic.gathered(shapes, STRICT)
     assert ["strict" in each for each in definitions] == strict
+    assert [each.is_strict for each in shapes] == strict
     assert [each["name"] for each in definitions] == [each.name for each in tools]
-    name = tools[strict.index(False)].name
     message = f"not strict: the request would have more than {words}"
-    assert losses == (Loss("loose", (name, "parameters"), message),)
+    assert shapes[strict.index(False)].losses == (Loss("loose", ("parameters",), message),)
+    assert losses == ()
 
 
 def test_what_a_tool_loses_that_is_not_strict_in_the_end_is_told() -> None:
     refused = tool(arguments(**{"a b": TEXT}), "last")
     tools = [*(no_arguments(f"t{number}") for number in range(20)), refused]
-    _, losses = anthropic.gathered(shapes_of(STRICT, *tools), STRICT)
+    losses = anthropic.settled(shapes_of(STRICT, *tools), STRICT)[-1].losses
     assert [each.kind for each in losses] == ["loose", "name"]
-    assert losses[1].path == ("last", "parameters", "properties", "a b")
+    assert losses[1].path == ("parameters", "properties", "a b")
 
 
 def test_the_last_definition_that_can_be_cached_is_marked() -> None:

@@ -104,8 +104,9 @@ def test_null_is_admitted_by_what_says_so(schema: dict[str, Any], accepts: bool)
 
 
 def test_where_everything_is_required_nothing_has_to_be_undone() -> None:
-    assert undoing(closed("a", a={"type": "array", "items": closed("b", b=TEXT)})) is None
-    assert undoing(closed()) is None
+    whole = closed("a", a={"type": "array", "items": closed("b", b=TEXT)})
+    assert undoing(whole, whole) is None
+    assert undoing(closed(), closed()) is None
 
 
 SCHEMA: dict[str, Any] = {
@@ -161,7 +162,7 @@ SCHEMA: dict[str, Any] = {
     ids=str,
 )
 def test_a_null_for_what_was_left_out_is_taken_out(given: Any, expected: Any) -> None:
-    undo = undoing(SCHEMA)
+    undo = undoing(SCHEMA, SCHEMA)
     assert undo is not None
     before = deepcopy(given)
     assert undo(given, check_of) == expected
@@ -180,10 +181,61 @@ def test_a_whole_call_comes_back() -> None:
         "required": ["city"],
     }
     schema = narrowed(tool, DIALECT).schema
-    strict, undo = demanding(schema), undoing(schema)
+    strict, undo = demanding(schema), undoing(schema, tool)
     sent = {"city": "Oslo", "days": None, "filters": [{"tag": "a", "limit": None}]}
     assert compile_schema(strict).is_valid(sent)
     assert undo is not None
     found = undo(sent, check_of)
     assert found == {"city": "Oslo", "filters": [{"tag": "a"}]}
     assert compile_schema(tool).is_valid(found)
+
+
+EITHER = [{"type": ["string", "null"]}, {"type": ["integer", "null"]}]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"oneOf": EITHER}, {"type": ["string", "null"], "not": {"type": "null"}}],
+    ids=["oneOf", "not"],
+)
+def test_a_null_that_only_the_strict_schema_admits_is_taken_out(schema: dict[str, Any]) -> None:
+    parameters = closed(v=schema)
+    undo = undoing(narrowed(parameters, DIALECT).schema, parameters)
+    assert undo is not None
+    assert undo({"v": None}, check_of) == {}
+    assert undo({"v": "text"}, check_of) == {"v": "text"}
+
+
+def test_the_manifest_decides_between_alternatives() -> None:
+    long = closed("k", k={**TEXT, "minLength": 5}, x={"type": ["string", "null"]})
+    parameters = closed("p", p={"anyOf": [long, closed("k", k=TEXT, x=TEXT)]})
+    undo = undoing(narrowed(parameters, DIALECT).schema, parameters)
+    assert undo is not None
+    assert undo({"p": {"k": "ab", "x": None}}, check_of) == {"p": {"k": "ab"}}
+    kept = {"p": {"k": "abcde", "x": None}}
+    assert undo(kept, check_of) == kept
+
+
+def test_so_many_ways_there_may_be_and_no_more_are_tried() -> None:
+    names = [f"p{number}" for number in range(40)]
+    nullable = {"type": ["string", "null"]}
+    parameters = closed("needed", needed=TEXT, **dict.fromkeys(names, nullable))
+    undo = undoing(narrowed(parameters, DIALECT).schema, parameters)
+    assert undo is not None
+    given = dict.fromkeys([*names, "needed"])
+    assert undo(given, check_of) == given
+
+
+def test_a_property_may_be_called_like_a_keyword() -> None:
+    branch = closed("enum", enum={"$ref": "#"})
+    parameters = closed(city=TEXT, deep={"anyOf": [branch, TEXT]})
+    undo = undoing(narrowed(parameters, DIALECT).schema, parameters)
+    assert undo is not None
+    sent = {"city": None, "deep": {"enum": {"city": None, "deep": None}}}
+    assert undo(sent, check_of) == {"deep": {"enum": {}}}
+
+
+def test_a_definition_that_refers_to_itself_admits_no_null() -> None:
+    definitions: dict[str, Any] = {"a": {"anyOf": [{"$ref": "#/$defs/b"}, TEXT]}}
+    definitions["b"] = {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "integer"}]}
+    assert not accepts_null({"$ref": "#/$defs/a"}, definitions)

@@ -44,6 +44,8 @@ def test_every_format_has_all_tools(registry: ToolRegistry, name: str) -> None:
 def test_a_format_that_is_not_there_is_refused_with_a_suggestion(registry: ToolRegistry) -> None:
     with pytest.raises(ValueError, match="there is no format 'opnai'; did you mean 'openai'"):
         registry.export("opnai")
+    with pytest.raises(ValueError, match="'openai-strict'; ask for 'openai' and strict"):
+        registry.export("openai-strict")
     with pytest.raises(ValueError, match="there are json-schema, openai"):
         format_of("zzz")
 
@@ -210,6 +212,37 @@ def test_what_concerns_all_tools_has_the_place_of_the_first() -> None:
     assert (found.code, found.tool, found.path) == ("ST905", None, "tests/formats")
     (found,) = exported(list(registry), Target.of("openai")).diagnostics
     assert found.path == "."
+
+
+def test_in_code_the_message_names_the_place() -> None:
+    registry = ToolRegistry()
+    registry.register(made(arguments(text={**TEXT, "minLength": 2})))
+    (found,) = registry.export("openai", strict=True).diagnostics
+    words = "minLength stands in the description only, at 'parameters.properties.text.minLength'"
+    assert found.message == f"openai-strict: {words}"
+
+
+def test_only_so_many_exports_are_kept() -> None:
+    registry = ToolRegistry()
+    for number in range(40):
+        registry.register(made(name=f"t{number}"))
+    for number in range(40):
+        registry.export("anthropic", defer_loading=[f"t{number}"])
+    assert len(registry._exporter._kept) == 16
+    with pytest.raises(ToolNotFoundError):
+        registry.export("anthropic", defer_loading=["nobody"])
+
+
+def test_a_tool_that_is_too_deep_stops_no_other() -> None:
+    registry = ToolRegistry()
+    registry.register(made())
+    deep: Any = TEXT
+    for _ in range(3000):
+        deep = {"type": "array", "items": deep}
+    odd = made(arguments(text=deep), name="odd")
+    export = exported([odd, registry["echo"]], Target.of("openai-strict"))
+    assert [each["function"]["name"] for each in export.definitions] == ["echo"]
+    assert [each.code for each in export.diagnostics] == ["ST908"]
 
 
 def test_targets_are_formats_and_strict_ones() -> None:

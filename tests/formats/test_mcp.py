@@ -107,7 +107,7 @@ def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: JSON)
     assert shape.definition["outputSchema"] == schema
     assert shape.losses == (
         Loss(
-            "limit",
+            "doubt",
             ("output_schema",),
             "output_schema is not of type 'object', as clients before revision 2026-07-28 demand",
             "wrap the result in an object",

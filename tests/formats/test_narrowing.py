@@ -295,7 +295,7 @@ def test_alternatives_of_all_arguments_are_told_in_words() -> None:
 
 @pytest.mark.parametrize("branch", [True, {"properties": {"c": TEXT}}, {"$ref": "#/$defs/x"}])
 def test_alternatives_that_bring_arguments_can_not_be_strict(branch: Any) -> None:
-    schema = {**arguments(a=TEXT), "anyOf": [branch], "$defs": {"x": {}}}
+    schema = {**arguments(a=TEXT), "anyOf": [branch], "$defs": {"x": {"required": ["c"]}}}
     with pytest.raises(UnfitError, match="anyOf describes the arguments as a whole"):
         narrowed(schema, OPENAI)
 
@@ -304,3 +304,61 @@ def test_arguments_of_any_name_can_not_be_strict() -> None:
     schema = {**arguments(a=TEXT), "additionalProperties": {}}
     with pytest.raises(UnfitError, match="properties of any name"):
         narrowed(schema, OPENAI)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"if": {"required": ["a"]}, "then": {"required": ["x"]}},
+        {"if": {}, "then": {}, "else": {"properties": {"x": TEXT}}},
+        {"dependentRequired": {"a": ["x"]}},
+        {"dependentSchemas": {"a": {"allOf": [{"required": ["x"]}]}}},
+        {"anyOf": [{"required": ["a"]}, {"required": ["x"]}]},
+        {"oneOf": [{"dependentRequired": {"x": ["a"]}}]},
+        {"anyOf": [{"then": {"oneOf": [{"properties": {"x": TEXT}}]}}]},
+    ],
+    ids=str,
+)
+def test_a_condition_about_what_could_not_be_given_is_not_strict(condition: Any) -> None:
+    with pytest.raises(UnfitError):
+        narrowed({**arguments(a=TEXT), **condition}, OPENAI)
+    known = narrowed({**arguments(a=TEXT, x=TEXT), **condition}, OPENAI)
+    assert {kind for kind, _, _ in lost(known)} == {"moved"}
+
+
+def test_what_says_nothing_is_no_constraint() -> None:
+    more = {"$defs": {"one": {**TEXT, "x-own": 1}}}
+    schema = {"$ref": "#/$defs/one", "x-order": 1, "discriminator": {"propertyName": "k"}}
+    assert property_of(schema, **more) == {"$ref": "#/$defs/one"}
+    assert losses_of(schema, **more) == []
+    number = {"type": "number"}
+    assert property_of({"oneOf": [TEXT, number], "discriminator": {}}) == {"anyOf": [TEXT, number]}
+    assert property_of({**TEXT, "examples": []}) == TEXT
+
+
+def test_alternatives_that_a_required_text_tells_apart_exclude_one_another() -> None:
+    def one(kind: str) -> dict[str, Any]:
+        const = {**TEXT, "const": kind}
+        return {**arguments(kind=const), "required": ["kind"], "additionalProperties": False}
+
+    more = {"$defs": {"b": one("b")}}
+    assert losses_of({"oneOf": [one("a"), {"$ref": "#/$defs/b"}]}, **more) == []
+    assert [kind for kind, _, _ in losses_of({"oneOf": [one("a"), one("a")]})] == ["rewritten"]
+    free = {**one("a"), "required": []}
+    assert [kind for kind, _, _ in losses_of({"oneOf": [free, one("b")]})] == ["rewritten"]
+
+
+def test_what_is_told_in_words_needs_no_definitions() -> None:
+    more = {"$defs": {"x": {"enum": ["y", "z"]}, "self": {"not": {"$ref": "#/$defs/self"}}}}
+    items = {"type": "array", "items": TEXT}
+    found = property_of({**items, "contains": {"$ref": "#/$defs/x", "title": "X"}}, **more)
+    assert found["description"] == 'Some item fits {"enum":["y","z"],"title":"X"}.'
+    _, message = why({**items, "contains": {"$ref": "#/$defs/self"}}, **more)
+    assert message == "it refers to what contains itself"
+
+
+def test_what_a_provider_keeps_beside_alternatives_stays() -> None:
+    schema = {"anyOf": [TEXT, {"type": "null"}], "default": None}
+    found = narrowed(arguments(a=schema), ANTHROPIC)
+    assert found.schema["properties"]["a"] == schema
+    assert found.losses == ()

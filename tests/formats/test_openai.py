@@ -106,7 +106,7 @@ class Plain(AITool):
 
 class Own(Plain):
     def get_openrouter_tool_definition(self) -> dict[str, Any]:
-        return {"type": "function", "function": {"name": "mine"}}
+        return {"type": "function", "function": {"name": "plain", "description": "Mine."}}
 
 
 class Failing(Plain):
@@ -117,7 +117,9 @@ class Failing(Plain):
 def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
     shapes = [openrouter.shaped(definition_of_instance(kind()), Asked()) for kind in (Plain, Own)]
     assert shapes[0].definition["function"]["parameters"] == Plain.parameters_schema
-    assert shapes[1].definition == {"type": "function", "function": {"name": "mine"}}
+    assert shapes[1].definition["function"] == {"name": "plain", "description": "Mine."}
+    strict = openrouter.shaped(definition_of_instance(Own()), STRICT)
+    assert [each.kind for each in strict.losses] == ["loose"]
     assert not shapes[1].losses
     failing = openrouter.shaped(definition_of_instance(Failing()), Asked())
     assert failing.definition == shapes[0].definition
@@ -128,3 +130,52 @@ def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
 def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
     shape = openrouter.shaped(tool(arguments(**{"a b": TEXT})), Asked())
     assert [each.kind for each in shape.losses] == ["doubt"]
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        (None, "TypeError: it returned no object with a 'function'"),
+        ({"function": 5}, "TypeError: it returned no object with a 'function'"),
+        ({"function": {"name": "other"}}, "ValueError: it names 'other', not 'plain'"),
+        ({"function": {"name": "plain", "x": {1}}}, "TypeError: Object of type set is not JSON"),
+    ],
+)
+def test_what_is_no_definition_is_left_out(own: Any, words: str) -> None:
+    kind = type("Odd", (Plain,), {"get_openrouter_tool_definition": lambda _: own})
+    shape = openrouter.shaped(definition_of_instance(kind()), Asked())
+    assert shape.definition["function"]["name"] == "plain"
+    (loss,) = shape.losses
+    assert loss.message.startswith(f"get_openrouter_tool_definition failed: {words}")
+
+
+def test_a_schema_without_an_end_is_not_strict() -> None:
+    recursive = {"anyOf": [{"$ref": "#/$defs/a"}, TEXT]}
+    parameters = {**arguments(k={"$ref": "#/$defs/a"}), "$defs": {"a": recursive}}
+    assert openai.shaped(tool(parameters), STRICT).definition
+    deep: dict[str, Any] = TEXT
+    for _ in range(3000):
+        deep = {"type": "array", "items": deep}
+    assert loosened_or_raises(arguments(a=deep))
+
+
+def loosened_or_raises(parameters: dict[str, Any]) -> bool:
+    """Tell whether a schema is not strict, or so deep that even a copy of it can't be made."""
+    try:
+        return not openai.shaped(tool(parameters), STRICT).is_strict
+    except RecursionError:
+        return True
+
+
+@pytest.mark.parametrize("pattern", [r"(a)\1", "a+?", "(?P<x>a)(?P=x)", "^(?!a)", "[ab]{2}?"])
+def test_an_elaborate_pattern_is_told_in_words(pattern: str) -> None:
+    shape = openai.shaped(tool(arguments("a", a={**TEXT, "pattern": pattern})), STRICT)
+    assert "pattern" not in shape.definition["function"]["parameters"]["properties"]["a"]
+    assert [each.kind for each in shape.losses] == ["moved"]
+
+
+def test_that_the_function_takes_other_arguments_is_told() -> None:
+    parameters = arguments(a=TEXT)
+    del parameters["additionalProperties"]
+    (loss,) = openai.shaped(tool(parameters), STRICT).losses
+    assert (loss.kind, loss.path) == ("rewritten", ("parameters",))

@@ -23,6 +23,7 @@ from tests.formats.exports import (
     schema_of,
 )
 from tests.formats.rules import (
+    problems_of_anthropic,
     problems_of_anthropic_request,
     problems_of_openapi,
     problems_of_prompt,
@@ -97,14 +98,27 @@ def test_tools_that_hold_nothing_odd_are_taken(manifest: dict[str, Any]) -> None
         assert (format_name, refusals(registry, format_name, strict=True)) == (format_name, [])
 
 
-@settings(moderate, max_examples=examples(30))
-@given(st.lists(manifests(strict_parameters()), max_size=6, unique_by=lambda each: each["name"]))
-def test_a_request_keeps_to_the_limits_of_anthropic(several: list[dict[str, Any]]) -> None:
-    many = [
-        {**each, "name": f"{each['name'][:60]}_{index}"} for each in several for index in "abcd"
-    ]
-    definitions = registry_of(*many).export("anthropic", strict=True).definitions
+@settings(moderate, max_examples=examples(40))
+@given(data=st.data())
+def test_a_request_keeps_to_the_limits_of_anthropic(data: st.DataObject) -> None:
+    plain = manifests(strict_parameters(PLAIN_NAMES))
+    several = data.draw(st.lists(plain, min_size=1, max_size=6)) * 4
+    names = [f"tool_{index:02}" for index in range(len(several))]
+    many = [{**each, "name": name} for each, name in zip(several, names, strict=True)]
+    deferred = data.draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
+    control = data.draw(st.sampled_from([None, {"type": "ephemeral", "ttl": "1h"}]))
+    definitions = (
+        registry_of(*many)
+        .export("anthropic", strict=True, cache_control=control, defer_loading=deferred)
+        .definitions
+    )
     assert problems_of_anthropic_request(definitions) == []
+    for each in definitions:
+        accept("anthropic", each)
+        assert problems_of_anthropic(each, strict=is_strict(each)) == []
+    assert {each["name"] for each in definitions if "defer_loading" in each} == {*deferred}
+    marked = [each["name"] for each in definitions if "cache_control" in each]
+    assert marked == ([max({*names} - {*deferred})] if control else [])
 
 
 @moderate

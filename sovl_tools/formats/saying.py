@@ -1,0 +1,119 @@
+"""What schemas say: whether anything, of which properties, and whether two exclude each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sovl_tools.model.document import JSON
+
+_SILENT = frozenset(
+    {"$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$vocabulary", "$defs",
+     "definitions", "discriminator", "externalDocs", "xml"}
+)  # fmt: skip
+_CONSEQUENCES = ("then", "else")
+_DEFINITION = "#/$defs/"
+
+
+def is_silent(keyword: str) -> bool:
+    """Tell whether a keyword says nothing of a value, to a model or to anybody else."""
+    return keyword in _SILENT or keyword.startswith("x-")
+
+
+def audible(schema: JSON) -> JSON:
+    """Return a schema without what says nothing."""
+    if not isinstance(schema, dict) or not any(map(is_silent, schema)):
+        return schema
+    return {key: value for key, value in schema.items() if not is_silent(key)}
+
+
+def mentioned(schema: JSON) -> Iterator[str]:
+    """Yield the names of properties that a schema demands or describes.
+
+    Its ``if`` and ``not`` do neither, and what it says of values within the value does not count.
+    """
+    if not isinstance(schema, dict):
+        return
+    yield from schema.get("properties", ())
+    yield from schema.get("required", ())
+    yield from consequences(schema)
+    for each in schema.get("allOf", ()):
+        yield from mentioned(each)
+
+
+def consequences(schema: Mapping[str, JSON]) -> Iterator[str]:
+    """Yield the names that a schema mentions where they depend on something."""
+    for name, others in schema.get("dependentRequired", {}).items():
+        yield name
+        yield from others
+    for name, each in schema.get("dependentSchemas", {}).items():
+        yield name
+        yield from mentioned(each)
+    for keyword in _CONSEQUENCES:
+        yield from mentioned(schema.get(keyword))
+    for keyword in ("anyOf", "oneOf"):
+        for each in schema.get(keyword, ()):
+            yield from mentioned(each)
+
+
+def spelled_out(
+    value: JSON, definitions: Mapping[str, JSON], open_: tuple[str, ...] = ()
+) -> JSON | None:
+    """Return a schema with definitions in the places of references; None if it contains itself."""
+    if isinstance(value, list):
+        items = [spelled_out(each, definitions, open_) for each in value]
+        return None if _is_endless(value, items) else items
+    if not isinstance(value, dict):
+        return value
+    reference = value.get("$ref")
+    if isinstance(reference, str):
+        name = reference.removeprefix(_DEFINITION)
+        if name in open_ or name not in definitions:
+            return None
+        beside = {key: each for key, each in value.items() if key != "$ref"}
+        target = definitions[name]
+        value = {**target, **beside} if isinstance(target, dict) else target
+        return spelled_out(value, definitions, (*open_, name))
+    made = {key: spelled_out(each, definitions, open_) for key, each in value.items()}
+    return None if _is_endless(value.values(), made.values()) else made
+
+
+def _is_endless(before: object, after: object) -> bool:
+    pairs = zip(before, after, strict=True)  # type: ignore[call-overload]  # two views of one size
+    return any(new is None and old is not None for old, new in pairs)
+
+
+def are_disjoint(branches: Sequence[JSON], definitions: Mapping[str, JSON]) -> bool:
+    """Tell whether alternatives certainly exclude one another.
+
+    They do by their types, or by a property that is required and has another value in each.
+    """
+    found = [_followed(each, definitions) for each in branches]
+    types = [each.get("type") for each in found]
+    plain = {each for each in types if isinstance(each, str)}
+    if len(plain) == len(types) and not {"number", "integer"} <= plain:
+        return True
+    marks = [_marks(each) for each in found]
+    names = set(marks[0]).intersection(*marks[1:]) if marks else set()
+    return any(len({each[name] for each in marks}) == len(marks) for name in names)
+
+
+def _followed(schema: JSON, definitions: Mapping[str, JSON]) -> dict[str, JSON]:
+    if isinstance(schema, dict) and "$ref" in schema:
+        schema = definitions.get(str(schema["$ref"]).removeprefix(_DEFINITION))
+    return schema if isinstance(schema, dict) else {}
+
+
+def _marks(schema: Mapping[str, JSON]) -> dict[str, str]:
+    """Return the text that each required property of an object has to be, where it is only one."""
+    if schema.get("type") != "object":
+        return {}
+    properties = schema.get("properties", {})
+    wanted = {name: properties.get(name) for name in schema.get("required", ())}
+    values = {
+        name: [each["const"]] if "const" in each else each.get("enum", ())
+        for name, each in wanted.items()
+        if isinstance(each, dict)
+    }
+    return {
+        name: each[0] for name, each in values.items() if len(each) == 1 and type(each[0]) is str
+    }
