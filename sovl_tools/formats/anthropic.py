@@ -37,6 +37,7 @@ DIALECT = Dialect(
     _admits,
     is_recursive=False,
     wraps_references=False,
+    minds_case=False,
 )
 
 

@@ -41,12 +41,16 @@ class Dialect(NamedTuple):
         is_recursive: whether definitions may refer to themselves.
         wraps_references: whether a reference that is described becomes an ``anyOf`` of one, which
             may be described; else what it leads to takes its place.
+        tells_by_first: whether objects that are alternatives are told apart by their first names.
+        minds_case: whether texts to choose from come back in the case in which they were given.
     """
 
     keeps: frozenset[str]
     admits: Callable[[str, JSON], bool]
     is_recursive: bool = True
     wraps_references: bool = True
+    tells_by_first: bool = False
+    minds_case: bool = True
 
 
 _ELABORATE = re.compile(r"\\[1-9]|\\k<|\(\?P=|[*+?}]\?")

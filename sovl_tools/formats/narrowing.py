@@ -14,7 +14,14 @@ from sovl_tools.formats.hoisting import Hoisted, hoisted
 from sovl_tools.formats.merging import merged
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.formats.rooting import ROOT
-from sovl_tools.formats.saying import are_disjoint, audible, consequences, mentioned, spelled_out
+from sovl_tools.formats.saying import (
+    are_disjoint,
+    audible,
+    consequences,
+    mentioned,
+    share_first_name,
+    spelled_out,
+)
 from sovl_tools.formats.shape import Loss
 from sovl_tools.model.document import JSON, Path, copied, kind
 
@@ -201,8 +208,7 @@ class _Narrowing:
         branches: Sequence[JSON] = schema[keyword]
         place = (*path, keyword)
         beside = {key: each for key, each in schema.items() if key not in _ANNOTATIONS | {keyword}}
-        if keyword == "oneOf" and not are_disjoint(branches, self._source.definitions):
-            self._lose("rewritten", place, "oneOf is said as anyOf")
+        self._doubt_alternatives(branches, keyword, place)
         if beside:
             whole = [audible(self._followed(each, place)) for each in branches]
             branches = [merged([beside, each]) for each in whole]
@@ -211,6 +217,15 @@ class _Narrowing:
         made = [self._node(each, (*place, index)) for index, each in enumerate(branches)]
         others, notes = self._annotated(schema, path)
         return with_notes({"anyOf": made, **others}, notes)
+
+    def _doubt_alternatives(self, branches: Sequence[JSON], keyword: str, place: Path) -> None:
+        if are_disjoint(branches, self._source.definitions):
+            return
+        if keyword == "oneOf":
+            self._lose("rewritten", place, "oneOf is said as anyOf")
+        if self._dialect.tells_by_first and share_first_name(branches, self._source.definitions):
+            message = "alternatives that begin with the same property may be refused"
+            self._lose("doubt", place, message)
 
     def _plain(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         """Return a schema that is neither a union nor a reference."""
@@ -262,6 +277,10 @@ class _Narrowing:
                 if any(isinstance(each, dict | list) for each in values):
                     raise UnfitError((*path, keyword), f"{keyword} has values that are no scalars")
                 made[keyword] = copied(schema[keyword])
+                texts = [each for each in values if isinstance(each, str)]
+                if not self._dialect.minds_case and len({*map(str.lower, texts)}) < len({*texts}):
+                    message = "values that differ in case alone may be mistaken for one another"
+                    self._lose("doubt", (*path, keyword), message)
 
     def _items(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         if "prefixItems" in schema:

@@ -47,6 +47,7 @@ DIALECT = Dialect(
         }
     ),
     _admits,
+    tells_by_first=True,
 )  # fmt: skip
 
 

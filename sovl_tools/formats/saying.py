@@ -97,6 +97,13 @@ def are_disjoint(branches: Sequence[JSON], definitions: Mapping[str, JSON]) -> b
     return any(len({each[name] for each in marks}) == len(marks) for name in names)
 
 
+def share_first_name(branches: Sequence[JSON], definitions: Mapping[str, JSON]) -> bool:
+    """Tell whether two alternatives are objects of which the same property comes first."""
+    found = [_followed(each, definitions).get("properties", {}) for each in branches]
+    first = [next(iter(each)) for each in found if each]
+    return len(first) > len(set(first))
+
+
 def _followed(schema: JSON, definitions: Mapping[str, JSON]) -> dict[str, JSON]:
     if isinstance(schema, dict) and "$ref" in schema:
         schema = definitions.get(str(schema["$ref"]).removeprefix(_DEFINITION))
