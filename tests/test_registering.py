@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -240,3 +241,38 @@ def test_other_words_for_the_same_function_are_not_taken_silently() -> None:
     assert registry.register(again) is not again
     assert [each.code for each in registry.report.diagnostics] == ["ST801"]
     assert registry.register(again, override=True) is registry["echo"] is again
+
+
+class Moody(AITool):
+    name = "moody"
+    description = "Say."
+    parameters_schema: ClassVar[dict[str, Any]] = {}
+
+    @property
+    def mood(self) -> str:
+        raise OSError("not today")
+
+    def execute(self) -> str:
+        return ""
+
+
+def test_a_property_that_fails_meets_no_criterion(caplog: pytest.LogCaptureFixture) -> None:
+    registry = ToolRegistry()
+    registry.register(Moody())
+    registry.register(saying(1))
+    with caplog.at_level(logging.WARNING, "sovl_tools"):
+        assert registry.filter(mood="good") == []
+    assert "mood of tool moody can't be read" in caplog.text
+
+
+def test_where_there_is_nothing_to_choose_from_that_is_said() -> None:
+    registry = ToolRegistry()
+
+    @registry.tool(params={"layer": {"enum": lambda: []}})
+    def show(layer: str) -> str:
+        """Show a layer."""
+        return layer
+
+    error = Tooler(registry).call_sync("show", {"layer": "roads"}).error
+    assert error is not None
+    assert "there is nothing to choose from" in error.message

@@ -68,8 +68,10 @@ def _pattern(value: Any) -> JSON:
 
 
 def _key(value: Any) -> JSON:
-    if value.key is None or type(value)(value.key) is not value:
-        raise UnwritableError
+    try:
+        value.__reduce__()  # a zone that was read from some file can't be found by its key
+    except Exception as error:
+        raise UnwritableError from error
     return value.key
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import collections
 import collections.abc
 import enum
+import io
 import ipaddress
 import os
 import pathlib
 import re
+import struct
 import sys
 import typing
 import zoneinfo
@@ -46,6 +48,14 @@ DATE = {"type": "string", "format": "date"}
 MOMENT = datetime(2026, 1, 31, 12)  # noqa: DTZ001 - a text without a time zone has none
 HALF = timezone(timedelta(minutes=30))
 ZONE = zoneinfo.ZoneInfo("UTC")
+OWN_ZONE = zoneinfo.ZoneInfo.from_file(
+    io.BytesIO(
+        b"TZif2" + bytes(15) + struct.pack(">6l", 0, 0, 0, 0, 1, 4) + bytes(6) + b"UTC\0"
+        b"TZif2" + bytes(15) + struct.pack(">6l", 0, 0, 0, 0, 1, 4) + bytes(6) + b"UTC\0\nUTC0\n"
+    ),
+    key="UTC",
+)
+"""A zone that was read from somewhere else."""
 T = TypeVar("T")
 Bound = TypeVar("Bound", bound=date)
 Constrained = TypeVar("Constrained", date, int)
@@ -454,7 +464,7 @@ HIDDEN: list[tuple[Any, Any]] = [
     (datetime, MOMENT.replace(fold=1)),
     (datetime, MOMENT.replace(tzinfo=timezone(timedelta(0), "own name"))),
     (time, time(12, tzinfo=ZONE)),
-    (zoneinfo.ZoneInfo, zoneinfo.ZoneInfo.no_cache("UTC")),
+    (zoneinfo.ZoneInfo, OWN_ZONE),
     (pathlib.PurePath, pathlib.PureWindowsPath("a")),
     (pathlib.Path, pathlib.PurePath("a")),
     (os.PathLike, pathlib.PurePath("a")),

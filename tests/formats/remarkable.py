@@ -255,6 +255,7 @@ RESTORED: list[tuple[dict[str, Any], Any, Any]] = [
         {"city": {"city": {"city": None, "limit": None}}, "limit": None},
         {"city": {"city": {}}},
     ),
+    (of(a={"type": ["string", "null"], "not": {"type": "null"}}), {"a": None}, {}),
     (
         of(a={"anyOf": [of(enum={"$ref": "#"}), {"type": "null"}]}),
         {"a": {"enum": {"a": {"enum": None}}}},
