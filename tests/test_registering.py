@@ -267,8 +267,9 @@ def test_a_property_that_fails_meets_no_criterion(caplog: pytest.LogCaptureFixtu
 
 def test_where_there_is_nothing_to_choose_from_that_is_said() -> None:
     registry = ToolRegistry()
+    layers: list[str] = []
 
-    @registry.tool(params={"layer": {"enum": lambda: []}})
+    @registry.tool(params={"layer": {"enum": lambda: layers}})
     def show(layer: str) -> str:
         """Show a layer."""
         return layer
