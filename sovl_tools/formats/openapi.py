@@ -88,7 +88,7 @@ def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
 def _operation(tool: ToolDefinition) -> dict[str, JSON]:
     operation: dict[str, JSON] = {
         "operationId": tool.name,
-        "summary": tool.title or tool.description.strip().partition("\n")[0],
+        "summary": tool.title or _SENTENCE.split(tool.description.strip(), maxsplit=1)[0],
         "description": tool.description,
         "requestBody": {
             "required": True,
@@ -162,6 +162,7 @@ def _components(
     return {key: _complete(each) for key, each in {name: found.schema, **parts}.items()}, losses
 
 
+_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _ODD = ("'$", "'default'", "'allOf'", "'pattern'")
 """What stands in the text of a schema in which something may have to be changed."""
 

@@ -96,10 +96,12 @@ def test_each_tool_is_one_post() -> None:
     assert found["components"]["schemas"]["weather.arguments"] == EMPTY
 
 
-def test_the_summary_is_the_title_or_the_first_line_of_the_description() -> None:
+def test_the_summary_is_the_title_or_the_first_sentence_of_the_description() -> None:
     lines = ToolDefinition("lines", " Tell it.\nAll of it.", EMPTY, print)
-    found = document(lines, tool(title="Weather"))["paths"]
+    long = ToolDefinition("long", "Tell 1.5 of it: so much. And more.", EMPTY, print)
+    found = document(lines, long, tool(title="Weather"))["paths"]
     assert found["/tools/lines"]["post"]["summary"] == "Tell it."
+    assert found["/tools/long"]["post"]["summary"] == "Tell 1.5 of it: so much."
     assert found["/tools/lines"]["post"]["description"] == " Tell it.\nAll of it."
     assert found["/tools/weather"]["post"]["summary"] == "Weather"
 
