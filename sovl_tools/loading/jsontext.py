@@ -82,6 +82,8 @@ def _punctuate(frames: list[_Frame], token: str) -> None:
 
 
 def _string(token: str) -> str:
+    if "\\" not in token and token.isprintable() and token[1:].endswith('"'):
+        return token[1:-1]
     try:
         return str(json.loads(token))
     except ValueError:
