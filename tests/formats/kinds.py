@@ -146,7 +146,7 @@ def array(draw: Draw, scope: Scope) -> Schema:
     needed = scope.within(may_end=False)
     odd: list[Schema] = [{}, {"items": True}, {"contains": schema(draw, needed)}]
     items = {"items": schema(draw, scope.within(may_end="minItems" not in bound))}
-    chosen = draw(st.sampled_from(odd)) if draw(st.integers(0, 5)) == 5 else items
+    chosen = draw(st.sampled_from(odd)) if draw(st.integers(0, 3)) == 3 else items
     return {"type": "array", **chosen, **bound}
 
 
@@ -298,6 +298,7 @@ STRICT_KINDS: tuple[Kind, ...] = (
     plain_object, nullable, plain_union, reference,
 )  # fmt: skip
 ALL_KINDS: tuple[Kind, ...] = (
-    text, number, flag, choice, constant, several, array, tuple_, object_, map_, nullable, union,
-    told_apart, all_of, negated, conditional, reference, anything, nothing, untyped, plain_object,
+    text, number, flag, choice, constant, several, array, array, tuple_, object_, object_, map_,
+    nullable, union, told_apart, all_of, negated, conditional, reference, anything, nothing,
+    untyped, plain_object,
 )  # fmt: skip

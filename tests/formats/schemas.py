@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from tests.formats.arguments import arguments_for
-from tests.formats.kinds import ALL_KINDS, STRICT_KINDS, plain_object, schema
+from tests.formats.kinds import ALL_KINDS, STRICT_KINDS, object_, plain_object, schema
 from tests.formats.scope import (
     DEFINITIONS,
     ODD_NAMES,
@@ -71,7 +71,8 @@ def _definitions(draw: Draw, scope: Scope) -> tuple[dict[str, Schema], Scope]:
 @st.composite
 def _parameters(draw: Draw, scope: Scope) -> Schema:
     definitions, scope = _definitions(draw, scope)
-    made = plain_object(draw, scope)
+    is_plain = scope.kinds is STRICT_KINDS or draw(st.booleans())
+    made = (plain_object if is_plain else object_)(draw, scope)
     made["properties"].update(_pointing(draw, scope, made["properties"]))
     if scope.kinds is not STRICT_KINDS:
         made = {**made, **_at_the_root(draw, made)}

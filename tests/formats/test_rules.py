@@ -58,7 +58,7 @@ def gemini(schema: dict[str, Any], **keys: Any) -> list[str]:
     return problems_of_gemini({"name": "f", "parametersJsonSchema": schema, **keys})
 
 
-GREEK = with_definitions(
+RECURSIVE = with_definitions(
     closed(a={"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}], "description": "An n."}),
     n=closed(value={"type": "number", "minimum": 1}, next={"$ref": "#/$defs/n"}),
 )
@@ -70,7 +70,7 @@ STRICT_AT_OPENAI = [
     closed(a={"type": "string", "pattern": "^(a|b)+$", "format": "uuid"}),
     closed(a={"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 3}),
     closed(a={"type": "string", "enum": [{"oneOf": 3, "default": 1}]}),
-    GREEK,
+    RECURSIVE,
 ]
 BAD_AT_OPENAI = [
     {"type": "array", "items": {}},
@@ -179,7 +179,7 @@ def test_openai_counts_sizes() -> None:
     for _ in range(9):
         nested = closed(a=nested)
     assert levels(closed(a=nested), closed()) == 10
-    assert levels(GREEK, GREEK) == 2
+    assert levels(RECURSIVE, RECURSIVE) == 2
     assert openai(closed(a=nested)) == []
     assert "11 levels of nesting, over 10" in openai(closed(a=closed(a=nested)))
     values = [f"{number:060}" for number in range(251)]

@@ -102,7 +102,7 @@ def test_tools_that_hold_nothing_odd_are_taken(manifest: dict[str, Any]) -> None
 @given(data=st.data())
 def test_a_request_keeps_to_the_limits_of_anthropic(data: st.DataObject) -> None:
     plain = manifests(strict_parameters(PLAIN_NAMES))
-    several = data.draw(st.lists(plain, min_size=1, max_size=6)) * 4
+    several = data.draw(st.lists(plain, min_size=1, max_size=4)) * 4
     names = [f"tool_{index:02}" for index in range(len(several))]
     many = [{**each, "name": name} for each, name in zip(several, names, strict=True)]
     deferred = data.draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
@@ -119,6 +119,30 @@ def test_a_request_keeps_to_the_limits_of_anthropic(data: st.DataObject) -> None
     assert {each["name"] for each in definitions if "defer_loading" in each} == {*deferred}
     marked = [each["name"] for each in definitions if "cache_control" in each]
     assert marked == ([max({*names} - {*deferred})] if control else [])
+
+
+@pytest.mark.parametrize(
+    ("properties", "required", "count", "strict"),
+    [
+        ({}, [], 21, 20),
+        ({f"p{index}": {"type": "string"} for index in range(5)}, [], 5, 4),
+        ({f"p{index}": {"type": ["string", "null"]} for index in "abc"}, ["pa", "pb", "pc"], 6, 5),
+    ],
+)
+def test_as_many_tools_are_strict_at_anthropic_as_may_be(
+    properties: dict[str, Any], required: list[str], count: int, strict: int
+) -> None:
+    parameters = {"type": "object", "properties": properties, "required": required}
+    manifest = {
+        "description": "Do it.",
+        "parameters": {**parameters, "additionalProperties": False},
+    }
+    export = registry_of(*({"name": f"f{n}", **manifest} for n in range(count))).export(
+        "anthropic", strict=True
+    )
+    assert problems_of_anthropic_request(export.definitions) == []
+    assert sum(map(is_strict, export.definitions)) == strict
+    assert [found.code for found in export.diagnostics] == ["ST904"] * (count - strict)
 
 
 @moderate
