@@ -160,6 +160,17 @@ def tools_option(function: _F) -> _F:
     )(function)
 
 
+def import_timeout_option(function: _F) -> _F:
+    """Add ``--import-timeout SECONDS``."""
+    return click.option(
+        "--import-timeout",
+        type=SECONDS,
+        metavar="SECONDS",
+        help="How long importing one tool may take."
+        " Default: 10, or import_timeout in pyproject.toml.",
+    )(function)
+
+
 def code_option(function: _F) -> _F:
     """Add ``--no-entry-points``, for commands that use all tools there are."""
     return click.option(

@@ -9,10 +9,10 @@ import click
 
 from sovl_tools.cli.command import (
     FINDINGS,
-    SECONDS,
     Command,
     Misuse,
     colored,
+    import_timeout_option,
     settings,
     tools_option,
     write,
@@ -43,12 +43,7 @@ _GREEN, _YELLOW = "32", "33"
 @click.option(
     "--prune", is_flag=True, help="Take out properties and values that the function does not take."
 )
-@click.option(
-    "--import-timeout",
-    type=SECONDS,
-    metavar="SECONDS",
-    help="How long importing one tool may take. Default: 10, or import_timeout in pyproject.toml.",
-)
+@import_timeout_option
 @click.pass_context
 def sync(
     ctx: click.Context,

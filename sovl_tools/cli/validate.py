@@ -11,10 +11,10 @@ import click
 
 from sovl_tools.cli.command import (
     FINDINGS,
-    SECONDS,
     Command,
     Misuse,
     colored,
+    import_timeout_option,
     settings,
     tools_option,
     write,
@@ -66,12 +66,7 @@ def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
     "--target", multiple=True, metavar="TARGETS", help="Tell what these formats lose of the tools."
 )
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
-@click.option(
-    "--import-timeout",
-    type=SECONDS,
-    metavar="SECONDS",
-    help="How long importing one tool may take. Default: 10, or import_timeout in pyproject.toml.",
-)
+@import_timeout_option
 @click.pass_context
 def validate(
     ctx: click.Context,

@@ -17,7 +17,14 @@ from typing import NamedTuple
 
 import click
 
-from sovl_tools.cli.command import SECONDS, Command, colored, results, tools_option, write
+from sovl_tools.cli.command import (
+    Command,
+    colored,
+    import_timeout_option,
+    results,
+    tools_option,
+    write,
+)
 from sovl_tools.cli.documents import json_text
 from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.model.catalog import CatalogChange, LoadReport
@@ -76,12 +83,7 @@ class Moment(NamedTuple):
     default="text",
     show_default=True,
 )
-@click.option(
-    "--import-timeout",
-    type=SECONDS,
-    metavar="SECONDS",
-    help="How long importing one tool may take. Default: 10, or import_timeout in pyproject.toml.",
-)
+@import_timeout_option
 @click.pass_context
 def watch(
     ctx: click.Context,

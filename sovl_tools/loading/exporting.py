@@ -120,15 +120,7 @@ class Export:
         )
 
     def restore(self, name: str, arguments: JSON) -> JSON:
-        """Return the arguments that a model sent as the tool's manifest wants them.
-
-        A null that stands for a property left out is taken out. What needs nothing is returned as
-        it is, and so is what is no JSON object: the call that follows says what is wrong with it.
-
-        Args:
-            name: the tool's name.
-            arguments: what the model sent, an object or its JSON text.
-        """
+        """Return arguments as the manifest wants them, as ``model.export.Export`` says."""
         shape = self.shapes.get(name)
         if shape is None or shape.undo is None:
             return arguments

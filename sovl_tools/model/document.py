@@ -70,6 +70,15 @@ def copied(value: JSON) -> JSON:
 _CONTAINERS = frozenset({dict, list})
 
 
+def encodes(text: str) -> bool:
+    """Tell whether a text can be sent: it holds no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def kind(value: JSON) -> str:
     """Return the JSON type of a value, ``"integer"`` for whole numbers."""
     return _KINDS.get(type(value), type(value).__name__)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sovl_tools.model.document import JSON, copied, dotted
+from sovl_tools.model.document import JSON, copied, dotted, encodes
 from sovl_tools.model.schemanodes import nodes
 
 _DISPENSABLE = ("default", "description")
@@ -30,18 +30,10 @@ def _flaw(value: Any) -> str | None:
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, str):
-        return None if _encodes(value) else "it holds half of a surrogate pair"
+        return None if encodes(value) else "it holds half of a surrogate pair"
     if isinstance(value, int | float):
         return None if _is_finite(value) else "it is not a number that JSON can hold"
     return f"it holds {type(value).__name__!r}, which is no JSON"
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_finite(number: float) -> bool:

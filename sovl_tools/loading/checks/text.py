@@ -9,7 +9,7 @@ from functools import cached_property
 
 from sovl_tools.loading.jsontext import line_and_column, members, too_deep_at
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, encodes
 from sovl_tools.validation.wording import named
 
 MAX_DEPTH = 64
@@ -212,20 +212,12 @@ def lone_surrogate(case: ManifestText) -> Iterator[Finding]:
     """
     for member in members(case.text):
         key = member.path[-1] if member.path else 0
-        if isinstance(key, str) and not _encodes(key):
+        if isinstance(key, str) and not encodes(key):
             place = ManifestPlace(member.path, "key", member.occurrence)
             yield Finding(place, "the key holds half of a surrogate pair")
-        if member.token[0] == '"' and not _encodes(*(_lenient(member.token) or ("",))):
+        if member.token[0] == '"' and not encodes(*(_lenient(member.token) or ("",))):
             place = ManifestPlace(member.path, "value", member.occurrence)
             yield Finding(place, "the string holds half of a surrogate pair")
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _lenient(text: str) -> tuple[JSON] | None:
