@@ -13,10 +13,10 @@ from typing import Any
 from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect
 from sovl_tools.formats.easing import ANTHROPIC
 from sovl_tools.formats.measuring import size_of
-from sovl_tools.formats.narrowing import narrowed
+from sovl_tools.formats.narrowing import Narrowed
 from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.shape import Asked, Loss, Shape
-from sovl_tools.formats.strictness import Schema, schema_of
+from sovl_tools.formats.strictness import Schema, Strict, schema_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 
@@ -41,21 +41,27 @@ DIALECT = Dialect(
 )
 
 
-def strict(parameters: dict[str, JSON]) -> Schema:
-    """Return the schema of a tool's arguments as Anthropic can enforce it.
+def _flat(schema: dict[str, JSON], _: dict[str, JSON]) -> Schema:
+    optional = len(schema["properties"]) - len(schema["required"])
+    return Schema(schema, is_strict=True, cost=_cost(optional, 0))
 
-    Raises:
-        UnfitError: it can't be said.
-    """
-    found = narrowed(parameters, DIALECT)
+
+def _whole(found: Narrowed, _: dict[str, JSON]) -> Schema:
     size = size_of(found.schema)
-    cost = ("strict tools", 1), ("optional parameters", size.optional), ("unions", size.unions)
+    cost = _cost(size.optional, size.unions)
     return Schema(found.schema, found.losses, is_strict=True, cost=cost)
+
+
+def _cost(optional: int, unions: int) -> tuple[tuple[str, int], ...]:
+    return ("strict tools", 1), ("optional parameters", optional), ("unions", unions)
+
+
+STRICT = Strict(DIALECT, _flat, _whole)
 
 
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     """Return one tool, with those of its examples that have arguments."""
-    found = schema_of(tool, strict if asked.strict else None, ANTHROPIC)
+    found = schema_of(tool, STRICT if asked.strict else None, ANTHROPIC)
     definition: dict[str, JSON] = {
         "name": tool.name,
         "description": tool.description,

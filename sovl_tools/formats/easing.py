@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sovl_tools.formats.dialect import has_lookaround
-from sovl_tools.formats.plainness import Plainness, is_plain
+from sovl_tools.formats.plainness import COMMON, Plainness, is_plain
 from sovl_tools.formats.reworking import Changed, Node, reworked
 from sovl_tools.formats.rooting import ROOT, rooted
 from sovl_tools.formats.shape import Loss
@@ -54,16 +54,9 @@ ANTHROPIC = Rules(
 OPENROUTER = OPENAI._replace(names=_NAMES_OF_ANTHROPIC)
 
 _PLAIN = Plainness(
-    frozenset(
-        {
-            "type", "title", "description", "default", "examples", "enum", "const", "format",
-            "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-            "multipleOf", "minItems", "maxItems", "uniqueItems", "deprecated", "readOnly",
-            "writeOnly",
-        }
-    ),
+    COMMON,
     lambda keyword, value: keyword == "pattern" and not has_lookaround(value),
-)  # fmt: skip
+)
 _BY_PATTERN = ("patternProperties", "additionalProperties", "unevaluatedProperties")
 _CONTAINS = ("contains", "minContains", "maxContains")
 

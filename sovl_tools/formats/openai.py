@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.demanding import demanding, undoing
+from sovl_tools.formats.demanding import Undoing, demanding, undoing
 from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect, UnfitError, is_elaborate
 from sovl_tools.formats.easing import OPENAI, Rules
 from sovl_tools.formats.measuring import Size, size_of
-from sovl_tools.formats.narrowing import narrowed
+from sovl_tools.formats.narrowing import Narrowed
 from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.shape import Asked, Loss, Shape
-from sovl_tools.formats.strictness import Schema, schema_of
+from sovl_tools.formats.strictness import Schema, Strict, schema_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
@@ -51,13 +51,13 @@ DIALECT = Dialect(
 )  # fmt: skip
 
 
-def strict(parameters: dict[str, JSON]) -> Schema:
-    """Return the schema of a tool's arguments as OpenAI can enforce it.
+def _flat(schema: dict[str, JSON], parameters: dict[str, JSON]) -> Schema:
+    if len(schema["required"]) == len(schema["properties"]):
+        return Schema(schema, is_strict=True)
+    return Schema(demanding(schema), (), Undoing(schema, parameters), is_strict=True)
 
-    Raises:
-        UnfitError: it can't be said, or it is too large.
-    """
-    found = narrowed(parameters, DIALECT)
+
+def _whole(found: Narrowed, parameters: dict[str, JSON]) -> Schema:
     made = demanding(found.schema)
     size = size_of(made)
     for name, words in _SAYS.items():
@@ -67,6 +67,9 @@ def strict(parameters: dict[str, JSON]) -> Schema:
     return Schema(made, found.losses, undoing(found.schema, parameters), is_strict=True)
 
 
+STRICT = Strict(DIALECT, _flat, _whole)
+
+
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     """Return one tool; ``strict`` stands in it only if it is."""
     return nested(tool, asked, OPENAI)
@@ -74,7 +77,7 @@ def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
 
 def nested(tool: ToolDefinition, asked: Asked, rules: Rules) -> Shape:
     """Return one tool in the form that compatible servers have taken over."""
-    found = schema_of(tool, strict if asked.strict else None, rules)
+    found = schema_of(tool, STRICT if asked.strict else None, rules)
     function: dict[str, JSON] = {
         "name": tool.name,
         "description": tool.description,

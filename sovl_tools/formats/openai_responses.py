@@ -7,7 +7,7 @@ Source: OpenAI's guide "Function calling" (strict mode) and the types of its SDK
 from __future__ import annotations
 
 from sovl_tools.formats.easing import OPENAI
-from sovl_tools.formats.openai import gathered, strict
+from sovl_tools.formats.openai import STRICT, gathered
 from sovl_tools.formats.shape import Asked, Shape
 from sovl_tools.formats.strictness import schema_of
 from sovl_tools.model.definition import ToolDefinition
@@ -17,7 +17,7 @@ __all__ = ["gathered", "shaped"]
 
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     """Return one tool."""
-    found = schema_of(tool, strict if asked.strict else None, OPENAI)
+    found = schema_of(tool, STRICT if asked.strict else None, OPENAI)
     definition = {
         "type": "function",
         "name": tool.name,

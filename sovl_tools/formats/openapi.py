@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, get_args
 from sovl_tools.formats.certainty import certainly_fits
 from sovl_tools.formats.hoisting import hoisted
 from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.formats.plainness import COMMON, Plainness, is_plain
 from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied
@@ -151,7 +152,10 @@ def _components(
     schema: dict[str, JSON], name: str, base: Path
 ) -> tuple[dict[str, JSON], list[Loss]]:
     """Return a schema and its definitions as components: NAME, and NAME.X for its definition X."""
-    own, text = copied(schema), repr(schema)
+    own = copied(schema)
+    if is_plain(schema, _PLAIN):
+        return {name: own}, []
+    text = repr(schema)
     if not any(each in text for each in _ODD):
         return {name: own}, []
     losses = [loss for node in nodes(own, base) for loss in _settled(node)]
@@ -162,6 +166,7 @@ def _components(
     return {key: _complete(each) for key, each in {name: found.schema, **parts}.items()}, losses
 
 
+_PLAIN = Plainness(COMMON - {"default"}, lambda _, __: False)
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _ODD = ("'$", "'default'", "'allOf'", "'pattern'")
 """What stands in the text of a schema in which something may have to be changed."""

@@ -17,6 +17,15 @@ _OBJECT = frozenset(
 )
 _MOST = 64
 
+COMMON = frozenset(
+    {
+        "type", "title", "description", "default", "examples", "enum", "const", "format",
+        "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+        "multipleOf", "minItems", "maxItems", "uniqueItems", "deprecated", "readOnly", "writeOnly",
+    }
+)  # fmt: skip
+"""Keywords that everybody takes, since their values hold neither schemas nor expressions."""
+
 
 class Plainness(NamedTuple):
     """What may stand in a plain schema, beside a type and the schemas of members.

@@ -43,6 +43,10 @@ _PLURALS = {
     "null": "nulls",
 }
 
+_BASIC = frozenset({"type", "title", "description", "properties", "required"})
+_BARE = frozenset({"type", "description"})
+_SCALARS = _PLURALS.keys() - {"object", "array"}
+
 
 def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     """Return one tool as text: its name, description, arguments and instructions."""
@@ -58,7 +62,11 @@ def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
 
 
 def _arguments(parameters: dict[str, JSON]) -> list[str]:
-    whole = _Value.of(parameters, _Text(parameters, {}), "the arguments")
+    text = _Text(parameters, {})
+    if _BASIC.issuperset(parameters):
+        whole = _Value((parameters,), text, "the arguments", ["object"], [])
+    else:
+        whole = _Value.of(parameters, text, "the arguments")
     notes, inner = whole.notes(), whole.inner()
     lines = [" ".join(["Arguments:" if inner else "Arguments: none.", *notes]), *inner]
     if "$defs" in parameters and any('"#' in line for line in lines):
@@ -122,7 +130,7 @@ class _Value(NamedTuple):
             note(keyword, value)
             for schema in self.schemas
             for keyword, value in schema.items()
-            if self._is_noted(keyword, value)
+            if keyword not in _BASIC and self._is_noted(keyword, value)
         ]
         known = {name for schema in self.schemas for name in schema.get("properties", ())}
         others = [name for name in self._required() if name not in known]
@@ -144,8 +152,7 @@ class _Value(NamedTuple):
         """Return its description, and what is asked of it beside its type."""
         texts = (each.get(key) for key in ("description", "title") for each in self.schemas)
         found = next((each.strip() for each in texts if each and each.strip()), "")
-        ended = found if found.endswith((".", "!", "?", ":")) or not found else f"{found}."
-        return " ".join([ended, *self.notes()]).strip()
+        return " ".join([_ended(found), *self.notes()]).strip()
 
     def default(self) -> str:
         """Return what happens if it is left out."""
@@ -155,9 +162,7 @@ class _Value(NamedTuple):
     def lines(self, label: str, *marks: str) -> list[str]:
         """Return the lines about a value, the first of which begins with a label."""
         words = [] if self.names == ["any"] and not marks else [self.type, *marks]
-        head = f"- {label} ({', '.join(words)})" if words else f"- {label}"
-        said = self.said()
-        first, *rest = (f"{head}: {said}" if said else head).split("\n")
+        first, *rest = _line(label, words, self.said()).split("\n")
         return [first, *((_INDENT + line).rstrip() for line in [*rest, *self.inner()])]
 
     def inner(self) -> list[str]:
@@ -173,8 +178,16 @@ class _Value(NamedTuple):
         for name, found in named.items():
             label = name if name.isidentifier() else _json(name)
             schema = found[0] if len(found) == 1 else {"allOf": found}
-            value = _Value.of(schema, self.text, label)
-            lines += value.lines(label, "required" if name in required else value.default())
+            if _is_bare(schema):
+                mark = "required" if name in required else "optional"
+                lines.append(
+                    _line(
+                        label, (schema["type"], mark), _ended(schema.get("description", "").strip())
+                    )
+                )
+            else:
+                value = _Value.of(schema, self.text, label)
+                lines += value.lines(label, "required" if name in required else value.default())
         return [*lines, *(line for each in self.schemas for line in self._others(each))]
 
     def _others(self, schema: dict[str, JSON]) -> Iterator[str]:
@@ -204,6 +217,23 @@ class _Value(NamedTuple):
             is_said = is_said or bool(value.said()) or value.type not in _PLURALS
             lines += value.lines(labels[min(index, 1)])
         return lines if is_said or len(lines) > len(schemas) else []
+
+
+def _is_bare(schema: JSON) -> bool:
+    """Tell whether a schema says no more than a type and what the value is, in one line."""
+    if type(schema) is not dict or not _BARE.issuperset(schema):
+        return False
+    kind = schema.get("type")
+    return type(kind) is str and kind in _SCALARS and "\n" not in schema.get("description", "")
+
+
+def _line(label: str, words: Sequence[str], said: str) -> str:
+    head = f"- {label} ({', '.join(words)})" if words else f"- {label}"
+    return f"{head}: {said}" if said else head
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "!", "?", ":")) or not text else f"{text}."
 
 
 def _schemas(schema: JSON, root: dict[str, JSON], seen: set[int]) -> Iterator[dict[str, JSON]]:

@@ -7,8 +7,10 @@ from inspect import CO_VARKEYWORDS
 from types import CodeType
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.dialect import UnfitError
+from sovl_tools.formats.dialect import Dialect, UnfitError
 from sovl_tools.formats.easing import Rules, eased, misnamed
+from sovl_tools.formats.flatness import flat
+from sovl_tools.formats.narrowing import Narrowed, narrowed
 from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.shape import Loss, Undo
 from sovl_tools.model.definition import ToolDefinition
@@ -26,34 +28,46 @@ class Schema(NamedTuple):
     cost: tuple[tuple[str, int], ...] = ()
 
 
-Strict = Callable[[dict[str, JSON]], Schema]
-"""From the parameters of a tool to a strict schema; raises an UnfitError where there is none."""
+class Strict(NamedTuple):
+    """How a provider wants a schema that it is to enforce.
+
+    Attributes:
+        dialect: the part of JSON Schema that it knows.
+        flat: from what ``flatness`` made, and from the schema of the manifest, to the end.
+        whole: the same from what ``narrowing`` made; raises an UnfitError for what is too large.
+    """
+
+    dialect: Dialect
+    flat: Callable[[dict[str, JSON], dict[str, JSON]], Schema]
+    whole: Callable[[Narrowed, dict[str, JSON]], Schema]
 
 
 def schema_of(tool: ToolDefinition, strict: Strict | None, rules: Rules) -> Schema:
-    """Return the schema of a tool's arguments, a strict one if ``strict`` can make it."""
+    """Return the schema of a tool's arguments, a strict one if that can be."""
+    parameters = tool.parameters
     if strict is None:
-        return Schema(*eased(tool.parameters, rules))
+        return Schema(*eased(parameters, rules))
+    plain = flat(parameters, strict.dialect)
+    if plain is not None:
+        return _with_words(strict.flat(plain, parameters), tool)
     try:
-        found = strict(tool.parameters)
+        found = strict.whole(narrowed(parameters, strict.dialect), parameters)
     except UnfitError as error:
         loss = Loss("loose", error.path, f"not strict: {error.message}", error.help)
     except RecursionError:
         loss = Loss("loose", ROOT, "not strict: it is nested too deep")
     else:
-        return _with_words(found, tool, rules)
-    parameters, losses = eased(tool.parameters, rules)
-    return Schema(parameters, (loss, *losses))
+        return _with_words(found, tool, *misnamed(parameters, found.parameters, rules=rules))
+    eased_parameters, losses = eased(parameters, rules)
+    return Schema(eased_parameters, (loss, *losses))
 
 
-def _with_words(found: Schema, tool: ToolDefinition, rules: Rules) -> Schema:
+def _with_words(found: Schema, tool: ToolDefinition, *losses: Loss) -> Schema:
     """Return a strict schema with what else is to be said of it."""
-    losses = found.losses
     if "additionalProperties" not in tool.parameters and _takes_any(tool.function):
         message = "the function takes other arguments too, which can't be given"
-        losses = (*losses, Loss("rewritten", ROOT, message))
-    names = misnamed(tool.parameters, found.parameters, rules=rules)
-    return found._replace(losses=(*losses, *names))
+        losses = (Loss("rewritten", ROOT, message), *losses)
+    return found._replace(losses=(*found.losses, *losses)) if losses else found
 
 
 def _takes_any(function: Any) -> bool:
