@@ -25,7 +25,9 @@ from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.journal import log_change, log_load
 from sovl_tools.search.criteria import is_named, meets
-from sovl_tools.search.phrases import PhraseIndex, PhraseMatch
+from sovl_tools.search.indexes import Indexes
+from sovl_tools.search.phrases import PhraseMatch
+from sovl_tools.search.toolmatch import ToolMatch
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -48,7 +50,7 @@ class ToolRegistry:
         self._subscribers: dict[object, Subscriber] = {}
         self._found: tuple[Diagnostic, ...] = ()
         self._report: tuple[Catalog, object, LoadReport] | None = None
-        self._phrases: tuple[Catalog, PhraseIndex] | None = None
+        self._indexes = Indexes(self.catalog)
         self._exporter: Any = None
 
     @classmethod
@@ -207,10 +209,21 @@ class ToolRegistry:
 
         Words are compared whole, without case and punctuation.
         """
-        catalog, cached = self.catalog, self._phrases
-        if cached is None or cached[0] is not catalog:
-            cached = self._phrases = catalog, PhraseIndex(catalog.tools.values())
-        return cached[1].match(text)
+        return self._indexed().match(text)
+
+    def search(self, query: str, *, limit: int | None = 10) -> list[ToolMatch]:
+        """Return the tools that have words of the query, the best first, then by name.
+
+        Case, accents and English endings of words do not count. A limit of None returns all.
+
+        Raises:
+            ValueError: the limit is below 0.
+        """
+        return self._indexed().search(query, limit=limit)
+
+    def _indexed(self) -> Indexes:
+        indexes = self._indexes = self._indexes.of(self.catalog)
+        return indexes
 
     def register(
         self, tool: Any, *, override: bool = False, strict: bool = False
@@ -370,10 +383,8 @@ class ToolRegistry:
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
         """Put a new catalog in the place of the old one, and tell whoever wants to know."""
-        before, phrases = self.catalog, self._phrases
-        self._found, self.catalog, self._report = found, catalog, None
-        if phrases is not None and phrases[0] is before:
-            self._phrases = catalog, _changed(phrases[1], before, catalog, change)
+        indexes = self._indexed().changed(catalog, change)
+        self._found, self.catalog, self._indexes, self._report = found, catalog, indexes, None
         if not change:
             return
         log_change(change, catalog)
@@ -387,14 +398,3 @@ class ToolRegistry:
     def step_handlers(self) -> Mapping[str, StepHandler]:
         """The step handlers that tools bring for procedures, by action."""
         return self.catalog.step_handlers
-
-
-def _changed(
-    phrases: PhraseIndex, before: Catalog, after: Catalog, change: CatalogChange
-) -> PhraseIndex:
-    """Return the phrases of a catalog, made from those of the one before by the difference."""
-    names = (*change.added, *change.updated, *change.removed)
-    return phrases.changed(
-        [before.tools[name] for name in names if name in before.tools],
-        [after.tools[name] for name in names if name in after.tools],
-    )

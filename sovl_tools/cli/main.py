@@ -17,6 +17,7 @@ COMMANDS = {
     "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
     "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
     "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
+    "search": ("sovl_tools.cli.search:search", "Find the tools that a text asks for."),
     "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
     "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),

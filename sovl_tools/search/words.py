@@ -63,7 +63,7 @@ def _comparable(word: str) -> str:
 def _unicode_spans(text: str) -> Iterator[tuple[int, int]]:
     start = None
     for index, letter in enumerate(text):
-        if _is_unspaced(letter):
+        if is_unspaced(letter):
             if start is not None:
                 yield start, index
                 start = None
@@ -84,7 +84,8 @@ def _end_of_marks(text: str, index: int) -> int:
     return index
 
 
-def _is_unspaced(letter: str) -> bool:
+def is_unspaced(letter: str) -> bool:
+    """Tell whether a letter is of a script that puts no spaces between words."""
     code = ord(letter)
     return any(first <= code <= last for first, last in _UNSPACED) and category(letter)[0] in "LMN"
 
@@ -102,4 +103,4 @@ def _joins(text: str, index: int) -> bool:
     following = text[index + 1 : index + 2]
     if text[index] not in _APOSTROPHES or not following:
         return False
-    return _is_letter(following) and not _is_unspaced(following)
+    return _is_letter(following) and not is_unspaced(following)

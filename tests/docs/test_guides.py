@@ -32,7 +32,7 @@ PAGES = [
     GUIDE,
     REFERENCE,
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("running", "hot-reload", "authoring")),
-    *(REPOSITORY / "docs" / f"{name}.md" for name in ("migration", "formats")),
+    *(REPOSITORY / "docs" / f"{name}.md" for name in ("migration", "formats", "search")),
     REPOSITORY / "README.md",
 ]
 

@@ -1,0 +1,159 @@
+"""What searching a thousand tools costs: making the index, changing it, and asking.
+
+The floor of a query is a linear scan: counting each of its words, as ``str.count`` does, in one
+text a tool that is lower case already. The floor of making the index is making those texts.
+Peers are measured if they are installed; what they are given has been cut into words before.
+CPU time counts, and the least of all rounds.
+
+    python scripts/bench/search.py [ROUNDS]
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import accumulate
+from time import process_time
+from typing import TypeAlias
+
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.search.ranking import SearchIndex
+from sovl_tools.search.terms import parts, term
+from sovl_tools.search.texts import texts
+
+TOOLS, WORDS, NAMES, SEED = 1000, 4000, 400, 7
+BUILD, QUERY = 100.0, 1.0
+"""Targets in milliseconds."""
+
+Work: TypeAlias = Callable[[], object]
+
+
+def vocabulary(dice: random.Random) -> list[str]:
+    """Return words that nobody uses, from two to four syllables."""
+    syllables = [first + last for first in "bdfgklmnprstvw" for last in "aeiou"]
+    return ["".join(dice.choices(syllables, k=dice.randint(2, 4))) for _ in range(WORDS)]
+
+
+class Author:
+    """Makes tools whose words are as common and as rare as those of a natural language."""
+
+    def __init__(self) -> None:
+        self._dice = random.Random(SEED)
+        self.words = vocabulary(self._dice)
+        self._weights = list(accumulate(1 / rank for rank in range(1, WORDS + 1)))
+        self._names = ["_".join(self.text(2).split()) for _ in range(NAMES)]
+
+    def text(self, count: int) -> str:
+        return " ".join(self._dice.choices(self.words, cum_weights=self._weights, k=count))
+
+    def tool(self, number: int) -> ToolDefinition:
+        """Return a tool with six parameters, phrases, tags and an example."""
+        properties = {
+            name: {"type": "string", "description": self.text(8)}
+            for name in self._dice.sample(self._names, 6)
+        }
+        return ToolDefinition(
+            "_".join([*self.text(2).split(), str(number)]),
+            self.text(25),
+            {"type": "object", "properties": properties},
+            print,
+            tags=(self.text(1), self.text(1)),
+            activation_phrases=(self.text(3), self.text(3)),
+            examples=({"input": {"text": self.text(5)}},),
+        )
+
+
+def least(work: Work, *, repeat: int, rounds: int) -> float:
+    """Return the CPU time of a call in milliseconds."""
+    found = []
+    for _ in range(rounds):
+        gc.collect()
+        started = process_time()
+        for _ in range(repeat):
+            work()
+        found.append(1000 * (process_time() - started) / repeat)
+    return min(found)
+
+
+def joined(tools: list[ToolDefinition]) -> list[str]:
+    return [
+        " ".join(text for field in texts(tool).values() for text in field).lower() for tool in tools
+    ]
+
+
+def scan(flat: list[str], words: list[str]) -> list[int]:
+    """Return the ten texts that have the words most often."""
+    counts = [sum(map(text.count, words)) for text in flat]
+    return sorted(range(len(flat)), key=counts.__getitem__, reverse=True)[:10]
+
+
+def with_rank_bm25(tokens: list[list[str]], query: list[str]) -> Work:
+    index = import_module("rank_bm25").BM25Okapi(tokens)
+    return partial(index.get_top_n, query, range(len(tokens)), n=10)
+
+
+def with_bm25s(tokens: list[list[str]], query: list[str]) -> Work:
+    index = import_module("bm25s").BM25()
+    index.index(tokens, show_progress=False)
+    return partial(index.retrieve, [query], k=10, show_progress=False, n_threads=0)
+
+
+PEERS: dict[str, Callable[[list[list[str]], list[str]], Work]] = {
+    "rank_bm25": with_rank_bm25,
+    "bm25s": with_bm25s,
+}
+
+
+def asked(author: Author, tools: list[ToolDefinition]) -> dict[str, str]:
+    """Return queries by what they are."""
+    name = tools[TOOLS // 2].name
+    return {
+        "a name": name,
+        "five words": author.text(5),
+        "the five commonest": " ".join(author.words[:5]),
+        "a chat of thirty": author.text(30),
+    }
+
+
+def show(label: str, taken: float, floor: float, target: float | None = None) -> None:
+    mark = "  over" if target is not None and taken > target else ""
+    print(f"  {label:28}{taken:9.3f} ({taken / floor:6.3f} x){mark}")
+
+
+def main(rounds: int) -> None:
+    author = Author()
+    tools = [author.tool(number) for number in range(TOOLS)]
+    print(f"{TOOLS} tools, CPU in ms (x floor), the least of {rounds} rounds")
+    floor = least(partial(joined, tools), repeat=1, rounds=rounds)
+    print(f"\nmaking: floor {floor:.2f}")
+    show("all", least(partial(SearchIndex, tools), repeat=1, rounds=rounds), floor, BUILD)
+    index, other = SearchIndex(tools), author.tool(0)
+    change: Work = partial(index.changed, tools[:1], [other])
+    show("one tool in place of another", least(change, repeat=20, rounds=rounds), floor)
+    flat, tokens = joined(tools), _tokens(tools)
+    for label, query in asked(author, tools).items():
+        words = query.split()
+        floor = least(partial(scan, flat, words), repeat=5, rounds=rounds)
+        print(f"\n{label}: floor {floor:.2f}")
+        work: Work = partial(index.search, query)
+        show("search", least(work, repeat=50, rounds=rounds), floor, QUERY)
+        for name in filter(find_spec, PEERS):
+            peer = PEERS[name](tokens, [term(part) for part in parts(query)])
+            show(name, least(peer, repeat=5, rounds=rounds), floor)
+    print(f"\ntargets: {BUILD:g} for making all, {QUERY:g} for a query")
+
+
+def _tokens(tools: list[ToolDefinition]) -> list[list[str]]:
+    return [
+        [term(part) for field in texts(tool).values() for text in field for part in parts(text)]
+        for tool in tools
+    ]
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

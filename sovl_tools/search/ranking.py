@@ -1,0 +1,176 @@
+"""Search: which tools does a text ask for? The best come first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from heapq import nlargest
+from math import log
+from typing import NamedTuple
+
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.search.terms import COMMON, parts, term, terms
+from sovl_tools.search.texts import texts
+from sovl_tools.search.toolmatch import ToolMatch
+
+
+class Field(NamedTuple):
+    """How much a field counts.
+
+    Attributes:
+        weight: of a term that stands in it once.
+        usual: how many terms it has as a rule; in a longer one each counts for less.
+        bit: what stands for it in a set of fields.
+    """
+
+    weight: float
+    usual: int
+    bit: int
+
+
+FIELDS: Mapping[str, Field] = {
+    "name": Field(4, 3, 1 << 0),
+    "phrases": Field(3, 8, 1 << 1),
+    "title": Field(3, 3, 1 << 2),
+    "tags": Field(2, 3, 1 << 3),
+    "category": Field(2, 1, 1 << 4),
+    "description": Field(1.5, 15, 1 << 5),
+    "parameters": Field(1, 20, 1 << 6),
+    "choices": Field(0.5, 6, 1 << 7),
+    "examples": Field(0.5, 20, 1 << 8),
+}
+"""The fields of ``texts``, by weight."""
+
+_SATURATION = 2.0
+_LENGTH = 0.5
+_SHORTEST = 3
+
+
+class SearchIndex:
+    """The terms of all tools of a catalog, each with the tools that have it.
+
+    Tools are ranked by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
+    2009). The lengths of fields are compared with what is usual instead of with the average of
+    the catalog, so what is kept of a tool depends on that tool alone.
+
+    An index never changes: one that differs is another, which shares with it what is alike.
+    """
+
+    def __init__(self, tools: Iterable[ToolDefinition] = ()) -> None:
+        self._impacts: dict[str, dict[str, float]] = {}
+        self._fields: dict[str, Mapping[str, int]] = {}
+        self._replace((), tools)
+
+    def changed(
+        self, removed: Iterable[ToolDefinition], added: Iterable[ToolDefinition]
+    ) -> SearchIndex:
+        """Return the index without some tools and with others.
+
+        A tool that was updated is in both, as it was and as it is now.
+        """
+        index = SearchIndex()
+        index._impacts, index._fields = self._impacts.copy(), self._fields.copy()
+        index._replace(removed, added)
+        return index
+
+    def _replace(self, removed: Iterable[ToolDefinition], added: Iterable[ToolDefinition]) -> None:
+        """Take tools out and put tools in; tables that others may share are copied first."""
+        new = {tool.name: _weighed(tool) for tool in added}
+        names = {*(tool.name for tool in removed), *new}
+        gone = {name: self._fields.pop(name, {}) for name in names}
+        touched = {word for known in gone.values() for word in known}.union(
+            *(impacts for impacts, _ in new.values())
+        )
+        tables = {word: self._impacts.get(word, {}).copy() for word in touched}
+        for name, known in gone.items():
+            for word in known:
+                del tables[word][name]
+        for name, (impacts, fields) in new.items():
+            self._fields[name] = fields
+            for word, impact in impacts.items():
+                tables[word][name] = impact
+        self._impacts |= tables
+        for word, table in tables.items():
+            if not table:
+                del self._impacts[word]
+
+    def search(self, query: str, *, limit: int | None = 10) -> list[ToolMatch]:
+        """Return the tools that have words of the query, the best first, then by name.
+
+        Common English words count only if the query has no others. Where no tool has any of the
+        others, words of tools that begin like them are taken, from three letters on.
+
+        Raises:
+            ValueError: the limit is below 0.
+        """
+        if limit is not None and limit < 0:
+            raise ValueError(f"limit is {limit!r}, not None or at least 0")
+        asked = self._asked(query)
+        weights = {word: self._rarity(word) for word in asked}
+        whole = sum(weights.values())
+        scores = self._scores(weights)
+        best = _best(scores, len(scores) if limit is None else limit)
+        return [ToolMatch(name, score / whole, self._words(name, asked)) for name, score in best]
+
+    def _asked(self, query: str) -> dict[str, str]:
+        """Return the terms to look for, each with the part of the query that it comes from."""
+        asked: dict[str, str] = {}
+        for part in parts(query):
+            asked.setdefault(term(part), part)
+        telling = {word: part for word, part in asked.items() if part not in COMMON}
+        if not self._impacts.keys().isdisjoint(telling):
+            return telling
+        return self._begun(telling.values()) or asked
+
+    def _begun(self, beginnings: Iterable[str]) -> dict[str, str]:
+        """Return the terms that begin like a part of the query, each with the longest such part."""
+        long = {part for part in beginnings if len(part) >= _SHORTEST}
+        sizes = sorted({len(part) for part in long})
+        return {
+            word: word[:size] for word in self._impacts for size in sizes if word[:size] in long
+        }
+
+    def _rarity(self, word: str) -> float:
+        """Return how much it tells that a tool has the term."""
+        having = len(self._impacts.get(word, ()))
+        return log(1 + (len(self._fields) - having + 0.5) / (having + 0.5))
+
+    def _scores(self, weights: Mapping[str, float]) -> dict[str, float]:
+        scores: dict[str, float] = {}
+        for word, weight in weights.items():
+            for name, impact in self._impacts.get(word, {}).items():
+                scores[name] = scores.get(name, 0.0) + weight * impact
+        return scores
+
+    def _words(self, name: str, asked: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Return the parts of the query that a tool has, each with its fields."""
+        known = self._fields[name]
+        found: dict[str, int] = {}
+        for word, part in asked.items():
+            if word in known:
+                found[part] = found.get(part, 0) | known[word]
+        return {part: _named(fields) for part, fields in found.items()}
+
+
+def _weighed(tool: ToolDefinition) -> tuple[dict[str, float], dict[str, int]]:
+    """Return the terms of a tool with their impacts, from 0 to 1, and with their fields."""
+    weights: dict[str, float] = {}
+    fields: dict[str, int] = {}
+    for name, said in texts(tool).items():
+        found = terms("\n".join(said))
+        weight, usual, bit = FIELDS[name]
+        share = weight / (1 - _LENGTH + _LENGTH * len(found) / usual)
+        for word in found:
+            weights[word] = weights.get(word, 0.0) + share
+            fields[word] = fields.get(word, 0) | bit
+    return {word: weight / (_SATURATION + weight) for word, weight in weights.items()}, fields
+
+
+def _best(scores: Mapping[str, float], limit: int) -> list[tuple[str, float]]:
+    """Return the names with the highest scores, the highest first, then by name."""
+    least = min(nlargest(limit, scores.values()), default=0.0)
+    found = [each for each in scores.items() if each[1] >= least]
+    return sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
+
+
+def _named(fields: int) -> tuple[str, ...]:
+    return tuple(name for name, field in FIELDS.items() if fields & field.bit)

@@ -1,0 +1,21 @@
+"""What a search finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class ToolMatch(NamedTuple):
+    """A tool that has words of a query.
+
+    Attributes:
+        tool: its name.
+        score: the share of the query that it has, above 0 and below 1. Rare words and words in
+            the name count for more.
+        words: the words of the query that it has, each with the fields in which it has them.
+    """
+
+    tool: str
+    score: float
+    words: Mapping[str, tuple[str, ...]]

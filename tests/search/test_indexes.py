@@ -1,0 +1,109 @@
+"""The indexes of a registry follow its changes, and each answer comes from one catalog."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+
+from sovl_tools import ToolDefinition, ToolMatch, ToolRegistry
+from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.search.indexes import Indexes
+from tests.conftest import Write, manifest_of
+from tests.search.everyday import made
+
+
+def catalog_of(*tools: ToolDefinition) -> Catalog:
+    return Catalog({tool.name: tool for tool in tools})
+
+
+def names(matches: list[ToolMatch]) -> list[str]:
+    return [match.tool for match in matches]
+
+
+def test_an_index_is_made_when_it_is_asked_for_and_then_follows() -> None:
+    old, new, other = made("a", "Weather."), made("a", "News."), made("b", "Weather umbrella.")
+    before = Indexes(catalog_of(old, other))
+    first = before.changed(catalog_of(new, other), CatalogChange(updated=("a",)))
+    assert (first._phrases, first._ranking) == (None, None)
+    assert names(first.search("weather", limit=None)) == ["b"]
+    assert first.match("weather") == first.match("news") == []
+    second = first.changed(catalog_of(new), CatalogChange(removed=("b",)))
+    assert second._ranking._impacts["a"] is first._ranking._impacts["a"]
+    assert second._phrases is first._phrases
+    assert second.search("weather", limit=None) == []
+    assert names(first.search("weather", limit=None)) == ["b"]
+
+
+def test_indexes_are_those_of_one_catalog() -> None:
+    catalog = catalog_of(made("a", "Weather."))
+    indexes = Indexes(catalog)
+    assert indexes.of(catalog) is indexes
+    assert indexes.of(catalog_of()).search("weather", limit=None) == []
+
+
+def test_search_follows_the_files(write: Write, tmp_path: Path) -> None:
+    write("a", manifest_of("a", description="Tell the weather."))
+    registry = ToolRegistry.from_directory(tmp_path / "tools")
+    assert names(registry.search("weather")) == ["a"]
+    write("a", manifest_of("a", description="Tell the news."))
+    write("b", manifest_of("b", description="Tell the weather."))
+    registry.reload()
+    assert names(registry.search("weather")) == ["b"]
+    assert names(registry.search("news")) == ["a"]
+    write("b", "broken")
+    shutil.rmtree(tmp_path / "tools" / "a")
+    registry.reload()
+    assert names(registry.search("weather news")) == ["b"]
+
+
+def test_search_knows_what_is_registered_by_hand() -> None:
+    registry = ToolRegistry()
+    assert registry.search("weather") == []
+
+    @registry.tool
+    def forecast(city: str) -> str:
+        """Tell the weather."""
+        return city
+
+    assert names(registry.search("weather", limit=1)) == ["forecast"]
+    registry.unregister("forecast")
+    assert registry.search("weather") == []
+
+
+def test_a_dynamic_choice_is_not_called_by_a_search() -> None:
+    def fail() -> list[str]:
+        raise AssertionError
+
+    properties = {"color": {"type": "string", "enum": fail, "description": "Which color."}}
+    schema = {"type": "object", "properties": properties, "required": ["color"]}
+    tool = ToolDefinition("paint", "Paint a wall.", schema, lambda color: color, is_dynamic=True)
+    registry = ToolRegistry()
+    registry.register(tool)
+    (match,) = registry.search("color")
+    assert match.words == {"color": ("parameters",)}
+
+
+def test_each_answer_comes_from_one_catalog_while_others_change_it() -> None:
+    registry = ToolRegistry()
+    texts = ("alpha beta gamma", "delta epsilon zeta")
+    tools = [made("a", text) for text in texts]
+    registry.register(tools[0])
+    done = threading.Event()
+    wrong: list[object] = []
+
+    def ask() -> None:
+        while not done.is_set():
+            (match,) = registry.search(" ".join(texts))
+            if " ".join(match.words) not in texts:
+                wrong.append(match)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(100):
+        registry.register(tools[(number + 1) % 2], override=True)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from sovl_tools import ToolRegistry
+from sovl_tools.search.ranking import SearchIndex
+from tests.conftest import REPOSITORY
+from tests.search.everyday import QUERIES, TOOLS
+
+INDEX = SearchIndex(TOOLS)
+
+SHIPPED = {
+    "how many words are in this paragraph?": "text_statistics",
+    "convert miles to kilometres": "convert_units",
+    "make a bar chart": "draw_chart",
+    "what's the average of this csv column": "csv_statistics",
+    "what is the time in Oslo right now": "current_time",
+    "download https://example.com for me, please": "fetch_url",
+    "find files that contain a word": "search_files",
+    "select rows from a database": "query_sqlite",
+    "show me the differences between two texts": "text_diff",
+    "is 5 greater than 3": "compare_values",
+}
+
+
+@pytest.mark.parametrize(("query", "name"), QUERIES.items(), ids=[*QUERIES.values()])
+def test_the_tool_that_is_asked_for_comes_first(query: str, name: str) -> None:
+    assert INDEX.search(query)[0].tool == name
+
+
+@pytest.mark.parametrize(("query", "name"), SHIPPED.items(), ids=[*SHIPPED.values()])
+def test_a_shipped_tool_is_found_in_everyday_words(query: str, name: str) -> None:
+    registry = ToolRegistry.from_directory(REPOSITORY / "tools")
+    assert registry.search(query)[0].tool == name
+
+
+def test_small_talk_asks_for_few_tools() -> None:
+    assert len(INDEX.search("Thanks, that is very kind of you!", limit=None)) < len(TOOLS) / 10

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from math import log
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.search.ranking import FIELDS, SearchIndex
+from sovl_tools.search.terms import parts, term, terms
+from sovl_tools.search.texts import texts
+from sovl_tools.search.toolmatch import ToolMatch
+from tests.search.everyday import TOOLS, made
+from tests.validation.strategies import moderate
+
+WORDS = ("map", "maps", "route", "city", "draw", "the", "of", "天気", "read_file")
+QUERY = "draw the map of a city, maps of routes, read_file 天気"
+
+Tools = dict[str, ToolDefinition]
+
+sentences = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
+said = st.fixed_dictionaries(
+    {"description": sentences},
+    optional={
+        "title": sentences,
+        "tags": st.lists(sentences, max_size=2).map(tuple),
+        "activation_phrases": st.lists(sentences, max_size=2).map(tuple),
+    },
+)
+names = st.sampled_from(["map", "city_map", "draw", "b"])
+catalogs = st.dictionaries(names, said, max_size=4)
+edits = st.dictionaries(names, st.none() | said, max_size=3)
+"""What some tools say from now on; None removes the tool."""
+
+
+def found(query: str, *tools: ToolDefinition, **options: Any) -> list[str]:
+    return [match.tool for match in SearchIndex(tools).search(query, **options)]
+
+
+def of(catalog: Mapping[str, Mapping[str, Any]]) -> Tools:
+    return {name: made(name, **fields) for name, fields in catalog.items()}
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (made("weather"), made("b", title="Weather")),
+        (made("b", activation_phrases=("weather",)), made("a", tags=("weather", "x", "y"))),
+        (made("b", title="Weather"), made("a", "Tell the weather.")),
+        (made("b", tags=("weather",)), made("a", "Tell the weather.")),
+        (made("b", "Tell the weather."), made("a", "Tell it.", {"weather": ""})),
+        (made("b", "", {"weather": ""}), made("a", examples=({"input": {"x": "weather"}},))),
+        (made("b", "The weather."), made("a", "The weather " + "and more " * 20)),
+        (made("b", "The weather, weather!"), made("a", "The weather, people!")),
+    ],
+)
+def test_where_and_how_often_a_word_stands_decides(
+    better: ToolDefinition, worse: ToolDefinition
+) -> None:
+    first, second = SearchIndex([worse, better, made("other")]).search("weather")
+    assert (first.tool, second.tool) == (better.name, worse.name)
+    assert first.score > second.score
+
+
+def test_a_rare_word_counts_for_more_than_one_that_many_tools_have() -> None:
+    many = [made(f"tool_{n}", "Look at a picture.") for n in range(9)]
+    assert found("weather picture", *many, made("z", "Weather."))[0] == "z"
+
+
+def test_who_has_more_of_the_query_comes_first() -> None:
+    tools = made("a", "Weather."), made("b", "Forecast."), made("z", "Weather forecast.")
+    assert found("weather forecast", *tools) == ["z", "a", "b"]
+
+
+def test_those_that_are_alike_come_by_name() -> None:
+    tools = [made(name, "Weather.") for name in ("c", "a", "b")]
+    assert found("weather", *tools) == ["a", "b", "c"]
+
+
+def test_a_match_says_which_words_stand_where() -> None:
+    tool = made("forecast", "Forecasts the weather.", {"city": "Where."}, tags=("weather",))
+    (match,) = SearchIndex([tool]).search("Weather FORECASTS for Oslo city?")
+    assert match == ToolMatch(
+        "forecast",
+        match.score,
+        {
+            "weather": ("tags", "description"),
+            "forecasts": ("name", "description"),
+            "city": ("parameters",),
+        },
+    )
+    assert 0 < match.score < 1
+
+
+def test_a_part_of_the_query_that_no_tool_has_lowers_the_score() -> None:
+    index = SearchIndex([made("weather")])
+    whole, part = index.search("weather"), index.search("weather zzz")
+    assert whole[0].score > part[0].score
+
+
+@pytest.mark.parametrize("query", ["", " ", "?!", "🚀", "zz", "nothing of the kind"])
+def test_nothing_is_found_where_no_word_is_known(query: str) -> None:
+    assert found(query, made("weather", "Tell.")) == []
+
+
+def test_nothing_is_found_among_no_tools() -> None:
+    assert found("weather") == []
+
+
+def test_common_words_count_only_if_there_are_no_others() -> None:
+    tools = made("a", "Tell what it is."), made("b", "Weather.")
+    assert found("tell me what the weather is", *tools) == ["b"]
+    assert found("what is it?", *tools) == ["a"]
+
+
+def test_a_beginning_is_enough_if_no_whole_word_is_known() -> None:
+    tools = made("a", "Temperatures and temper."), made("b", "Temples.")
+    assert found("temp", *tools) == ["a", "b"]
+    assert found("te", *tools) == []
+    assert found("what is temp?", *tools, made("c", "What is it?")) == ["a", "b"]
+    assert found("temp temper", *tools) == ["a"]
+
+
+def test_a_beginning_stands_wherever_a_word_begins_with_it() -> None:
+    tool = made("temple", "Temperatures.", {"temper": "Temper."})
+    index = SearchIndex([tool, made("b")])
+    (match,) = index.search("temp")
+    assert match.words == {"temp": ("name", "description", "parameters")}
+    (match,) = index.search("temp tempera")
+    assert match.words == {"temp": ("name", "parameters"), "tempera": ("description",)}
+
+
+def test_of_two_forms_in_the_query_the_first_is_told() -> None:
+    (match,) = SearchIndex([made("forecast")]).search("forecasts forecast")
+    assert match.words == {"forecasts": ("name",)}
+
+
+def test_no_more_than_the_limit_are_returned() -> None:
+    tools = [made(f"tool_{n:02}", "Weather.") for n in range(20)]
+    assert found("weather", *tools) == [tool.name for tool in tools[:10]]
+    assert found("weather", *tools, limit=1) == ["tool_00"]
+    assert found("weather", *tools, limit=0) == []
+    assert len(found("weather", *tools, limit=None)) == 20
+    with pytest.raises(ValueError, match="limit is -1, not None or at least 0"):
+        found("weather", *tools, limit=-1)
+
+
+def naive(tools: Tools, query: str) -> dict[str, float]:
+    """Return the scores as the formula has them, worked out one by one."""
+
+    def impact(tool: ToolDefinition, word: str) -> float:
+        weight = 0.0
+        for name, said in texts(tool).items():
+            found, field = terms(" ".join(said)), FIELDS[name]
+            share = Counter(found)[word] * field.weight
+            weight += share / (0.5 + 0.5 * len(found) / field.usual)
+        return weight / (2 + weight)
+
+    words = dict.fromkeys(map(term, parts(query)))
+    scores = dict.fromkeys(tools, 0.0)
+    whole = 0.0
+    for word in words:
+        impacts = {name: impact(tool, word) for name, tool in tools.items()}
+        having = sum(each > 0 for each in impacts.values())
+        rarity = log(1 + (len(tools) - having + 0.5) / (having + 0.5))
+        whole += rarity
+        scores = {name: scores[name] + rarity * impacts[name] for name in tools}
+    return {name: score / whole for name, score in scores.items() if score}
+
+
+@moderate
+@given(catalogs, st.lists(st.sampled_from(["map", "city", "route"]), min_size=1, unique=True))
+def test_scores_are_what_the_formula_says(catalog: dict[str, Any], words: list[str]) -> None:
+    tools, query = of(catalog), " ".join(words)
+    matches = SearchIndex(tools.values()).search(query)
+    assert {match.tool: match.score for match in matches} == pytest.approx(naive(tools, query))
+
+
+@moderate
+@given(catalogs, sentences, st.integers(0, 5))
+def test_matches_are_in_order_and_a_limit_cuts_them(
+    catalog: dict[str, Any], query: str, limit: int
+) -> None:
+    index = SearchIndex(of(catalog).values())
+    matches = index.search(query, limit=None)
+    assert matches == sorted(matches, key=lambda match: (-match.score, match.tool))
+    assert index.search(query, limit=limit) == matches[:limit]
+    for match in matches:
+        assert 0 < match.score < 1
+        assert match.words
+        assert all(match.words.values())
+
+
+@moderate
+@given(st.lists(edits, max_size=6))
+def test_an_index_that_was_changed_is_as_one_built_anew(history: list[dict[str, Any]]) -> None:
+    tools: Tools = {}
+    index = SearchIndex()
+    for edit in history:
+        left = {name: known for name, known in tools.items() if name not in edit}
+        changed = left | of({name: each for name, each in edit.items() if each is not None})
+        gone = [tools[name] for name in edit if name in tools]
+        index = index.changed(gone, [changed[name] for name in edit if name in changed])
+        anew = SearchIndex(changed.values())
+        for query in (QUERY, *WORDS):
+            assert index.search(query) == anew.search(query)
+        assert index._impacts == anew._impacts
+        tools = changed
+
+
+@moderate
+@given(catalogs, edits)
+def test_an_index_answers_as_before_whatever_is_made_of_it(
+    catalog: dict[str, Any], edit: dict[str, Any]
+) -> None:
+    tools = of(catalog)
+    index = SearchIndex(tools.values())
+    answers = index.search(QUERY)
+    more = of({name: each for name, each in edit.items() if each is not None})
+    index.changed(tools.values(), more.values())
+    assert index.search(QUERY) == answers
+
+
+def test_a_tool_that_is_not_there_need_not_be_removed_and_a_new_one_takes_the_place() -> None:
+    index = SearchIndex([made("a", "Weather.")])
+    changed = index.changed([made("b", "Weather.")], [made("a", "Forecast.")])
+    assert changed.search("weather") == []
+    assert [match.tool for match in changed.search("forecast")] == ["a"]
+
+
+def test_what_a_change_does_not_touch_is_shared() -> None:
+    index = SearchIndex(TOOLS)
+    old, new = made("fanyi", "Before."), made("fanyi", "After.")
+    changed = index.changed([old], [new])
+    touched = {*index._fields["fanyi"], *changed._fields["fanyi"]}
+    for word, table in changed._impacts.items():
+        assert (index._impacts.get(word) is table) == (word not in touched)
