@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "AITool": "sovl_tools.authoring.aitool",
+    "Agent": "sovl_tools.agent.agent",
+    "AgentError": "sovl_tools.agent.errors",
     "Audio": "sovl_tools.model.content",
     "CallEvent": "sovl_tools.model.call",
     "CatalogChange": "sovl_tools.model.catalog",
@@ -29,6 +31,7 @@ _PUBLIC = {
     "ToolDefinition": "sovl_tools.model.definition",
     "ToolError": "sovl_tools.model.errors",
     "ToolLoadError": "sovl_tools.model.errors",
+    "ToolMatch": "sovl_tools.search.toolmatch",
     "ToolNotFoundError": "sovl_tools.model.errors",
     "ToolParameterDefinition": "sovl_tools.model.parameter",
     "ToolRegistry": "sovl_tools.registry",

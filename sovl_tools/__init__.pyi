@@ -1,3 +1,5 @@
+from sovl_tools.agent.agent import Agent as Agent
+from sovl_tools.agent.errors import AgentError as AgentError
 from sovl_tools.authoring.aitool import AITool as AITool
 from sovl_tools.authoring.decorator import definition_of as definition_of
 from sovl_tools.authoring.decorator import tool as tool
@@ -27,5 +29,6 @@ from sovl_tools.registry import ToolRegistry as ToolRegistry
 from sovl_tools.running.hooks import hook as hook
 from sovl_tools.running.tooler import Tooler as Tooler
 from sovl_tools.search.phrases import PhraseMatch as PhraseMatch
+from sovl_tools.search.toolmatch import ToolMatch as ToolMatch
 
 __version__: str

@@ -35,10 +35,15 @@ def offered(value: Any) -> ToolDefinition | list[ToolDefinition]:
         return _of_decorated(value)
     if inspect.isroutine(value):
         return _of_function(value)
-    found = list(_methods(value))
+    found = methods_of(value)
     if not found:
         raise TypeError(f"register takes {_EXPECTED}, not {value!r:.80}")
     return found
+
+
+def methods_of(instance: object) -> list[ToolDefinition]:
+    """Return the definitions of an object's ``@tool`` methods, bound to it, in their order."""
+    return list(_methods(instance))
 
 
 def _of_class(kind: type) -> ToolDefinition:
@@ -77,7 +82,6 @@ def _check_bound(function: Any) -> None:
 
 
 def _methods(instance: object) -> Iterator[ToolDefinition]:
-    """Yield the definitions of an object's methods, in the order in which they were written."""
     kind = type(instance)
     names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
     for name in names:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
@@ -118,6 +118,20 @@ def run_on(
     if error is not None:
         raise error
     return value  # type: ignore[return-value]  # without an error there is a value
+
+
+def iterated(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
+    """Yield what an async generator yields; it runs on one loop and is closed there at the end."""
+    loop, end = free_loop(), object()
+    try:
+        while (item := run_on(loop, _next(items, end))) is not end:
+            yield item
+    finally:
+        run_on(loop, items.aclose())
+
+
+async def _next(items: AsyncGenerator[Any, None], end: object) -> Any:
+    return await anext(items, end)
 
 
 async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseException | None]:

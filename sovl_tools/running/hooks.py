@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import ToolError
@@ -29,6 +29,7 @@ function serves sync and async calls alike: it yields ``next(call)`` to get the 
 """
 
 Form: TypeAlias = Literal["sync", "async", "generator"]
+_F = TypeVar("_F", bound=Callable[..., Any])
 Following: TypeAlias = Callable[[ToolCall], Awaitable[ToolResult]]
 
 
@@ -86,31 +87,77 @@ def _form(function: Any) -> Form:
     return "sync"
 
 
-@overload
-def hook(function: Hook | HookFunction, /) -> Hook: ...
-@overload
-def hook(*, tools: Iterable[str] | str) -> Callable[[Hook | HookFunction], Hook]: ...
-def hook(
-    function: Hook | HookFunction | None = None, /, *, tools: Iterable[str] | str | None = None
-) -> Hook | Callable[[Hook | HookFunction], Hook]:
-    """Make a function a hook, for the tools of those names or for all.
+class _Hooking:
+    """``hook``: makes functions hooks, and methods of an agent ones of its conversation."""
 
-    It is registered with a Tooler: ``Tooler(registry, hooks=[approve])``. Names may be shell
-    patterns: ``@hook(tools="delete_*")``.
+    @overload
+    def __call__(self, function: Hook | HookFunction, /) -> Hook: ...
+    @overload
+    def __call__(
+        self, function: None = None, /, *, tools: Iterable[str] | str
+    ) -> Callable[[Hook | HookFunction], Hook]: ...
+    def __call__(
+        self,
+        function: Hook | HookFunction | None = None,
+        /,
+        *,
+        tools: Iterable[str] | str | None = None,
+    ) -> Hook | Callable[[Hook | HookFunction], Hook]:
+        """Make a function a hook, for the tools of those names or for all.
 
-    Raises:
-        TypeError: what is decorated can't be called.
+        It is registered with a Tooler: ``Tooler(registry, hooks=[approve])``. Names may be shell
+        patterns: ``@hook(tools="delete_*")``.
+
+        Raises:
+            TypeError: what is decorated can't be called.
+        """
+        patterns = patterns_of(tools)
+
+        def decorate(function: Hook | HookFunction) -> Hook:
+            if not callable(function):
+                raise TypeError(f"a hook must be a function (call, next), not {function!r:.80}")
+            own = function.tools if isinstance(function, Hook) else None
+            inner = function.function if isinstance(function, Hook) else function
+            return Hook(inner, patterns or own)
+
+        return decorate if function is None else decorate(function)
+
+    def system(self, method: _F) -> _F:
+        """Make a method of an Agent add to what the model is told before the conversation.
+
+        It takes nothing and returns what ``Agent._system_messages`` may return; sync or async.
+        """
+        return _marked(method, "system")
+
+    def response(self, method: _F) -> _F:
+        """Make a method of an Agent change the answer: it takes the text and returns another."""
+        return _marked(method, "response")
+
+
+hook = _Hooking()
+
+_MARK = "_agent_hook"
+
+
+def _marked(method: _F, kind: str) -> _F:
+    setattr(method, _MARK, kind)
+    return method
+
+
+def marked_methods(instance: object, kind: str) -> list[Callable[..., Any]]:
+    """Return the methods of an object that ``hook.system`` or ``hook.response`` has marked.
+
+    Those of base classes come first. A method that overrides one is one as well; None removes it.
     """
-    patterns = patterns_of(tools)
-
-    def decorate(function: Hook | HookFunction) -> Hook:
-        if not callable(function):
-            raise TypeError(f"a hook must be a function (call, next), not {function!r:.80}")
-        own = function.tools if isinstance(function, Hook) else None
-        inner = function.function if isinstance(function, Hook) else function
-        return Hook(inner, patterns or own)
-
-    return decorate if function is None else decorate(function)
+    classes = type(instance).__mro__
+    names = dict.fromkeys(
+        name
+        for each in reversed(classes)
+        for name, member in vars(each).items()
+        if getattr(member, _MARK, None) == kind
+    )
+    found = (getattr(instance, name) for name in names)
+    return [method for method in found if method is not None]
 
 
 async def through(

@@ -1,12 +1,15 @@
 """Spans and a metric for each call, as OpenTelemetry's conventions for generative AI have them.
 
+An ``Agent`` that has the object among its observers has spans of its turns as well.
+
 https://github.com/open-telemetry/semantic-conventions-genai: the span ``gen_ai.execute_tool`` and
 the metric ``gen_ai.execute_tool.duration``, both in development there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -17,7 +20,7 @@ from sovl_tools.reporting.plain import plain
 from sovl_tools.running.telemetry import as_json, shortened
 
 try:
-    from opentelemetry import metrics, trace
+    from opentelemetry import context, metrics, trace
 except ImportError as error:
     raise ImportError("OpenTelemetry is not installed: install sovl-tools[otel]") from error
 
@@ -77,6 +80,29 @@ class OpenTelemetry:
         )
         self._content = content
         self._traced = _Multiset()
+
+    @contextmanager
+    def span(
+        self, name: str, attributes: Mapping[str, Any], *, within: trace.Span | None = None
+    ) -> Iterator[trace.Span]:
+        """Have a span for as long as a block; it fails as the block does.
+
+        It does not become the current one. Its parent is ``within``, or else the current one.
+        """
+        parent = None if within is None else trace.set_span_in_context(within)
+        span = self._tracer.start_span(name, parent, attributes=dict(attributes))
+        try:
+            yield span
+        except BaseException as error:
+            _fail(span, _error_type(error))
+            raise
+        finally:
+            span.end()
+
+    @staticmethod
+    def enter(span: trace.Span) -> None:
+        """Make a span the current one of this task, until the task ends."""
+        context.attach(trace.set_span_in_context(span))
 
     def hook(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from typing import Any
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
@@ -33,15 +32,6 @@ class ToolStream:
 
     def __iter__(self) -> Iterator[JSON]:
         """Make the call and yield its items; whoever stops early cancels it."""
-        from sovl_tools.running.background import free_loop, run_on  # noqa: PLC0415 - asyncio
+        from sovl_tools.running.background import iterated  # noqa: PLC0415 - asyncio
 
-        loop, items, end = free_loop(), self.__aiter__(), object()
-        try:
-            while (item := run_on(loop, _next(items, end))) is not end:
-                yield item
-        finally:
-            run_on(loop, items.aclose())
-
-
-async def _next(items: AsyncGenerator[JSON, None], end: object) -> Any:
-    return await anext(items, end)
+        return iterated(self.__aiter__())

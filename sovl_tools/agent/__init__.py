@@ -1,0 +1,1 @@
+"""A conversation with a model that calls the tools of a registry."""

@@ -1,0 +1,258 @@
+"""A conversation with a model that calls tools."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing, closing
+from pathlib import Path
+from typing import Any, Self
+
+from sovl_tools.agent.answer import Message
+from sovl_tools.agent.approval import Approve, approving
+from sovl_tools.agent.events import Reply
+from sovl_tools.agent.forwarding import forwarding
+from sovl_tools.agent.messages import Policy, checked
+from sovl_tools.agent.providers import chosen
+from sovl_tools.agent.requests import in_async, in_sync
+from sovl_tools.agent.selection import Budget
+from sovl_tools.agent.settings import Told, Wanted, settle
+from sovl_tools.agent.stream import AgentStream
+from sovl_tools.agent.turn import Turn
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.running.hooks import Hook, HookFunction
+
+
+class Agent:
+    """Holds a conversation, lets the model call tools and returns its answers.
+
+        agent = Agent(tools="tools/")
+        print(agent.chat_sync("Add 5 and 3."))
+
+    A subclass may have tools of its own, methods with ``@tool``, and override ``_system_messages``
+    and ``_finalize_response``. Of its attributes only those below are taken, and ``_settings``.
+
+    Attributes:
+        client: of an SDK, sync or async; None for the provider ``local``.
+        model: its name.
+        messages: the conversation, as JSON; see ``sovl_tools.agent.messages``.
+        tools: the registry of all that can be called.
+        emit: told of each answer; None for nobody.
+    """
+
+    tools: ToolRegistry
+
+    def __init__(  # noqa: PLR0913 - each is a decision of its own
+        self,
+        client: Any = None,
+        *,
+        model: str | None = None,
+        tools: Any = None,
+        provider: str | None = None,
+        base_url: str | None = None,
+        system: str = "",
+        emit: Callable[[dict[str, Any]], Any] | None = None,
+        emit_tools: bool = False,
+        options: Mapping[str, Any] | None = None,
+        strict: bool = False,
+        instructions: bool = True,
+        max_rounds: int = 10,
+        max_tools: int = 64,
+        max_tool_tokens: int | None = None,
+        trim: Policy | None = None,
+        approve: Approve | None = None,
+        timeout: float | None = None,
+        hooks: Iterable[Hook | HookFunction] = (),
+        observers: Iterable[Callable[[Any], object]] = (),
+    ) -> None:
+        """Make an agent that has said nothing yet.
+
+        Args:
+            client: of the ``openai`` or the ``anthropic`` SDK, sync or async. Without one it is
+                made for the provider.
+            model: the model's name; unless given, what ``OPENAI_MODEL`` or ``ANTHROPIC_MODEL``
+                says, or a recent one.
+            tools: a ToolRegistry, a list of functions, or the path of a tools directory.
+            provider: ``openai-responses``, ``openai`` (Chat Completions, also of compatible
+                servers), ``anthropic``, ``openrouter`` or ``local``. Unless given, the client
+                tells it, or else the first of ``OPENAI_API_KEY``, ``ANTHROPIC_API_KEY`` and
+                ``OPENROUTER_API_KEY`` that is set; ``local`` answers if none is.
+            base_url: of a server that is compatible with OpenAI's Chat Completions.
+            system: what the model is told before the conversation.
+            emit: told ``{"type": "ai_response", "message": text}`` once a turn; sync or async.
+            emit_tools: whether it is told of calls as well: ``tool_call`` and ``tool_result``.
+            options: further parameters of each request, such as ``{"temperature": 0}``.
+            strict: have the provider enforce the schemas of arguments, where it can.
+            instructions: tell the model what the tools want a system prompt to say.
+            max_rounds: how often the model may call tools in one turn.
+            max_tools: how many tools the model is offered; of more, those that the conversation
+                seems to be about, and one that finds the others.
+            max_tool_tokens: how many tokens their definitions may take, by estimate.
+            trim: what is kept of the conversation when a turn begins, such as ``last_turns(20)``
+                of ``sovl_tools.agent.trimming``.
+            approve: asked before a tool runs that is marked as destructive; sync or async. False,
+                or a text with the reason, refuses the call.
+            timeout: how long a tool may take, in seconds.
+            hooks: functions around each call of a tool; see ``hook``.
+            observers: told of each call of a tool; see ``Tooler``.
+
+        Raises:
+            ValueError: there is no such provider, or a number is not more than 0.
+            ImportError: the provider's SDK is not installed.
+            AgentError: the client can't be made.
+            TypeError: there is something among the tools of which no tool can be made.
+        """
+        for name, number in (("max_rounds", max_rounds), ("max_tools", max_tools)):
+            if number < 1:
+                raise ValueError(f"{name} must be at least 1, not {number!r}")
+        who = chosen(client, provider=provider, model=model, base_url=base_url)
+        around = (*hooks, *(() if approve is None else (approving(approve),)))
+        told = Told(
+            type(self).__name__,
+            who,
+            tools,
+            {"timeout": timeout, "hooks": around, "observers": tuple(observers)},
+            system,
+            dict(options or {}),
+            instructions=instructions,
+            strict=strict,
+            budget=Budget(max_tools, max_tool_tokens),
+            most_rounds=max_rounds,
+            trim=trim,
+            emits_tools=emit_tools,
+        )
+        self.client = who.client
+        self.model = who.model
+        self.messages: list[Message] = []
+        self.emit = emit
+        self._settings = settle(self, told, id(self))
+
+    def _system_messages(self) -> Any:
+        """Return what the model is told before the conversation; to be overridden, sync or async.
+
+        Texts or ``{"role": "system", "content": text}``, one or a list of them. What the user has
+        just said is the last of ``messages``. They are sent first, each turn anew, and are no part
+        of the conversation; definitions of tools are made afterwards.
+        """
+        return []
+
+    def _finalize_response(self, text: str) -> Any:
+        """Return the answer as it is to be; to be overridden, sync or async."""
+        return text
+
+    async def chat(
+        self,
+        content: str | list[dict[str, JSON]],
+        *,
+        tools: Sequence[str] | None = None,
+        tool_choice: str = "auto",
+    ) -> Reply:
+        """Say something and await the answer, for which the model may call tools in many rounds.
+
+        Args:
+            content: a text, or content blocks as in the Model Context Protocol.
+            tools: the names of the tools that may be called in this turn; None for all.
+            tool_choice: ``"auto"``, ``"required"``, ``"none"`` or the name of a tool, for the
+                first answer of the model.
+
+        Raises:
+            RefusalError: the model refused.
+            LengthError: the answer was cut off.
+            EmptyAnswerError: the model said nothing.
+            RoundsError: the model went on calling tools beyond ``max_rounds``.
+            ProviderError: the provider could not be asked, or said that something is wrong.
+            ToolNotFoundError: there is no tool of one of the names.
+            RuntimeError: a turn of this agent is under way.
+        """
+        wanted = _wanted(tools, tool_choice, is_streaming=False)
+        async with aclosing(in_async(self._turn(content, wanted))) as events:
+            return [event async for event in events][-1].reply  # type: ignore[union-attr]
+
+    def chat_sync(
+        self,
+        content: str | list[dict[str, JSON]],
+        *,
+        tools: Sequence[str] | None = None,
+        tool_choice: str = "auto",
+    ) -> Reply:
+        """Say something and wait for the answer; see ``chat``."""
+        wanted = _wanted(tools, tool_choice, is_streaming=False)
+        with closing(in_sync(self._turn(content, wanted))) as events:
+            return list(events)[-1].reply  # type: ignore[union-attr]
+
+    def stream(
+        self,
+        content: str | list[dict[str, JSON]],
+        *,
+        tools: Sequence[str] | None = None,
+        tool_choice: str = "auto",
+    ) -> AgentStream:
+        """Say something and return what happens, event by event, for ``async for`` or ``for``.
+
+        async for event in agent.stream("Add 5 and 3."):
+            if isinstance(event, TextDelta):
+                print(event.text, end="")
+
+        Whoever stops early cancels the turn; what was said and done until then is kept. See
+        ``chat`` for the arguments and for what is raised on the way.
+        """
+        wanted = _wanted(tools, tool_choice, is_streaming=True)
+        return AgentStream(lambda: self._turn(content, wanted))
+
+    def _turn(self, content: JSON, wanted: Wanted) -> Any:
+        return Turn(self, self._settings, wanted).steps(content)
+
+    def definitions(self) -> list[JSON]:
+        """Return the definitions of tools that the model would be offered now."""
+        return self._settings.offering.offer(self.messages, None).definitions
+
+    def as_tool(self, name: str, description: str) -> ToolDefinition:
+        """Return a tool with which other agents ask this one, each time in a new conversation.
+
+        Agents that would wait for themselves are refused, and so are more than five in a row.
+        """
+        told = self._settings.told._replace(name=name)
+        return forwarding(
+            lambda: self._twin(told), self._settings.key, name=name, description=description
+        )
+
+    def _twin(self, told: Told) -> Self:
+        """Return an agent with the same attributes that has said nothing and tells nobody."""
+        twin = copy.copy(self)
+        twin.messages, twin.emit = [], None
+        twin._settings = settle(twin, told, self._settings.key)  # noqa: SLF001 - it is the same
+        return twin
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the conversation as JSON.
+
+        Raises:
+            OSError: the file can't be written.
+        """
+        text = json.dumps(self.messages, ensure_ascii=False, indent=1)
+        Path(path).write_text(f"{text}\n", encoding="utf-8", errors="surrogatepass")
+
+    def restore(self, path: str | os.PathLike[str]) -> None:
+        """Go on with a conversation that was saved.
+
+        Raises:
+            OSError: the file can't be read.
+            ValueError: there is no conversation in it.
+        """
+        text = Path(path).read_text(encoding="utf-8", errors="surrogatepass")
+        self.messages = checked(json.loads(text))
+
+    def __repr__(self) -> str:
+        name, who = type(self).__name__, self._settings.told.chosen
+        model = f" {self.model}" if self.model else ""
+        return f"<{name} on {who.name}{model} with {len(self.tools)} tools>"
+
+
+def _wanted(tools: Sequence[str] | None, choice: str, *, is_streaming: bool) -> Wanted:
+    if isinstance(tools, str):
+        raise TypeError(f"tools must be a list of names, not {tools!r}")
+    return Wanted(None if tools is None else tuple(tools), choice, is_streaming)

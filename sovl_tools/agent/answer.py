@@ -1,0 +1,156 @@
+"""What a model is asked, and what it answers, in words that no provider owns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from sovl_tools.model.document import JSON
+from sovl_tools.registry import ToolRegistry
+
+Stop: TypeAlias = Literal["end", "calls", "length", "refusal"]
+"""Why an answer ended: it was complete, calls tools, got too long, or the model refused."""
+
+Message: TypeAlias = dict[str, Any]
+"""One message of a conversation; see ``messages``."""
+
+
+class Call(NamedTuple):
+    """A call that a model asks for.
+
+    Attributes:
+        id: by which the provider knows its result.
+        name: the tool's, as the model wrote it.
+        arguments: JSON text, as the model wrote it.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Usage(NamedTuple):
+    """Tokens, as the provider counts them, and how often it was asked.
+
+    Attributes:
+        input_tokens: of what was sent, those from a cache included.
+        output_tokens: of what came back, reasoning included.
+        cached_tokens: how many of those that were sent came from a cache.
+        requests: how many answers there were.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    requests: int = 0
+
+    def plus(self, other: Usage) -> Usage:
+        """Return the sum of both."""
+        return Usage(*map(sum, zip(self, other, strict=True)))
+
+
+class Answer(NamedTuple):
+    """One answer of a model.
+
+    Attributes:
+        text: what it says; of a refusal, how it refuses.
+        calls: the tools that it wants called, in order.
+        stop: why it ended.
+        items: the provider's own form of it, which is sent back as it came.
+        usage: what it cost, one request.
+    """
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    stop: Stop = "end"
+    items: tuple[JSON, ...] = ()
+    usage: Usage = Usage(requests=1)
+
+
+class Prompt(NamedTuple):
+    """What a model is asked.
+
+    Attributes:
+        model: its name.
+        system: what it is told before the conversation, in the order in which it is told.
+        messages: the conversation.
+        tools: those that it may call, in the provider's format.
+        choice: ``"auto"``, ``"required"``, ``"none"`` or the name of the tool that it must call.
+        options: further parameters of the request, which win over ours.
+        registry: where the tools come from.
+        offered: the names of the tools.
+    """
+
+    model: str
+    system: tuple[str, ...]
+    messages: list[Message]
+    tools: list[JSON]
+    choice: str
+    options: Mapping[str, Any]
+    registry: ToolRegistry
+    offered: tuple[str, ...]
+
+
+class Draft(Protocol):
+    """An answer that is coming in.
+
+    Attributes:
+        text: what it says so far.
+    """
+
+    text: str
+
+    def feed(self, chunk: Any) -> str:
+        """Take one event of the stream in; return the text that it adds, "" for none."""
+        ...
+
+    def answer(self) -> Answer:
+        """Return the answer when the stream has ended.
+
+        Raises:
+            ConnectionError: it ended too early.
+        """
+        ...
+
+
+class Adapter(Protocol):
+    """One provider's way to be asked: a module with these.
+
+    Attributes:
+        FORMAT: the format of tool definitions.
+    """
+
+    FORMAT: str
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """Return the keyword arguments of the client's method."""
+        ...
+
+    def streamed(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return those that ask for a stream."""
+        ...
+
+    def method(self, client: Any) -> Callable[..., Any]:
+        """Return the method of the client, sync or async."""
+        ...
+
+    def answered(self, response: Any) -> Answer:
+        """Return what the method returned, in our words."""
+        ...
+
+    def draft(self) -> Draft:
+        """Return the beginning of an answer that is going to be streamed."""
+        ...
+
+
+def plain(response: Any) -> dict[str, Any]:
+    """Return an object of an SDK as the JSON that the provider sent; a dictionary as it is."""
+    if isinstance(response, dict):
+        return response
+    made: dict[str, Any] = response.model_dump(mode="json", exclude_unset=True, warnings=False)
+    return made
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return texts as one, with blank lines between those that say something."""
+    return "\n\n".join(text for text in texts if text.strip())

@@ -1,0 +1,227 @@
+"""Anthropic's Messages.
+
+Source: Anthropic's pages "Tool use", "Extended thinking" (blocks with signatures are sent back as
+they came), "Streaming messages", and the types of its SDK.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sovl_tools.agent.answer import Answer, Call, Message, Prompt, Stop, Usage, joined, plain
+from sovl_tools.agent.blocks import Made, parts
+from sovl_tools.agent.messages import as_text, calls_of, whole
+from sovl_tools.model.document import JSON
+
+NAME = FORMAT = "anthropic"
+
+MOST_TOKENS = 8192
+"""How long an answer may be, unless the options say ``max_tokens``: the API wants to be told."""
+
+_OPENING = "(the conversation begins)"
+
+
+def method(client: Any) -> Callable[..., Any]:
+    """Return ``client.messages.create``."""
+    create: Callable[..., Any] = client.messages.create
+    return create
+
+
+def body(prompt: Prompt) -> dict[str, Any]:
+    """Return what Messages is asked."""
+    made: dict[str, Any] = {
+        "model": prompt.model,
+        "max_tokens": MOST_TOKENS,
+        "messages": _alternating(whole(prompt.messages)),
+    }
+    system = joined(prompt.system)
+    if system:
+        made["system"] = system
+    if prompt.tools:
+        made |= {"tools": prompt.tools, "tool_choice": _choice(prompt.choice)}
+    return made | dict(prompt.options)
+
+
+def streamed(body: dict[str, Any]) -> dict[str, Any]:
+    """Return what asks for a stream."""
+    return {**body, "stream": True}
+
+
+_CHOICES = {"auto": "auto", "required": "any", "none": "none"}
+
+
+def _choice(choice: str) -> Made:
+    if choice in _CHOICES:
+        return {"type": _CHOICES[choice]}
+    return {"type": "tool", "name": choice}
+
+
+def _alternating(messages: list[Message]) -> list[Made]:
+    """Return messages of which a user says the first, with those of one role in one."""
+    made: list[Made] = []
+    for message in messages:
+        role = "assistant" if message["role"] == "assistant" else "user"
+        blocks = list(_blocks(message))
+        if blocks and made and made[-1]["role"] == role:
+            made[-1]["content"] += blocks
+        elif blocks:
+            made.append({"role": role, "content": blocks})
+    if made and made[0]["role"] != "user":
+        made.insert(0, {"role": "user", "content": [_text(_OPENING)]})
+    return made
+
+
+def _blocks(message: Message) -> Iterator[Made]:
+    """Yield the blocks of a message; the API refuses empty texts."""
+    content = message["content"]
+    if message["role"] == "tool":
+        yield _result(message)
+    elif message.get("provider") == NAME:
+        yield from (each for each in message["items"] if _says_something(each))
+    else:
+        blocks = [_text(content)] if isinstance(content, str) else parts(content, _text, _picture)
+        yield from filter(_says_something, blocks)
+        for call in calls_of(message):
+            known = {"id": call.id, "name": call.name, "input": _input(call.arguments)}
+            yield {"type": "tool_use", **known}
+
+
+def _says_something(block: Made) -> bool:
+    return block["type"] != "text" or bool(block["text"].strip())
+
+
+def _result(message: Message) -> Made:
+    content = parts(message["content"], _text, _picture)
+    if isinstance(content, list):
+        content = [each for each in content if _says_something(each)]
+    made = {"type": "tool_result", "tool_use_id": message["id"], "content": content}
+    return {**made, "is_error": True} if message.get("is_error") else made
+
+
+def _input(text: str) -> Made:
+    """Return the arguments of a call as the API wants them, an object."""
+    try:
+        made = json.loads(text)
+    except (ValueError, RecursionError):
+        made = None
+    return made if isinstance(made, dict) else {}
+
+
+def _text(text: str) -> Made:
+    return {"type": "text", "text": text}
+
+
+def _picture(block: Made) -> Made:
+    source = {"type": "base64", "media_type": block["mimeType"], "data": block["data"]}
+    return {"type": "image", "source": source}
+
+
+def answered(response: Any) -> Answer:
+    """Return an answer of Messages in our words."""
+    made = plain(response)
+    blocks = made["content"]
+    texts = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _calls(each)}
+    return _answer(blocks, texts, made.get("stop_reason"), made.get("usage") or {})
+
+
+def _calls(block: Made) -> bool:
+    return bool(block["type"] == "tool_use")
+
+
+def _answer(
+    blocks: list[Made], inputs: dict[int, str], reason: str | None, usage: dict[str, Any]
+) -> Answer:
+    calls = tuple(
+        Call(each["id"], each["name"], inputs[index])
+        for index, each in enumerate(blocks)
+        if _calls(each)
+    )
+    text = "".join(each["text"] for each in blocks if each["type"] == "text")
+    return Answer(text, calls, _stop(reason, has_calls=bool(calls)), tuple(blocks), _usage(usage))
+
+
+_STOPS: dict[str | None, Stop] = {
+    "refusal": "refusal",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+
+
+def _stop(reason: str | None, *, has_calls: bool) -> Stop:
+    return _STOPS.get(reason) or ("calls" if has_calls else "end")
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    """Return tokens; the API counts those that a cache takes or gives beside the others."""
+    cached = usage.get("cache_read_input_tokens") or 0
+    written = usage.get("cache_creation_input_tokens") or 0
+    sent = (usage.get("input_tokens") or 0) + cached + written
+    return Usage(sent, usage.get("output_tokens") or 0, cached, 1)
+
+
+def draft() -> Draft:
+    """Return the beginning of an answer."""
+    return Draft()
+
+
+_TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+
+
+class Draft:
+    """An answer that is coming in, block by block."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._inputs: dict[int, str] = {}
+        self._reason: str | None = None
+        self._usage: dict[str, Any] = {}
+        self._is_over = False
+
+    def feed(self, chunk: Any) -> str:
+        """Take one event in; return the text that it adds."""
+        event = plain(chunk)
+        kind = event["type"]
+        if kind == "message_start":
+            self._usage = dict(event["message"].get("usage") or {})
+        elif kind == "content_block_start":
+            self._blocks[event["index"]] = dict(event["content_block"])
+        elif kind == "content_block_delta":
+            return self._piece(event["index"], event["delta"])
+        elif kind == "message_delta":
+            self._reason = event["delta"].get("stop_reason")
+            known = {key: each for key, each in event["usage"].items() if each is not None}
+            self._usage.update(known)
+        elif kind == "message_stop":
+            self._is_over = True
+        return ""
+
+    def _piece(self, index: int, delta: dict[str, Any]) -> str:
+        block, kind = self._blocks[index], delta["type"]
+        if kind == "input_json_delta":
+            self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"]
+        elif kind in _TEXTS:
+            name = _TEXTS[kind]
+            block[name] = (block.get(name) or "") + delta[name]
+            if name == "text":
+                self.text += delta["text"]
+                return str(delta["text"])
+        elif kind == "citations_delta":
+            block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
+        return ""
+
+    def answer(self) -> Answer:
+        """Return the answer."""
+        if not self._is_over:
+            raise ConnectionError("the stream ended before the answer did")
+        blocks: list[JSON] = []
+        inputs: dict[int, str] = {}
+        for index, block in sorted(self._blocks.items()):
+            if "input" in block:
+                text = self._inputs.get(index) or as_text(block["input"])
+                inputs[len(blocks)] = text
+                block = {**block, "input": _input(text)}  # noqa: PLW2901 - it is a copy
+            blocks.append(block)
+        return _answer(blocks, inputs, self._reason, self._usage)

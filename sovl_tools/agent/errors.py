@@ -1,0 +1,158 @@
+"""Turns that end without an answer, told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal, TypeAlias
+
+from sovl_tools.model.errors import SovlToolsError
+
+ProviderErrorKind: TypeAlias = Literal[
+    "authentication", "rate_limit", "bad_request", "overloaded", "connection", "timeout", "other"
+]
+
+
+class AgentError(SovlToolsError):
+    """A turn that ended without an answer; the conversation can go on all the same.
+
+    Attributes:
+        text: what the model said, as far as it came.
+    """
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
+
+
+class RefusalError(AgentError):
+    """The model refused to answer; ``text`` are its words."""
+
+
+class LengthError(AgentError):
+    """The answer was cut off, because it or the conversation got too long."""
+
+
+class EmptyAnswerError(AgentError):
+    """The model said nothing and called nothing."""
+
+
+class RoundsError(AgentError):
+    """The model went on calling tools beyond ``max_rounds``."""
+
+
+class ProviderError(AgentError):
+    """The provider could not be asked, or said that something is wrong.
+
+    Attributes:
+        kind: what sort of error.
+        status: the HTTP status, None if there was no answer.
+        retry_after: seconds after which the provider wants to be asked again; None if it did not
+            say.
+        is_retryable: whether the same may succeed later.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: ProviderErrorKind = "other",
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after
+        self.is_retryable = kind in _RETRYABLE
+
+
+_RETRYABLE = {"rate_limit", "overloaded", "connection", "timeout"}
+_KINDS: dict[int, ProviderErrorKind] = {
+    401: "authentication",
+    403: "authentication",
+    408: "timeout",
+    429: "rate_limit",
+    504: "timeout",
+    529: "overloaded",
+}
+_CLIENTS = ("openai", "anthropic", "httpx", "httpcore")
+
+
+def provider_error(error: BaseException) -> ProviderError | None:
+    """Return an exception of an SDK as ours; None if it comes from elsewhere."""
+    is_ours = any(kind.__module__.split(".")[0] in _CLIENTS for kind in type(error).__mro__)
+    if not is_ours and not isinstance(error, ConnectionError):
+        return None
+    status = getattr(error, "status_code", None)
+    headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
+    message = _message(error)
+    return ProviderError(
+        message, _kind(error, status), status=status, retry_after=_seconds(headers)
+    )
+
+
+def _message(error: Any) -> str:
+    body = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    said = inner.get("message") if isinstance(inner, dict) else None
+    text = said if isinstance(said, str) and said else str(error) or type(error).__name__
+    cause = error.__cause__
+    return f"{text}: {cause}" if cause is not None and str(cause) and said is None else text
+
+
+def _kind(error: BaseException, status: int | None) -> ProviderErrorKind:
+    if status is not None:
+        if status in _KINDS:
+            return _KINDS[status]
+        return "overloaded" if status >= _SERVER else "bad_request"
+    said = _type_of(error)
+    if said is not None:
+        return said
+    is_late = any("Timeout" in kind.__name__ for kind in type(error).__mro__)
+    return "timeout" if is_late else "connection"
+
+
+_SERVER = 500
+_TYPES: dict[str, ProviderErrorKind] = {
+    "overloaded_error": "overloaded",
+    "rate_limit_error": "rate_limit",
+    "rate_limit_exceeded": "rate_limit",
+    "api_error": "overloaded",
+    "server_error": "overloaded",
+    "authentication_error": "authentication",
+    "invalid_request_error": "bad_request",
+}
+
+
+def _type_of(error: Any) -> ProviderErrorKind | None:
+    """Return the kind of an error that came in the middle of a stream."""
+    body = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    words = inner if isinstance(inner, dict) else {}
+    found = (_TYPES.get(words.get(key) or "") for key in ("type", "code"))
+    return next(filter(None, found), None)
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    """Return what the headers ``retry-after-ms`` and ``retry-after`` say (RFC 9110, 10.2.3)."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,95 @@
+"""What happens during a turn, in the order in which it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self, TypeAlias
+
+from sovl_tools.agent.answer import Call, Usage
+from sovl_tools.model.result import ToolResult
+
+
+class TextDelta(NamedTuple):
+    """A piece of text, as soon as it is there."""
+
+    text: str
+
+
+class ToolStarted(NamedTuple):
+    """A call that is going to run."""
+
+    call: Call
+
+
+class ToolFinished(NamedTuple):
+    """A call that has ended, and what came of it."""
+
+    call: Call
+    result: ToolResult
+
+
+class RoundFinished(NamedTuple):
+    """The model has answered, and the calls that it asked for have ended.
+
+    Attributes:
+        number: of the round in its turn, from 1.
+        text: what the model said.
+        calls: what it asked for, empty for the last round.
+        usage: what the answer cost.
+    """
+
+    number: int
+    text: str
+    calls: tuple[Call, ...]
+    usage: Usage
+
+
+class Reply(str):
+    """The answer of a turn: a text that knows what it took.
+
+    Attributes:
+        usage: what all answers of the turn cost together.
+        rounds: how many there were.
+        calls: the calls that were made, in order.
+    """
+
+    __slots__ = ("calls", "rounds", "usage")
+
+    usage: Usage
+    rounds: int
+    calls: tuple[Call, ...]
+
+    @classmethod
+    def of(cls, text: str, **known: Any) -> Self:
+        """Return a text with what is known of it."""
+        made = cls(text)
+        for name, value in known.items():
+            setattr(made, name, value)
+        return made
+
+
+class TurnFinished(NamedTuple):
+    """The turn is over, and this is its answer."""
+
+    reply: Reply
+
+
+Event: TypeAlias = TextDelta | ToolStarted | ToolFinished | RoundFinished | TurnFinished
+
+
+def as_json(event: ToolStarted | ToolFinished) -> Mapping[str, Any]:
+    """Return an event about a call as it is emitted."""
+    call = event.call
+    head = {"name": call.name, "call_id": call.id}
+    if isinstance(event, ToolStarted):
+        return {"type": "tool_call", **head, "arguments": call.arguments}
+    result = event.result
+    error = None if result.error is None else result.error.message
+    return {
+        "type": "tool_result",
+        **head,
+        "ok": result.ok,
+        "value": result.value,
+        "error": error,
+        "duration": result.duration,
+    }

@@ -1,0 +1,159 @@
+"""The messages of a conversation, as JSON that no provider owns.
+
+    {"role": "user", "content": "Add 5 and 3."}
+    {"role": "assistant", "content": "", "calls": [{"id": …, "name": …, "arguments": "{…}"}],
+     "provider": "anthropic", "items": […]}
+    {"role": "tool", "id": …, "name": …, "content": "8", "is_error": false}
+
+``calls`` are there only if there are any, and each is answered by a message of the role ``tool``
+before anybody else speaks. ``items`` are the answer in the words of the provider that gave it, for
+that one alone: signatures of reasoning are in them. The content of a user or a tool is a text or a
+list of content blocks of the Model Context Protocol (``{"type": "text", …}``, ``{"type": "image",
+…}``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from sovl_tools.agent.answer import Answer, Call, Message
+from sovl_tools.model.document import JSON
+from sovl_tools.model.result import ToolResult
+
+Policy: TypeAlias = Callable[[list[Message]], list[Message]]
+"""From a conversation to the part of it that is kept."""
+
+LOST = "the result of this call is not known any more"
+
+
+def user(content: JSON) -> Message:
+    """Return what a user says."""
+    return {"role": "user", "content": content}
+
+
+def assistant(answer: Answer, provider: str) -> Message:
+    """Return what a model answered."""
+    message: Message = {"role": "assistant", "content": answer.text}
+    if answer.calls:
+        message["calls"] = [call._asdict() for call in answer.calls]
+    if answer.items:
+        message |= {"provider": provider, "items": list(answer.items)}
+    return message
+
+
+def outcome(call: Call, result: ToolResult) -> Message:
+    """Return what came of a call, for the model: what it can act on."""
+    if result.error is not None:
+        return _outcome(call, result.error.message, is_error=True)
+    if result.content:
+        return _outcome(call, [each.to_json() for each in result.content])
+    value = result.value
+    return _outcome(call, value if isinstance(value, str) else as_text(value))
+
+
+def unmade(call: Call, reason: str) -> Message:
+    """Return that a call was not made, and why."""
+    return _outcome(call, reason, is_error=True)
+
+
+def _outcome(call: Call, content: JSON, *, is_error: bool = False) -> Message:
+    return {
+        "role": "tool",
+        "id": call.id,
+        "name": call.name,
+        "content": content,
+        "is_error": is_error,
+    }
+
+
+def as_text(value: JSON) -> str:
+    """Return JSON as text for a model."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def text_of(content: JSON) -> str:
+    """Return the text of a content."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(block["text"] for block in content if block.get("type") == "text")
+
+
+def calls_of(message: Message) -> list[Call]:
+    """Return the calls that a message asks for."""
+    return [Call(each["id"], each["name"], each["arguments"]) for each in message.get("calls", ())]
+
+
+def whole(messages: Sequence[Message]) -> list[Message]:
+    """Return a conversation in which every call is answered once and in its place.
+
+    Answers to nothing are left out; a call without one gets the answer that it is lost.
+    """
+    made: list[Message] = []
+    for index, message in enumerate(messages):
+        if message["role"] != "tool":
+            made.append(message)
+            answers = {each["id"]: each for each in _answers(messages, index)}
+            made += [answers.get(call.id) or unmade(call, LOST) for call in calls_of(message)]
+    return made
+
+
+def _answers(messages: Sequence[Message], index: int) -> Iterator[Message]:
+    """Yield the messages of tools that follow another one directly."""
+    for message in messages[index + 1 :]:
+        if message["role"] != "tool":
+            return
+        yield message
+
+
+def complete(messages: list[Message], reason: str) -> None:
+    """Answer the calls at the end of a conversation that have no answer yet."""
+    last = next((i for i in reversed(range(len(messages))) if messages[i]["role"] != "tool"), None)
+    if last is not None:
+        known = {each["id"] for each in messages[last + 1 :]}
+        missing = [call for call in calls_of(messages[last]) if call.id not in known]
+        messages.extend(unmade(call, reason) for call in missing)
+
+
+def checked(messages: JSON) -> list[Message]:
+    """Return a conversation that was read from somewhere.
+
+    Raises:
+        ValueError: it is none; the message says where it goes wrong.
+    """
+    if not isinstance(messages, list):
+        raise ValueError("a conversation must be a list of messages")  # noqa: TRY004 - not a type of ours
+    for index, message in enumerate(messages):
+        problem = _problem(message)
+        if problem:
+            raise ValueError(f"message {index}: {problem}")
+    return messages
+
+
+_KEYS: dict[str, dict[str, Any]] = {
+    "user": {"content": str | list},
+    "assistant": {"content": str},
+    "tool": {"id": str, "name": str, "content": str | list},
+}
+
+
+def _problem(message: JSON) -> str | None:
+    role = message.get("role") if isinstance(message, dict) else None
+    if not isinstance(role, str) or role not in _KEYS:
+        return f"its role must be user, assistant or tool, not {role!r}"
+    for key, kind in _KEYS[role].items():
+        if not isinstance(message.get(key), kind):
+            return f"a message of the role {role!r} needs {key!r}"
+    if isinstance(message["content"], list) and not all(
+        isinstance(each, dict) and "type" in each for each in message["content"]
+    ):
+        return "its content must be a text or a list of content blocks"
+    calls = message.get("calls", [])
+    if not isinstance(calls, list) or not all(_is_call(each) for each in calls):
+        return "its calls must be objects with 'id', 'name' and 'arguments'"
+    return None
+
+
+def _is_call(value: JSON) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in Call._fields)

@@ -1,0 +1,148 @@
+"""OpenAI's Responses.
+
+Source: OpenAI's guide "Function calling", its API reference (responses, streaming events), and the
+types of its SDK. A conversation is sent as a whole each time; the items of earlier answers,
+reasoning among them, are sent back as they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sovl_tools.agent.answer import Answer, Call, Message, Prompt, Stop, Usage, joined, plain
+from sovl_tools.agent.blocks import Made, data_url, parts
+from sovl_tools.agent.errors import ProviderError
+from sovl_tools.agent.messages import calls_of, whole
+from sovl_tools.model.document import JSON
+
+NAME = FORMAT = "openai-responses"
+
+
+def method(client: Any) -> Callable[..., Any]:
+    """Return ``client.responses.create``."""
+    create: Callable[..., Any] = client.responses.create
+    return create
+
+
+def body(prompt: Prompt) -> dict[str, Any]:
+    """Return what Responses is asked."""
+    made: dict[str, Any] = {
+        "model": prompt.model,
+        "input": [item for each in whole(prompt.messages) for item in _items(each)],
+    }
+    system = joined(prompt.system)
+    if system:
+        made["instructions"] = system
+    if prompt.tools:
+        made |= {"tools": prompt.tools, "tool_choice": _choice(prompt.choice)}
+    return made | dict(prompt.options)
+
+
+def streamed(body: dict[str, Any]) -> dict[str, Any]:
+    """Return what asks for a stream."""
+    return {**body, "stream": True}
+
+
+def _choice(choice: str) -> JSON:
+    if choice in {"auto", "required", "none"}:
+        return choice
+    return {"type": "function", "name": choice}
+
+
+def _items(message: Message) -> Iterator[Made]:
+    if message["role"] == "user":
+        yield {"role": "user", "content": parts(message["content"], _text, _picture)}
+    elif message["role"] == "tool":
+        yield {
+            "type": "function_call_output",
+            "call_id": message["id"],
+            "output": parts(message["content"], _text, _picture),
+        }
+    elif message.get("provider") == NAME:
+        yield from message["items"]
+    else:
+        if message["content"]:
+            yield {"role": "assistant", "content": message["content"]}
+        for call in calls_of(message):
+            known = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
+            yield {"type": "function_call", **known}
+
+
+def _text(text: str) -> Made:
+    return {"type": "input_text", "text": text}
+
+
+def _picture(block: Made) -> Made:
+    return {"type": "input_image", "image_url": data_url(block), "detail": "auto"}
+
+
+def answered(response: Any) -> Answer:
+    """Return an answer of Responses in our words.
+
+    Raises:
+        ProviderError: it failed.
+    """
+    made = plain(response)
+    if made.get("status") == "failed":
+        error = made.get("error") or {}
+        raise ProviderError(str(error.get("message", "the answer failed")), "overloaded")
+    items = made.get("output", [])
+    calls = tuple(
+        Call(each["call_id"], each["name"], each["arguments"] or "{}")
+        for each in items
+        if each["type"] == "function_call"
+    )
+    said = [part for each in items if each["type"] == "message" for part in each["content"]]
+    texts = [part.get("text") or part.get("refusal") or "" for part in said]
+    is_refusal = any(part["type"] == "refusal" for part in said)
+    stop = _stop(made, is_refusal=is_refusal, has_calls=bool(calls))
+    return Answer("".join(texts), calls, stop, tuple(items), _usage(made.get("usage") or {}))
+
+
+def _stop(made: dict[str, Any], *, is_refusal: bool, has_calls: bool) -> Stop:
+    reason = (made.get("incomplete_details") or {}).get("reason")
+    if is_refusal or reason == "content_filter":
+        return "refusal"
+    if made.get("status") == "incomplete":
+        return "length"
+    return "calls" if has_calls else "end"
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    cached = (usage.get("input_tokens_details") or {}).get("cached_tokens", 0)
+    return Usage(usage.get("input_tokens", 0), usage.get("output_tokens", 0), cached, 1)
+
+
+def draft() -> Draft:
+    """Return the beginning of an answer."""
+    return Draft()
+
+
+_ENDS = {"response.completed", "response.incomplete", "response.failed"}
+_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
+
+
+class Draft:
+    """An answer that is coming in; the last event has the whole of it."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._whole: Any = None
+
+    def feed(self, chunk: Any) -> str:
+        """Take one event in; return the text that it adds."""
+        if chunk.type in _ENDS:
+            self._whole = chunk.response
+        elif chunk.type == "error":
+            raise ProviderError(chunk.message, "overloaded")
+        elif chunk.type in _DELTAS:
+            self.text += chunk.delta
+            return str(chunk.delta)
+        return ""
+
+    def answer(self) -> Answer:
+        """Return the answer."""
+        if self._whole is None:
+            raise ConnectionError("the stream ended before the answer did")
+        return answered(self._whole)

@@ -1,0 +1,142 @@
+"""Who is asked: chosen from the client, by name, or from the environment."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any, NamedTuple, cast
+
+from sovl_tools.agent.answer import Adapter
+from sovl_tools.agent.errors import AgentError
+from sovl_tools.model.suggestion import did_you_mean
+
+
+class Provider(NamedTuple):
+    """A provider that there is.
+
+    Attributes:
+        adapter: the module that knows how it is asked.
+        package: the SDK, which is also the name of the extra; None for none.
+        client: the class of the client in it.
+        variable: of the environment, where its key stands.
+        model: what is asked unless anybody says otherwise.
+        model_variable: of the environment, where somebody may say otherwise.
+        base_url: of a server that is none of the SDK's own.
+        format: the format of definitions, if it is not the adapter's own.
+    """
+
+    adapter: str
+    package: str | None = None
+    client: str = ""
+    variable: str = ""
+    model: str = ""
+    model_variable: str = ""
+    base_url: str | None = None
+    format: str | None = None
+
+
+_CHAT = "sovl_tools.agent.openai_chat"
+_OPENAI = ("openai", "OpenAI", "OPENAI_API_KEY", "gpt-5.5", "OPENAI_MODEL")
+_OPENROUTER = ("openai", "OpenAI", "OPENROUTER_API_KEY", "openrouter/auto", "OPENROUTER_MODEL")
+_ANTHROPIC = (
+    "anthropic", "Anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-5-5", "ANTHROPIC_MODEL",
+)  # fmt: skip
+
+PROVIDERS = {
+    "openai-responses": Provider("sovl_tools.agent.openai_responses", *_OPENAI),
+    "openai": Provider(_CHAT, *_OPENAI),
+    "anthropic": Provider("sovl_tools.agent.anthropic_messages", *_ANTHROPIC),
+    "openrouter": Provider(_CHAT, *_OPENROUTER, "https://openrouter.ai/api/v1", "openrouter"),
+    "local": Provider("sovl_tools.agent.local"),
+}
+"""Providers by name, in the order in which the environment is asked for their keys."""
+
+
+class Chosen(NamedTuple):
+    """Who is asked, with what, about which model.
+
+    Attributes:
+        name: of the provider.
+        adapter: how it is asked.
+        client: with what; None for ``local``.
+        model: the model's name.
+        format: the format of the definitions.
+    """
+
+    name: str
+    adapter: Adapter
+    client: Any
+    model: str
+    format: str
+
+
+def chosen(
+    client: Any = None,
+    *,
+    provider: str | None = None,
+    model: str | None = None,
+    base_url: str | None = None,
+) -> Chosen:
+    """Return who is asked.
+
+    Raises:
+        ValueError: there is no such provider, or it can't be told from the client.
+        ImportError: its SDK is not installed.
+        AgentError: its client can't be made, for the lack of a key for example.
+    """
+    name = provider or _of_client(client) or _of_environment(base_url)
+    if name not in PROVIDERS:
+        hint = did_you_mean(name, PROVIDERS) or f"there are {', '.join(PROVIDERS)}"
+        raise ValueError(f"there is no provider {name!r}; {hint}")
+    known = PROVIDERS[name]
+    if client is None and known.package is not None:
+        client = _made(name, known, base_url)
+        name = name if provider else _of_client(client) or name
+        known = PROVIDERS[name]
+    adapter = cast("Adapter", import_module(known.adapter))
+    asked = model or os.environ.get(known.model_variable) or known.model
+    return Chosen(name, adapter, client, asked, known.format or adapter.FORMAT)
+
+
+def _of_client(client: Any) -> str | None:
+    """Return the provider of a client; servers that are not OpenAI's know Chat Completions."""
+    if client is None:
+        return None
+    packages = {kind.__module__.split(".")[0] for kind in type(client).__mro__}
+    if "anthropic" in packages:
+        return "anthropic"
+    if "openai" not in packages:
+        kind = type(client).__qualname__
+        raise ValueError(f"which provider a {kind} is for can't be told; say provider=…")
+    host = str(getattr(client, "base_url", ""))
+    if "openrouter.ai" in host:
+        return "openrouter"
+    return "openai-responses" if "api.openai.com" in host else "openai"
+
+
+def _of_environment(base_url: str | None) -> str:
+    if base_url is not None:
+        return "openai"
+    keys = ((name, known.variable) for name, known in PROVIDERS.items())
+    return next((name for name, key in keys if key and os.environ.get(key)), "local")
+
+
+def _made(name: str, known: Provider, base_url: str | None) -> Any:
+    package = str(known.package)
+    try:
+        module = import_module(package)
+    except ImportError as error:
+        words = f"provider {name!r} needs the package {package}"
+        raise ImportError(f"{words}: install sovl-tools[{package}]") from error
+    address = base_url or known.base_url
+    options: dict[str, Any] = {} if address is None else {"base_url": address}
+    key = os.environ.get(known.variable)
+    if address is not None and package == "openai":
+        options["api_key"] = key or "none"
+    try:
+        return getattr(module, known.client)(**options)
+    except Exception as error:
+        if not type(error).__module__.startswith(package):
+            raise
+        words = f"provider {name!r} can't be asked: {error}"
+        raise AgentError(f"{words}; set {known.variable}") from error

@@ -1,0 +1,109 @@
+"""What an agent was told when it was made, and what it holds beside the conversation."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sovl_tools.agent.messages import Policy
+from sovl_tools.agent.offering import Offering
+from sovl_tools.agent.providers import Chosen
+from sovl_tools.agent.selection import Budget
+from sovl_tools.agent.toolbox import equipped
+from sovl_tools.agent.tracing import Tracing
+from sovl_tools.running.hooks import marked_methods
+from sovl_tools.running.tooler import Tooler
+
+
+class Told(NamedTuple):
+    """What an agent was told; its twins are told the same.
+
+    Attributes:
+        name: what other agents know it by.
+        chosen: who is asked.
+        tools: what it was given to call.
+        calling: parameters of its Tooler.
+        system: what the model is told first; "" for nothing.
+        options: further parameters of each request.
+        instructions: whether the model is told what the tools want a system prompt to say.
+        strict: whether the provider is to enforce the schemas of arguments.
+        budget: how many tools the model is offered.
+        most_rounds: how often the model may call tools in one turn.
+        trim: what is kept of the conversation when a turn begins; None for all of it.
+        emits_tools: whether calls are emitted too.
+    """
+
+    name: str
+    chosen: Chosen
+    tools: Any
+    calling: Mapping[str, Any]
+    system: str
+    options: Mapping[str, Any]
+    instructions: bool
+    strict: bool
+    budget: Budget
+    most_rounds: int
+    trim: Policy | None
+    emits_tools: bool
+
+
+class Settings(NamedTuple):
+    """What an agent holds beside the conversation.
+
+    Attributes:
+        told: what it was told.
+        key: the same for an agent and its twins.
+        offering: which tools the model is offered, and in which form.
+        tooler: what calls them.
+        spoken: the methods that add to what the model is told.
+        responded: the methods that change the answer.
+        tracing: makes spans, if anybody wants them.
+        busy: held during a turn.
+    """
+
+    told: Told
+    key: int
+    offering: Offering
+    tooler: Tooler
+    spoken: Sequence[Callable[[], Any]]
+    responded: Sequence[Callable[[str], Any]]
+    tracing: Tracing
+    busy: threading.Lock
+
+
+class Wanted(NamedTuple):
+    """What is wanted of one turn.
+
+    Attributes:
+        tools: the names of those that may be called; None for all.
+        choice: ``"auto"``, ``"required"``, ``"none"`` or a tool's name, for the first answer.
+        is_streaming: whether text is wanted as it comes in.
+    """
+
+    tools: tuple[str, ...] | None = None
+    choice: str = "auto"
+    is_streaming: bool = False
+
+
+def settle(agent: Any, told: Told, key: int) -> Settings:
+    """Give an agent its tools, and return what else it holds.
+
+    Raises:
+        TypeError: there is something among the tools of which no tool can be made.
+        ToolLoadError: the definition of a method or a function is unsound.
+    """
+    agent.tools = equipped(agent, told.tools)
+    offering = Offering(
+        lambda: agent.tools, told.chosen.format, strict=told.strict, budget=told.budget
+    )
+    return Settings(
+        told,
+        key,
+        offering,
+        Tooler(offering.search, **told.calling),
+        marked_methods(agent, "system"),
+        marked_methods(agent, "response"),
+        Tracing.of(told.calling["observers"], told.name, told.chosen.name),
+        threading.Lock(),
+    )

@@ -1,0 +1,85 @@
+"""The tools of an agent: its own methods, then whatever it was given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from sovl_tools.authoring.offering import methods_of
+from sovl_tools.loading.combining import combine
+from sovl_tools.model.catalog import Catalog, CatalogChange, Watch
+from sovl_tools.registry import Subscriber, ToolRegistry
+
+
+class Toolbox(ToolRegistry):
+    """A registry before another one: what is registered here wins over the tools of that one."""
+
+    def __init__(self, others: ToolRegistry) -> None:
+        self._others = others
+        self._joined: tuple[Catalog, Catalog, Catalog] | None = None
+        super().__init__()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools of both, as they are now."""
+        own, others, cached = self._own, self._others.catalog, self._joined
+        if cached is None or cached[0] is not own or cached[1] is not others:
+            made = combine([*own.candidates, *others.candidates]) if own.tools else others
+            cached = self._joined = own, others, made
+        return cached[2]
+
+    @catalog.setter
+    def catalog(self, catalog: Catalog) -> None:
+        self._own = catalog
+
+    def reload(self) -> CatalogChange:
+        """Look at the sources of the other registry again; what is registered here stays."""
+        return self._others.reload()
+
+    def watch(self, **options: Any) -> AbstractContextManager[Watch]:
+        """Reload the other registry in the background whenever something changes."""
+        return self._others.watch(**options)
+
+    def subscribe(self, on_change: Subscriber) -> Callable[[], None]:
+        """Have a function told of every change of either."""
+        ends = super().subscribe(on_change), self._others.subscribe(on_change)
+
+        def unsubscribe() -> None:
+            for end in ends:
+                end()
+
+        return unsubscribe
+
+
+def equipped(agent: object, tools: Any) -> ToolRegistry:
+    """Return the registry of an agent's ``@tool`` methods and of what it was given.
+
+    Raises:
+        TypeError: there is something among the tools of which no tool can be made.
+        ToolLoadError: the definition of a method or a function is unsound.
+    """
+    methods = methods_of(agent)
+    if isinstance(tools, ToolRegistry) and not methods:
+        return tools
+    box = Toolbox(_given(tools)) if isinstance(tools, ToolRegistry | str | os.PathLike) else None
+    made = box or ToolRegistry()
+    for each in (*methods, *(_listed(tools) if box is None else ())):
+        made.register(each)
+    return made
+
+
+def _given(tools: ToolRegistry | str | os.PathLike[str]) -> ToolRegistry:
+    if isinstance(tools, ToolRegistry):
+        return tools
+    return ToolRegistry.from_directory(tools)
+
+
+def _listed(tools: Any) -> Iterable[Any]:
+    if tools is None:
+        return ()
+    if isinstance(tools, Iterable) and not callable(tools):
+        return tools
+    words = "a ToolRegistry, a list of functions or the path of a tools directory"
+    raise TypeError(f"tools must be {words}, not {tools!r:.80}")

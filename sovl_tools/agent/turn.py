@@ -1,0 +1,233 @@
+"""One turn of a conversation: from what a user says to the answer, over any number of rounds."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from sovl_tools.agent.answer import Answer, Call, Draft, Message, Prompt, Usage
+from sovl_tools.agent.calling import Calling
+from sovl_tools.agent.errors import (
+    AgentError,
+    EmptyAnswerError,
+    LengthError,
+    RefusalError,
+    RoundsError,
+    provider_error,
+)
+from sovl_tools.agent.events import Reply, RoundFinished, TurnFinished
+from sovl_tools.agent.messages import assistant, complete, outcome, text_of, unmade, user
+from sovl_tools.agent.offering import Offer
+from sovl_tools.agent.requests import Apply, Ask, Listen, Request, Steps, Tell, Work
+from sovl_tools.agent.settings import Settings, Wanted
+from sovl_tools.agent.tracing import note
+from sovl_tools.model.document import JSON
+
+_LOGGER = logging.getLogger("sovl_tools")
+_T = TypeVar("_T")
+_Steps = Generator[Request, Any, _T]
+
+
+_STOPPED = "this call was cancelled: the turn ended before it"
+_BEYOND = "this call was not made: there were more than {} rounds of calls"
+
+
+class Turn:
+    """One turn; ``steps`` is what is to be driven, once."""
+
+    def __init__(self, agent: Any, settings: Settings, wanted: Wanted) -> None:
+        self._agent = agent
+        self._settings = settings
+        self._wanted = wanted
+        self._draft: Draft | None = None
+        self._usage = Usage()
+        self._calls: list[Call] = []
+
+    def steps(self, content: JSON) -> Steps:
+        """Take what the user says in, and go on to the answer.
+
+        The conversation stays one that every provider accepts, however the turn ends. If it ends
+        before the model has said anything, it is as it was.
+        """
+        with _held(self._settings):
+            messages = self._trimmed()
+            messages.append(user(content))
+            before = len(messages)
+            try:
+                with self._settings.tracing.turn() as span:
+                    yield from self._rounds(span)
+            except BaseException:
+                self._mend(before)
+                raise
+
+    def _trimmed(self) -> list[Message]:
+        trim, agent = self._settings.told.trim, self._agent
+        if trim is not None:
+            agent.messages[:] = trim(list(agent.messages))
+        messages: list[Message] = agent.messages
+        return messages
+
+    def _mend(self, before: int) -> None:
+        """Keep what was said and done until the turn broke off."""
+        messages = self._agent.messages
+        if self._draft is not None and self._draft.text.strip():
+            messages.append(assistant(Answer(self._draft.text), ""))
+        complete(messages, _STOPPED)
+        if len(messages) == before:
+            del messages[before - 1 :]
+
+    def _rounds(self, span: Any) -> Steps:
+        most = self._settings.told.most_rounds
+        system = yield from self._system()
+        for number in range(1, most + 2):
+            with self._settings.tracing.round(number, span) as inner:
+                answer = yield from self._round(number, system, inner)
+            yield Tell(RoundFinished(number, answer.text, answer.calls, answer.usage))
+            if not answer.calls:
+                yield from self._finish(answer.text, number)
+                return
+
+    def _round(self, number: int, system: tuple[str, ...], span: Any) -> _Steps[Answer]:
+        """Return an answer of the model, when the calls that it wants have ended."""
+        most = self._settings.told.most_rounds
+        offer = self._settings.offering.offer(self._agent.messages, self._wanted.tools)
+        answer = yield from self._answer(self._prompt(system, offer, number), span)
+        self._usage = self._usage.plus(answer.usage)
+        self._keep(answer)
+        if answer.calls and number > most:
+            complete(self._agent.messages, _BEYOND.format(most))
+            raise RoundsError(f"there were more than {most} rounds of calls", answer.text)
+        if answer.calls:
+            yield from self._work(answer.calls, offer, span)
+        return answer
+
+    def _system(self) -> _Steps[tuple[str, ...]]:
+        """Return what the model is told first, when the user has spoken."""
+        said = [self._settings.told.system]
+        for function in (self._agent._system_messages, *self._settings.spoken):  # noqa: SLF001 - its own
+            said += _texts((yield Apply(function)))
+        return tuple(said)
+
+    def _prompt(self, system: tuple[str, ...], offer: Offer, number: int) -> Prompt:
+        settings = self._settings
+        instructions = offer.instructions() if settings.told.instructions else ()
+        return Prompt(
+            self._agent.model,
+            (*system, *instructions),
+            self._agent.messages,
+            offer.definitions,
+            self._wanted.choice if number == 1 or self._wanted.choice == "none" else "auto",
+            settings.told.options,
+            offer.registry,
+            offer.names,
+        )
+
+    def _answer(self, prompt: Prompt, span: Any) -> _Steps[Answer]:
+        with self._settings.tracing.answer(prompt.model, span) as inner:
+            try:
+                answer = yield from self._asked(prompt)
+            except Exception as error:
+                known = provider_error(error)
+                if known is None:
+                    raise
+                raise known from error
+            note(inner, answer)
+        return answer
+
+    def _asked(self, prompt: Prompt) -> _Steps[Answer]:
+        adapter = self._settings.told.chosen.adapter
+        method, body = adapter.method(self._agent.client), adapter.body(prompt)
+        if not self._wanted.is_streaming:
+            return adapter.answered((yield Ask(method, body)))
+        self._draft = adapter.draft()
+        yield Listen(method, adapter.streamed(body), self._draft)
+        answer = self._draft.answer()
+        self._draft = None
+        return answer
+
+    def _keep(self, answer: Answer) -> None:
+        """Enter an answer into the conversation.
+
+        Raises:
+            AgentError: it is none that a turn could end or go on with.
+        """
+        problem = _problem(answer)
+        messages = self._agent.messages
+        if problem is None:
+            messages.append(assistant(answer, self._settings.told.chosen.name))
+            return
+        if answer.text.strip():
+            messages.append(assistant(Answer(answer.text), ""))
+        raise problem
+
+    def _work(self, calls: Sequence[Call], offer: Offer, span: Any) -> Steps:
+        """Make calls, all at a time, and enter what came of them in their order."""
+        calling = Calling(self._agent, self._settings, self._wanted, offer)
+        results = calling.results
+        self._calls += calls
+        try:
+            yield Work(partial(calling.events, calls, span))
+        finally:
+            self._agent.messages.extend(
+                outcome(call, results[place]) if place in results else unmade(call, _STOPPED)
+                for place, call in enumerate(calls)
+            )
+
+    def _finish(self, text: str, rounds: int) -> Steps:
+        """Let the answer be changed, and tell of it."""
+        agent = self._agent
+        for function in (agent._finalize_response, *self._settings.responded):  # noqa: SLF001 - its own
+            text = str((yield Apply(function, (text,))))
+        reply = Reply.of(text, usage=self._usage, rounds=rounds, calls=tuple(self._calls))
+        if agent.emit is not None:
+            try:
+                yield Apply(agent.emit, ({"type": "ai_response", "message": text},))
+            except Exception:
+                _LOGGER.exception("emit failed at an answer")
+        yield Tell(TurnFinished(reply))
+
+
+@contextmanager
+def _held(settings: Settings) -> Generator[None, None, None]:
+    """Let no other turn of the agent begin.
+
+    Raises:
+        RuntimeError: one is under way.
+    """
+    if not settings.busy.acquire(blocking=False):
+        raise RuntimeError("the agent is in the middle of a turn; a conversation has one at a time")
+    try:
+        yield
+    finally:
+        settings.busy.release()
+
+
+def _problem(answer: Answer) -> AgentError | None:
+    """Return why a turn can't go on with an answer."""
+    if answer.stop == "refusal":
+        return RefusalError(answer.text or "the model refused to answer", answer.text)
+    if answer.stop == "length":
+        return LengthError("the answer was cut off, because it got too long", answer.text)
+    if not answer.calls and not answer.text.strip():
+        return EmptyAnswerError("the model said nothing")
+    return None
+
+
+def _texts(said: Any) -> Iterable[str]:
+    """Yield the texts of system messages, which may be texts, messages or nothing.
+
+    Raises:
+        TypeError: they are something else.
+    """
+    if said is None:
+        return
+    for each in [said] if isinstance(said, str | dict) else said:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict) and isinstance(each.get("content"), str | list):
+            yield text_of(each["content"])
+        else:
+            raise TypeError(f"a system message must be a text or a message, not {each!r:.80}")
