@@ -20,9 +20,10 @@ from sovl_tools.agent.requests import in_async, in_sync
 from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.settings import Told, Wanted, settle
 from sovl_tools.agent.stream import AgentStream
+from sovl_tools.agent.toolbox import gathered
 from sovl_tools.agent.turn import Turn
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, copied
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.running.hooks import Hook, HookFunction
 
@@ -114,7 +115,7 @@ class Agent:
         told = Told(
             type(self).__name__,
             who,
-            tools,
+            gathered(tools),
             {"timeout": timeout, "hooks": around, "observers": tuple(observers)},
             system,
             dict(options or {}),
@@ -208,7 +209,8 @@ class Agent:
 
     def definitions(self) -> list[JSON]:
         """Return the definitions of tools that the model would be offered now."""
-        return self._settings.offering.offer(self.messages, None).definitions
+        found: list[JSON] = copied(self._settings.offering.offer(self.messages, None).definitions)
+        return found
 
     def as_tool(self, name: str, description: str) -> ToolDefinition:
         """Return a tool with which other agents ask this one, each time in a new conversation.

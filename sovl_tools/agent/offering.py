@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.selection import Budget, Search, selected
 from sovl_tools.formats.tokens import estimate
 from sovl_tools.loading.exporting import Export, Exporter
-from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 
 
@@ -28,8 +29,8 @@ class Offer(NamedTuple):
 
     @property
     def definitions(self) -> list[JSON]:
-        """The definitions, the caller's own."""
-        found: list[JSON] = copied(self.export.definitions)
+        """The definitions, which are shared: don't change them."""
+        found: list[JSON] = self.export.definitions
         return found
 
     def instructions(self) -> list[str]:
@@ -64,23 +65,24 @@ class Offering:
         registry = self._tools()
         if wanted is not None:
             return self._of(registry, tuple(registry[name].name for name in wanted))
+        if self._budget.tokens is None and len(registry) > self._budget.tools:
+            return self._of(registry, self._selected(registry, messages, lambda _: 0))
         made = self._exporter.export(registry.catalog, self._format, None, strict=self._strict)
         if self._budget.fits(made.definitions):
             return Offer(registry, made, tuple(made.shapes))
-        names = selected(
-            registry,
-            messages,
-            self.search.found,
-            cost=lambda name: _cost(made, name),
-            budget=self._budget,
-        )
-        return self._of(registry, names)
+        return self._of(registry, self._selected(registry, messages, partial(_cost, made)))
+
+    def _selected(
+        self, registry: ToolRegistry, messages: Sequence[Message], cost: Callable[[str], int]
+    ) -> tuple[str, ...]:
+        found = self.search.found
+        return selected(registry, messages, found, cost=cost, budget=self._budget)
 
     def _of(self, registry: ToolRegistry, names: tuple[str, ...]) -> Offer:
         catalog = self.search.catalog
         tools = [catalog.tools[name] for name in names if name in catalog.tools]
         made = self._exporter.export(catalog, self._format, tools, strict=self._strict)
-        return Offer(registry, made, names)
+        return Offer(registry, made, tuple(made.shapes))
 
 
 def _cost(export: Export, name: str) -> int:

@@ -53,33 +53,35 @@ class Toolbox(ToolRegistry):
         return unsubscribe
 
 
+def gathered(tools: Any) -> Any:
+    """Return tools as they were given, those of a directory as the registry of it.
+
+    Raises:
+        TypeError: they are neither a registry nor a path nor a list.
+    """
+    if isinstance(tools, str | os.PathLike):
+        return ToolRegistry.from_directory(tools)
+    if tools is None or isinstance(tools, ToolRegistry):
+        return tools
+    if isinstance(tools, Iterable) and not callable(tools):
+        return tuple(tools)
+    words = "a ToolRegistry, a list of functions or the path of a tools directory"
+    raise TypeError(f"tools must be {words}, not {tools!r:.80}")
+
+
 def equipped(agent: object, tools: Any) -> ToolRegistry:
-    """Return the registry of an agent's ``@tool`` methods and of what it was given.
+    """Return the registry of an agent's ``@tool`` methods and of gathered tools.
 
     Raises:
         TypeError: there is something among the tools of which no tool can be made.
         ToolLoadError: the definition of a method or a function is unsound.
     """
     methods = methods_of(agent)
-    if isinstance(tools, ToolRegistry) and not methods:
-        return tools
-    box = Toolbox(_given(tools)) if isinstance(tools, ToolRegistry | str | os.PathLike) else None
-    made = box or ToolRegistry()
-    for each in (*methods, *(_listed(tools) if box is None else ())):
+    is_registry = isinstance(tools, ToolRegistry)
+    if is_registry and not methods:
+        found: ToolRegistry = tools
+        return found
+    made = Toolbox(tools) if is_registry else ToolRegistry()
+    for each in (*methods, *(() if is_registry else tools or ())):
         made.register(each)
     return made
-
-
-def _given(tools: ToolRegistry | str | os.PathLike[str]) -> ToolRegistry:
-    if isinstance(tools, ToolRegistry):
-        return tools
-    return ToolRegistry.from_directory(tools)
-
-
-def _listed(tools: Any) -> Iterable[Any]:
-    if tools is None:
-        return ()
-    if isinstance(tools, Iterable) and not callable(tools):
-        return tools
-    words = "a ToolRegistry, a list of functions or the path of a tools directory"
-    raise TypeError(f"tools must be {words}, not {tools!r:.80}")
