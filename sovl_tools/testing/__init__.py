@@ -1,0 +1,44 @@
+"""A scripted server that stands in for a model, for tests of agents without network or key.
+
+It answers like OpenAI's Responses and Chat Completions and like Anthropic's Messages, plain and
+streaming, to the providers' own clients, and refuses what they would refuse::
+
+    from sovl_tools.testing import ScriptedServer, calls, says
+
+    with ScriptedServer([calls(("add", {"a": 1, "b": 2})), says("That makes 3.")]) as server:
+        client = openai.OpenAI(base_url=server.openai_url, api_key="any")
+
+A reply says what the model does next: ``says`` text, ``calls`` tools or ``refuses``. The server
+``fails`` with an HTTP error, or, around another reply, ``drops`` the connection, ``interrupts``
+the stream with an error or ``holds`` it until the test has done something.
+"""
+
+from importlib import import_module
+
+_PUBLIC = {
+    "Call": "sovl_tools.testing.script",
+    "Pause": "sovl_tools.testing.script",
+    "Reply": "sovl_tools.testing.script",
+    "Request": "sovl_tools.testing.record",
+    "ScriptedServer": "sovl_tools.testing.server",
+    "Usage": "sovl_tools.testing.script",
+    "calls": "sovl_tools.testing.script",
+    "drops": "sovl_tools.testing.script",
+    "fails": "sovl_tools.testing.script",
+    "holds": "sovl_tools.testing.script",
+    "interrupts": "sovl_tools.testing.script",
+    "refuses": "sovl_tools.testing.script",
+    "says": "sovl_tools.testing.script",
+}
+
+
+def __getattr__(name: str) -> object:
+    module = _PUBLIC.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

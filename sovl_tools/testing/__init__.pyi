@@ -1,0 +1,13 @@
+from sovl_tools.testing.record import Request as Request
+from sovl_tools.testing.script import Call as Call
+from sovl_tools.testing.script import Pause as Pause
+from sovl_tools.testing.script import Reply as Reply
+from sovl_tools.testing.script import Usage as Usage
+from sovl_tools.testing.script import calls as calls
+from sovl_tools.testing.script import drops as drops
+from sovl_tools.testing.script import fails as fails
+from sovl_tools.testing.script import holds as holds
+from sovl_tools.testing.script import interrupts as interrupts
+from sovl_tools.testing.script import refuses as refuses
+from sovl_tools.testing.script import says as says
+from sovl_tools.testing.server import ScriptedServer as ScriptedServer

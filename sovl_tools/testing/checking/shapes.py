@@ -1,0 +1,192 @@
+"""Which keys and types a part of a request has, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, Protocol
+
+from sovl_tools.model.document import JSON, Path
+
+
+class Tag(str):
+    """A part of a path that names a variant: Anthropic says it, OpenAI doesn't."""
+
+    __slots__ = ()
+
+
+class Misfit(NamedTuple):
+    """One place where a request has not the shape that it should have.
+
+    Attributes:
+        path: from the root of the body; the variants of blocks are in it as tags.
+        fault: ``"missing"``, ``"unknown"``, ``"type"`` or ``"value"``.
+        wanted: the words for the type, or the values, that would be right.
+        given: what stands there.
+    """
+
+    path: Path
+    fault: str
+    wanted: tuple[str, ...] = ()
+    given: JSON = None
+
+
+class Shape(Protocol):
+    """What a value has to look like."""
+
+    @property
+    def words(self) -> str:
+        """What such a value is called."""
+
+    def is_kind(self, value: JSON, /) -> bool:
+        """Tell whether a value is of the right type, whatever is in it."""
+
+    def misfits(self, value: JSON, path: Path, /) -> Iterator[Misfit]:
+        """Yield what is wrong within a value of the right type."""
+
+
+def misfits(shape: Shape, value: JSON, path: Path = ()) -> Iterator[Misfit]:
+    """Yield where a value has not the shape that it should have."""
+    if shape.is_kind(value):
+        yield from shape.misfits(value, path)
+    else:
+        yield Misfit(path, "type", (shape.words,), value)
+
+
+class Plain(NamedTuple):
+    """A value of a type, or of several, with nothing to look at inside."""
+
+    words: str
+    types: tuple[type, ...]
+
+    def is_kind(self, value: JSON) -> bool:
+        """Tell whether the value has one of the types; true and false are no numbers."""
+        return isinstance(value, self.types) and (
+            not isinstance(value, bool) or bool in self.types or object in self.types
+        )
+
+    def misfits(self, _value: JSON, _path: Path) -> Iterator[Misfit]:
+        """Yield nothing."""
+        yield from ()
+
+
+class OneOf(NamedTuple):
+    """One of a few words."""
+
+    values: tuple[str, ...]
+    words: str = "a string"
+
+    def is_kind(self, value: JSON) -> bool:
+        """Tell whether the value is a text."""
+        return isinstance(value, str)
+
+    def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
+        """Yield that it is none of the words."""
+        if value not in self.values:
+            yield Misfit(path, "value", self.values, value)
+
+
+class Many(NamedTuple):
+    """An array."""
+
+    of: Shape
+    words: str = "an array"
+
+    def is_kind(self, value: JSON) -> bool:
+        """Tell whether the value is an array."""
+        return isinstance(value, list)
+
+    def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
+        """Yield what is wrong with its members."""
+        for index, member in enumerate(value):
+            yield from misfits(self.of, member, (*path, index))
+
+
+class Fields(NamedTuple):
+    """An object with the keys that it must and may have, and no others."""
+
+    needed: Mapping[str, Shape]
+    other: Mapping[str, Shape]
+    words: str = "an object"
+
+    def is_kind(self, value: JSON) -> bool:
+        """Tell whether the value is an object."""
+        return isinstance(value, dict)
+
+    def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
+        """Yield the keys that are missing, unknown or have the wrong value."""
+        known = {**self.needed, **self.other}
+        yield from (Misfit((*path, key), "missing") for key in self.needed if key not in value)
+        for key, member in value.items():
+            if key in known:
+                yield from misfits(known[key], member, (*path, key))
+            else:
+                yield Misfit((*path, key), "unknown")
+
+
+class Tagged(NamedTuple):
+    """An object whose shape is told by one of its keys.
+
+    Attributes:
+        key: such as ``type``.
+        variants: the shapes by its value.
+        fallback: the variant of an object without the key; None where it must not be missing.
+    """
+
+    key: str
+    variants: Mapping[str, Shape]
+    fallback: str | None = None
+    words: str = "an object"
+
+    def is_kind(self, value: JSON) -> bool:
+        """Tell whether the value is an object."""
+        return isinstance(value, dict)
+
+    def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
+        """Yield what is wrong with the variant that it is."""
+        name = value.get(self.key, self.fallback)
+        if name is None:
+            yield Misfit((*path, self.key), "missing")
+        elif not isinstance(name, str) or name not in self.variants:
+            yield Misfit((*path, self.key), "value", tuple(self.variants), name)
+        else:
+            yield from misfits(self.variants[name], value, (*path, Tag(name)))
+
+
+class Either(NamedTuple):
+    """A value of one of several shapes that differ in their types."""
+
+    shapes: tuple[Shape, ...]
+
+    @property
+    def words(self) -> str:
+        """What such a value is called."""
+        return "one of " + " or ".join(shape.words for shape in self.shapes)
+
+    def is_kind(self, value: JSON) -> bool:
+        """Tell whether the value is of the type of one of them."""
+        return any(shape.is_kind(value) for shape in self.shapes)
+
+    def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
+        """Yield what is wrong with it as the one that it is."""
+        fitting = next(shape for shape in self.shapes if shape.is_kind(value))
+        yield from fitting.misfits(value, path)
+
+
+NOTHING = Plain("null", (type(None),))
+TEXT = Plain("a string", (str,))
+FLAG = Plain("a boolean", (bool,))
+COUNT = Plain("an integer", (int,))
+NUMBER = Plain("a number", (int, float))
+OBJECT = Plain("an object", (dict,))
+LIST = Plain("an array", (list,))
+ANY = Plain("anything", (object,))
+
+
+def maybe(shape: Shape) -> Either:
+    """Return the shape of a value that may be null."""
+    return Either((shape, NOTHING))
+
+
+def some(*keys: str) -> dict[str, Shape]:
+    """Return keys whose values are not looked at."""
+    return dict.fromkeys(keys, ANY)

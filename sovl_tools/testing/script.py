@@ -1,0 +1,240 @@
+"""What a scripted model does next."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from sovl_tools.model.document import JSON
+
+
+class Usage(NamedTuple):
+    """How many tokens an answer is said to have cost.
+
+    Attributes:
+        input: all tokens of the request, the cached ones among them.
+        output: all tokens of the answer, those of reasoning among them.
+        cached: those of the input that came from the cache.
+        reasoning: those of the output that were spent on reasoning.
+    """
+
+    input: int = 12
+    output: int = 8
+    cached: int = 0
+    reasoning: int = 0
+
+
+class Call(NamedTuple):
+    """A tool call as the model writes it.
+
+    Attributes:
+        name: of the tool; it may be one that was not offered.
+        arguments: JSON text, or what was meant to be that.
+        id: the call's own id; the server numbers the calls that have none.
+    """
+
+    name: str
+    arguments: str
+    id: str | None = None
+
+
+class Pause:
+    """A place where the server stands still until the test says ``end()``, or the client leaves.
+
+    Attributes:
+        reached: set as soon as the server stands there.
+        abandoned: set if the client closed its connection while it did.
+    """
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.abandoned = threading.Event()
+        self._over = threading.Event()
+
+    def end(self) -> None:
+        """Let the server go on."""
+        self._over.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end, so long at the most, and return whether it has come."""
+        return self._over.wait(seconds)
+
+
+class Failure(NamedTuple):
+    """An error that the API reports, as an HTTP answer or, after some events, in a stream.
+
+    Attributes:
+        status: of the HTTP answer.
+        message: in the error's body.
+        kind: the error's ``type``; None for the one that goes with the status.
+        code: OpenAI's ``code``.
+        headers: further headers of the HTTP answer, such as ``retry-after``.
+        event: how Responses tells it in a stream: ``"error"`` or ``"response.failed"``.
+    """
+
+    status: int
+    message: str
+    kind: str | None = None
+    code: str | None = None
+    headers: Mapping[str, str] = {}
+    event: str = "error"
+
+
+class Reply(NamedTuple):
+    """One answer of the model, with whatever befalls it on its way.
+
+    Attributes:
+        text: what it says; "" for nothing.
+        calls: the tools that it calls, after what it says.
+        refusal: the words in which it refuses; None if it does not.
+        reasoning: what it thinks before it speaks; None if it does not.
+        is_cut: whether it ran into the limit of tokens; its last part is then unfinished.
+        usage: the tokens that it cost.
+        pause: where the server stands still.
+        pause_after: the number of events that are sent before.
+        failure: an error instead of the answer or of the rest of it.
+        failure_after: the number of events that are sent before; None for the HTTP answer.
+        drop_after: the number of events after which the connection is closed; None for never,
+            -1 for before the status.
+    """
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    refusal: str | None = None
+    reasoning: str | None = None
+    is_cut: bool = False
+    usage: Usage = Usage()
+    pause: Pause | Callable[[], object] | None = None
+    pause_after: int = 0
+    failure: Failure | None = None
+    failure_after: int | None = None
+    drop_after: int | None = None
+
+    def __repr__(self) -> str:
+        told = (
+            f"{name}={value!r}"
+            for name, value in self._asdict().items()
+            if value != self._field_defaults[name]
+        )
+        return f"Reply({', '.join(told)})"
+
+
+Spelled: TypeAlias = Call | tuple[str, JSON] | tuple[str, JSON, str]
+
+
+def says(
+    text: str = "", *, reasoning: str | None = None, cut: bool = False, usage: Usage | None = None
+) -> Reply:
+    """Answer with a text, which may be empty.
+
+    Args:
+        text: the whole of it.
+        reasoning: what the model thinks before, as a ``reasoning`` item (Responses) or a
+            ``thinking`` block (Messages); Chat Completions does not show it.
+        cut: whether the text stops because of the limit of tokens.
+        usage: the tokens; a few by default.
+    """
+    return Reply(text=text, reasoning=reasoning, is_cut=cut, usage=usage or Usage())
+
+
+def calls(
+    *tools: Spelled,
+    text: str = "",
+    reasoning: str | None = None,
+    cut: bool = False,
+    usage: Usage | None = None,
+) -> Reply:
+    """Call tools, all in one answer.
+
+    Args:
+        tools: ``(name, arguments)`` or ``(name, arguments, id)`` each; a text for arguments is
+            sent as it stands, so that it may be malformed, anything else as JSON.
+        text: what the model says before it calls.
+        reasoning: what the model thinks before.
+        cut: whether the last call stops because of the limit of tokens; give its arguments as
+            the text that is left of them.
+        usage: the tokens; a few by default.
+    """
+    made = tuple(_call(*tool) for tool in tools)
+    return Reply(text, made, reasoning=reasoning, is_cut=cut, usage=usage or Usage())
+
+
+def _call(name: str, arguments: JSON, identity: str | None = None) -> Call:
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return Call(name, text, identity)
+
+
+def refuses(refusal: str, *, text: str = "", usage: Usage | None = None) -> Reply:
+    """Refuse to answer, in each provider's own form, after some text where there is any."""
+    return Reply(text, refusal=refusal, usage=usage or Usage())
+
+
+def fails(
+    status: int = 500,
+    message: str = "The server had an error while processing your request.",
+    *,
+    headers: Mapping[str, str] | None = None,
+    kind: str | None = None,
+    code: str | None = None,
+) -> Reply:
+    """Answer with an HTTP error in the provider's form.
+
+    A client that tries again takes the next reply of the script.
+
+    Args:
+        status: 429 for too many requests, 529 for an overloaded Anthropic.
+        message: what the error's body says.
+        headers: such as ``{"retry-after": "1"}``, in seconds, or ``x-should-retry``.
+        kind: the error's ``type``; by default the one that goes with the status.
+        code: OpenAI's ``code``, such as ``rate_limit_exceeded``.
+    """
+    return Reply(failure=Failure(status, message, kind, code, headers or {}))
+
+
+def drops(reply: Reply | None = None, *, after: int = 0) -> Reply:
+    """Close the connection without an answer, or in the midst of one.
+
+    Args:
+        reply: the answer that is begun; None to close before anything is sent.
+        after: how many events of its stream are sent. A plain answer breaks off half-way.
+    """
+    if reply is None:
+        return Reply(drop_after=-1)
+    return reply._replace(drop_after=after)
+
+
+def interrupts(
+    reply: Reply,
+    *,
+    after: int,
+    message: str = "Overloaded",
+    kind: str | None = None,
+    event: str = "error",
+) -> Reply:
+    """Break a stream off with an error event; a plain answer is an HTTP error instead.
+
+    Args:
+        reply: the answer that is begun.
+        after: how many events of its stream are sent before.
+        message: what the error says.
+        kind: the error's ``type``, ``server_error`` or ``overloaded_error`` by default.
+        event: how Responses tells it, as an ``"error"`` event or as ``"response.failed"``, which
+            a plain answer tells by its ``status``. The others know one way only.
+    """
+    failure = Failure(500, message, kind, event=event)
+    return reply._replace(failure=failure, failure_after=after)
+
+
+def holds(reply: Reply, pause: Pause | Callable[[], object], *, after: int = 0) -> Reply:
+    """Stand still before an answer or in the midst of its stream.
+
+    Args:
+        reply: the answer.
+        pause: a ``Pause``, which the test ends; or a function, which the server calls and which
+            has to return for it to go on.
+        after: how many events of the stream are sent before; 0 for none, not even the status,
+            as always with a plain answer.
+    """
+    return reply._replace(pause=pause, pause_after=after)

@@ -1,0 +1,177 @@
+"""The server that stands in for a model's provider."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from sovl_tools.model.document import JSON
+from sovl_tools.testing import responses
+from sovl_tools.testing.answer import Answer, disturbed, streamed, whole
+from sovl_tools.testing.apis import API, APIS, UNKNOWN
+from sovl_tools.testing.connections import Listener
+from sovl_tools.testing.memory import Memory
+from sovl_tools.testing.prompter import Prompter, Script
+from sovl_tools.testing.record import Objection, Request
+from sovl_tools.testing.script import Failure
+from sovl_tools.testing.turn import Turn
+
+
+class ScriptedServer:
+    """Answers on loopback as the script says, in whichever way it is asked.
+
+    Used as a context manager, it listens from the beginning of the block to its end, where it
+    closes what is still open and, unless ``strict`` is false or the block has raised, calls
+    ``check``. What the API would refuse is answered with its error and uses up no reply.
+
+    Args:
+        script: the replies in their order; or a function that makes one of the ``Request``; or
+            either of these by provider: ``"openai"`` (Chat Completions), ``"openai-responses"``,
+            ``"anthropic"``. One script serves all endpoints, plain and streaming, and each
+            attempt of a client that tries again.
+        strict: whether the end of the block checks.
+        piece: how many characters of a text or of arguments come in one event of a stream.
+
+    Attributes:
+        requests: what has been asked, in the order in which it came in.
+    """
+
+    def __init__(self, script: Script, *, strict: bool = True, piece: int = 5) -> None:
+        self._prompter = Prompter(script)
+        self._strict = strict
+        self._piece = piece
+        self._memory = Memory()
+        self._lock = threading.Lock()
+        self._problems: list[str] = []
+        self.requests: list[Request] = []
+        self._listener: Listener | None = None
+
+    def __enter__(self) -> Self:
+        self._listener = Listener(self._answer, self._crashed)
+        self._listener.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._opened.close()
+        self._listener = None
+        if self._strict and error is None:
+            self.check()
+
+    @property
+    def _opened(self) -> Listener:
+        if self._listener is None:
+            raise RuntimeError("the server listens only within its with block")
+        return self._listener
+
+    @property
+    def url(self) -> str:
+        """Where the server listens, such as ``http://127.0.0.1:54321``."""
+        return f"http://127.0.0.1:{self._opened.port}"
+
+    @property
+    def openai_url(self) -> str:
+        """The ``base_url`` for an ``openai`` client."""
+        return f"{self.url}/v1"
+
+    @property
+    def anthropic_url(self) -> str:
+        """The ``base_url`` for an ``anthropic`` client."""
+        return self.url
+
+    def check(self) -> None:
+        """Check that nothing was refused, that nothing was missing and that all was used.
+
+        Raises:
+            AssertionError: with all that is wrong, one line each.
+        """
+        wrong = [
+            f"request {number} to {request.path} was refused: {error}"
+            for number, request in enumerate(self.requests, 1)
+            for error in request.errors
+        ]
+        wrong += self._problems
+        unused = self._prompter.unused()
+        if unused:
+            wrong.append(f"{len(unused)} of the replies were not used: {unused[0]!r} is the next")
+        if wrong:
+            raise AssertionError("\n".join(wrong))
+
+    def _crashed(self, error: BaseException) -> None:
+        self._problems.append(f"the server failed: {error!r}")
+
+    def _answer(self, path: str, headers: Mapping[str, str], content: bytes) -> Answer:
+        """Return the answer to a request; a function of the script may fail in making it."""
+        api = APIS.get(path.partition("?")[0], UNKNOWN)
+        asked = Request(api.provider, path, headers, content, _object(content))
+        try:
+            return self._respond(api, asked)
+        except Exception as error:  # noqa: BLE001 - the test hears of it, whatever it is
+            return self._failed(api, f"the server failed: {error!r}")
+
+    def _respond(self, api: API, asked: Request) -> Answer:
+        """Return the answer to a request, after it was looked at and written down."""
+        objections = list(api.objections(asked, self._memory))
+        asked = asked._replace(errors=tuple(each.message for each in objections))
+        with self._lock:
+            self.requests.append(asked)
+        if objections:
+            return _refused(api, objections[0])
+        reply = self._prompter.reply(asked)
+        if reply is None:
+            number = len(self.requests)
+            return self._failed(
+                api, f"the script has run out: no reply is left for request {number}"
+            )
+        turn = self._memory.turn(reply, asked.body, prefix=api.prefix, piece=self._piece)
+        return disturbed(_made(api, turn, self._memory), turn.reply)
+
+    def _failed(self, api: API, message: str) -> Answer:
+        """Return an error that is no part of the script, and that nobody should try again."""
+        self._problems.append(message)
+        return whole(500, api.error(Failure(500, message), None), {"x-should-retry": "false"})
+
+
+def _made(api: API, turn: Turn, memory: Memory) -> Answer:
+    """Return the answer that a reply makes, and remember what it tells."""
+    failure = turn.reply.failure
+    if failure and (turn.reply.failure_after is None or not turn.is_streaming):
+        return _error(api, turn, failure)
+    api.remember(turn, memory)
+    return streamed(_parts(api, turn)) if turn.is_streaming else whole(200, api.body(turn))
+
+
+def _object(content: bytes) -> dict[str, JSON]:
+    """Return the object that a body holds, an empty one if it holds none."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _refused(api: API, objection: Objection) -> Answer:
+    told = Failure(objection.status, objection.message, objection.kind, objection.code)
+    return whole(objection.status, api.error(told, objection.param))
+
+
+def _error(api: API, turn: Turn, failure: Failure) -> Answer:
+    if failure.event == "response.failed" and api.provider == "openai-responses":
+        return whole(200, responses.failed(turn, failure))
+    return whole(failure.status, api.error(failure, None), failure.headers)
+
+
+def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
+    """Return the events of a stream as they are sent, up to where an error breaks it off."""
+    events = list(api.events(turn))
+    after = turn.reply.failure_after
+    if turn.reply.failure and after is not None:
+        events[after:] = api.broken(turn, turn.reply.failure, min(after, len(events)))
+    return tuple(event.encoded() for event in events)

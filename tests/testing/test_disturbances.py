@@ -1,0 +1,302 @@
+"""Errors, lost connections and pauses, as the providers' own clients meet them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+
+from sovl_tools.testing import (
+    Pause,
+    ScriptedServer,
+    calls,
+    drops,
+    fails,
+    holds,
+    interrupts,
+    says,
+)
+from tests.testing.asking import (
+    PROVIDERS,
+    ask,
+    ask_async,
+    async_client_of,
+    client_of,
+    create,
+    errors_of,
+)
+
+STREAM = pytest.mark.parametrize("stream", [False, True], ids=["plain", "streaming"])
+PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)
+
+SECONDS = 20
+
+
+@PROVIDER
+@STREAM
+@pytest.mark.parametrize(
+    ("status", "name"),
+    [
+        (400, "BadRequestError"),
+        (401, "AuthenticationError"),
+        (403, "PermissionDeniedError"),
+        (404, "NotFoundError"),
+        (429, "RateLimitError"),
+        (500, "InternalServerError"),
+        (529, "APIStatusError"),
+    ],
+)
+def test_a_failure_is_the_clients_error(
+    provider: str, *, stream: bool, status: int, name: str
+) -> None:
+    with (
+        ScriptedServer([fails(status, "not now", headers={"retry-after": "7"})]) as server,
+        pytest.raises(getattr(errors_of(provider), name)) as caught,
+    ):
+        ask(provider, server, stream=stream)
+    assert caught.value.status_code == status
+    assert caught.value.response.headers["retry-after"] == "7"
+    assert "not now" in str(caught.value)
+
+
+KINDS = {
+    "openai": {400: "invalid_request_error", 429: "requests", 500: "server_error"},
+    "anthropic": {400: "invalid_request_error", 429: "rate_limit_error", 529: "overloaded_error"},
+}
+
+
+@pytest.mark.parametrize(
+    ("provider", "status"), [(provider, status) for provider in KINDS for status in KINDS[provider]]
+)
+def test_a_failure_has_the_type_that_goes_with_its_status(provider: str, status: int) -> None:
+    with ScriptedServer([fails(status), fails(status, kind="odd", code="odder")]) as server:
+        with pytest.raises(errors_of(provider).APIStatusError) as first:
+            ask(provider, server)
+        with pytest.raises(errors_of(provider).APIStatusError) as second:
+            ask(provider, server)
+    errors = [each.value.body.get("error", each.value.body) for each in (first, second)]
+    assert [each["type"] for each in errors] == [KINDS[provider][status], "odd"]
+    assert provider == "anthropic" or errors[1]["code"] == "odder"
+
+
+@PROVIDER
+@STREAM
+def test_a_client_that_tries_again_gets_the_next_reply(provider: str, *, stream: bool) -> None:
+    script = [fails(429, headers={"retry-after-ms": "1"}), drops(), says("Here")]
+    with (
+        ScriptedServer(script) as server,
+        client_of(provider, server, retries=2) as client,
+    ):
+        answer = create(provider, client, stream=stream)
+        if stream:
+            with answer:
+                assert list(answer)
+    assert len(server.requests) == 3
+
+
+@PROVIDER
+@STREAM
+def test_a_connection_drops_before_the_answer(provider: str, *, stream: bool) -> None:
+    with (
+        ScriptedServer([drops()]) as server,
+        pytest.raises(errors_of(provider).APIConnectionError),
+    ):
+        ask(provider, server, stream=stream)
+
+
+@PROVIDER
+def test_a_connection_drops_in_the_midst_of_a_plain_answer(provider: str) -> None:
+    errors = (errors_of(provider).APIConnectionError, httpx2.HTTPError)
+    with ScriptedServer([drops(says("Hello"), after=3)]) as server, pytest.raises(errors):
+        ask(provider, server)
+
+
+@PROVIDER
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_a_connection_drops_after_so_many_events(provider: str, after: int) -> None:
+    with ScriptedServer([drops(says("Hello there"), after=after)]) as server:
+        met = events_until_failure(provider, server)
+    # The SDK keeps pings to itself.
+    assert met == after - (provider == "anthropic" and after > 1)
+
+
+@PROVIDER
+def test_a_connection_drops_at_the_end_at_the_latest(provider: str) -> None:
+    with ScriptedServer([drops(says("Hello"), after=99), says("Hello")]) as server:
+        assert events_until_failure(provider, server) == len(events_of(provider, server))
+
+
+def events_of(provider: str, server: ScriptedServer) -> list[Any]:
+    with client_of(provider, server) as client, create(provider, client, stream=True) as events:
+        return list(events)
+
+
+def events_until_failure(provider: str, server: ScriptedServer) -> int:
+    count = 0
+    with client_of(provider, server) as client, create(provider, client, stream=True) as events:
+        try:
+            for _ in events:
+                count += 1
+        except Exception:  # noqa: BLE001 - the clients let errors of HTTP through as they are
+            return count
+    return count
+
+
+@PROVIDER
+def test_a_stream_breaks_off_with_an_error(provider: str) -> None:
+    with (
+        ScriptedServer([interrupts(says("Hello there"), after=3, message="worn out")]) as server,
+        client_of(provider, server) as client,
+        create(provider, client, stream=True) as events,
+    ):
+        if provider == "openai-responses":
+            told = list(events)
+            assert [told[-1].type, told[-1].message] == ["error", "worn out"]
+            assert [event.sequence_number for event in told] == [0, 1, 2, 3]
+        else:
+            with pytest.raises(errors_of(provider).APIError, match="worn out"):
+                list(events)
+
+
+def test_responses_may_tell_of_a_failure_by_its_status() -> None:
+    broken = interrupts(says("Hello"), after=2, message="worn out", event="response.failed")
+    with (
+        ScriptedServer([broken, broken]) as server,
+        client_of("openai-responses", server) as client,
+    ):
+        answer = create("openai-responses", client)
+        with create("openai-responses", client, stream=True) as events:
+            last = list(events)[-1]
+    assert (answer.status, answer.error.message) == ("failed", "worn out")
+    assert (last.type, last.response.status) == ("response.failed", "failed")
+
+
+@PROVIDER
+def test_a_plain_answer_that_is_interrupted_is_an_error(provider: str) -> None:
+    with (
+        ScriptedServer([interrupts(says("Hello"), after=3)]) as server,
+        pytest.raises(errors_of(provider).InternalServerError, match="Overloaded"),
+    ):
+        ask(provider, server)
+
+
+@PROVIDER
+@STREAM
+def test_the_server_stands_still_until_the_pause_ends(provider: str, *, stream: bool) -> None:
+    pause = Pause()
+    with ScriptedServer([holds(says("Hello"), pause)]) as server:
+        heard: list[Any] = []
+        asking = threading.Thread(
+            target=lambda: heard.append(ask(provider, server, stream=stream).text)
+        )
+        asking.start()
+        assert pause.reached.wait(SECONDS)
+        assert not heard
+        pause.end()
+        asking.join(SECONDS)
+    assert heard == ["Hello"]
+    assert not pause.abandoned.is_set()
+
+
+@PROVIDER
+def test_a_stream_stands_still_after_so_many_events(provider: str) -> None:
+    pause = Pause()
+    with (
+        ScriptedServer([holds(says("Hello there"), pause, after=4)]) as server,
+        client_of(provider, server) as client,
+        create(provider, client, stream=True) as events,
+    ):
+        met = [next(events) for _ in range(3)]
+        assert pause.reached.wait(SECONDS)
+        pause.end()
+        assert len(met + list(events)) > 4
+
+
+@PROVIDER
+@STREAM
+async def test_the_server_hears_of_a_client_that_gives_up(provider: str, *, stream: bool) -> None:
+    pause = Pause()
+    with ScriptedServer([holds(says("Hello"), pause, after=2 * stream)]) as server:
+        asking = asyncio.create_task(ask_async(provider, server, stream=stream))
+        assert await asyncio.to_thread(pause.reached.wait, SECONDS)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        assert await asyncio.to_thread(pause.abandoned.wait, SECONDS)
+
+
+@PROVIDER
+@STREAM
+def test_a_function_may_be_what_the_server_waits_for(provider: str, *, stream: bool) -> None:
+    events: list[str] = []
+
+    def arrive() -> None:
+        events.append("called")
+
+    with ScriptedServer([holds(says("Hello"), arrive, after=1)]) as server:
+        assert ask(provider, server, stream=stream).text == "Hello"
+    assert events == ["called"]
+
+
+@STREAM
+async def test_the_block_ends_with_answers_still_held(*, stream: bool) -> None:
+    pauses = [Pause() for _ in PROVIDERS]
+    script = {
+        provider: [holds(says("Hello"), pause, after=3 * stream)]
+        for provider, pause in zip(PROVIDERS, pauses, strict=True)
+    }
+    with ScriptedServer(script) as server:
+        asking = [
+            asyncio.create_task(ask_async(provider, server, stream=stream))
+            for provider in PROVIDERS
+        ]
+        for pause in pauses:
+            assert await asyncio.to_thread(pause.reached.wait, SECONDS)
+    met = await asyncio.gather(*asking, return_exceptions=True)
+    assert all(isinstance(each, Exception) for each in met)
+
+
+def test_nothing_is_left_running_when_the_block_ends() -> None:
+    with ScriptedServer([calls(("add", {}))] * 3) as server:
+        for provider in PROVIDERS:
+            ask(provider, server, stream=True)
+    names = {thread.name for thread in threading.enumerate()}
+    assert names.isdisjoint({"scripted-server", "scripted-answer"})
+
+
+@PROVIDER
+async def test_a_connection_serves_many_requests_and_many_clients_are_served(provider: str) -> None:
+    count = 12
+    with ScriptedServer([says("Hello")] * count) as server:
+        async with async_client_of(provider, server) as client:
+            first = [create(provider, client) for _ in range(count // 2)]
+            await asyncio.gather(*first)
+            for _ in range(count // 2):
+                await create(provider, client)
+    assert len(server.requests) == count
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses"])
+def test_openai_has_a_code_for_too_many_requests(provider: str) -> None:
+    with (
+        ScriptedServer([fails(429)]) as server,
+        pytest.raises(openai.RateLimitError) as caught,
+    ):
+        ask(provider, server)
+    assert caught.value.code == "rate_limit_exceeded"
+
+
+@PROVIDER
+def test_a_failure_may_be_held_too(provider: str) -> None:
+    pause = Pause()
+    pause.end()
+    with (
+        ScriptedServer([holds(fails(429), pause)]) as server,
+        pytest.raises(errors_of(provider).RateLimitError),
+    ):
+        ask(provider, server)
+    assert pause.reached.is_set()
