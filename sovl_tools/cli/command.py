@@ -111,15 +111,15 @@ def results() -> TextIO:
     return _RESULTS.get()
 
 
-def write(text: str) -> None:
-    """Write a result with a final newline.
+def write(text: str, *, end: str = "\n") -> None:
+    """Write a result with a final newline, or what else it is to end with.
 
     Raises:
         ClickException: there is no room for it, or another reason why it can't be written.
         BrokenPipeError: nobody reads it; click ends the program without a word.
     """
     try:
-        print(text, file=results(), flush=True)
+        print(text, end=end, file=results(), flush=True)
     except OSError as error:
         _give_up_output()
         if isinstance(error, BrokenPipeError):

@@ -15,6 +15,7 @@ COMMANDS = {
     "list": ("sovl_tools.cli.list:list_tools", "List the tools."),
     "show": ("sovl_tools.cli.show:show", "Show one tool."),
     "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
+    "chat": ("sovl_tools.cli.chat:chat", "Talk to a model that calls the tools."),
     "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
     "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
     "search": ("sovl_tools.cli.search:search", "Find the tools that a text asks for."),

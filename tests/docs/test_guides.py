@@ -33,6 +33,7 @@ PAGES = [
     REFERENCE,
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("running", "hot-reload", "authoring")),
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("migration", "formats", "search")),
+    *(REPOSITORY / "docs" / f"{name}.md" for name in ("agents", "chat")),
     REPOSITORY / "README.md",
 ]
 
@@ -45,6 +46,9 @@ def test_a_page_does_what_it_says(
 ) -> None:
     page = Document.read(path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
     actual = played(page)
     if request.config.getoption("--bless"):
         path.write_text(actual.text, encoding="utf-8")

@@ -1,0 +1,593 @@
+"""The provider ``local``: a dialogue that ends in a call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools import Agent, ToolRegistry, tool
+from sovl_tools.agent import local
+from sovl_tools.agent.events import Reply, TextDelta
+from sovl_tools.agent.messages import text_of
+from sovl_tools.model.definition import ToolDefinition
+from tests.conftest import Write, code_of, manifest_of
+from tests.validation.strategies import moderate, texts, values
+
+LEVELS = ["low", "very high"]
+
+
+def _kept(**arguments: Any) -> dict[str, Any]:
+    return arguments
+
+
+def definition(
+    name: str, properties: dict[str, Any], *required: str, **known: Any
+) -> ToolDefinition:
+    """Return a tool that returns its arguments; all are required unless some are named."""
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required or properties),
+        "additionalProperties": False,
+    }
+    known = {"function": _kept, "description": f"Do the {name}.", **known}
+    return ToolDefinition(name=name, parameters=parameters, **known)
+
+
+ADD = definition(
+    "example_tool",
+    {
+        "number1": {"type": "integer", "description": "The first number.", "maximum": 99},
+        "number2": {"type": "integer", "description": "The second number"},
+    },
+    description="A simple example tool that adds two numbers. It is small.",
+    activation_phrases=("add numbers",),
+)
+PAINT = definition(
+    "paint",
+    {
+        "color": {"type": "string", "description": "Which color?"},
+        "level": {"enum": LEVELS, "default": "low"},
+        "is_glossy": {"type": "boolean"},
+        "coats": {"type": "integer", "default": 1},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "color",
+    "level",
+    title="Paint a wall",
+    activation_phrases=("brush the wall",),
+)
+
+
+def agent_with(*tools: Any, **options: Any) -> Agent:
+    registry = ToolRegistry()
+    for each in tools:
+        registry.register(each)
+    return Agent(tools=registry, provider="local", **options)
+
+
+def called(reply: Reply) -> Any:
+    """Return the arguments of the one call of a turn."""
+    (call,) = reply.calls
+    return json.loads(call.arguments)
+
+
+def said(agent: Agent, *texts_: str) -> Reply:
+    """Return the answer to the last of some texts, said one after the other."""
+    return [agent.chat_sync(text) for text in texts_][-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "add 5 and 3",
+        "Add numbers: 5, 3.",
+        "please add 5 and 3 for me",
+        "example_tool number1=5 number2=3",
+        "call example_tool with number2: 3, number1: 5",
+        'example_tool {"number1": 5, "number2": 3}',
+        'add numbers {"x": 1} {"number1": 5} number2 = 3',
+        'add numbers number1="5" number2:3',
+        "add {oops} 5 and 3",
+    ],
+)
+def test_arguments_in_the_text_are_taken(text: str) -> None:
+    reply = said(agent_with(ADD, PAINT), text)
+    assert called(reply) == {"number1": 5, "number2": 3}
+    assert json.loads(reply) == {"number1": 5, "number2": 3}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "add 5",
+        "add 1 2 3",
+        "add 1,500 and 3",
+        "add 5.5 and 3",
+        "add 007 and 3",
+        "add 2026-11-22 and 3",
+        'add "5 and 3"',
+        "add 500 and 3",
+    ],
+)
+def test_numbers_are_not_guessed(text: str) -> None:
+    reply = said(agent_with(ADD, PAINT), text)
+    assert reply.calls == ()
+    assert "number1 (a whole number): The first number." in reply
+
+
+def test_a_tool_is_proposed_and_its_arguments_asked_for_one_by_one() -> None:
+    agent = agent_with(ADD, PAINT)
+    assert said(agent, "add numbers") == (
+        "example_tool: A simple example tool that adds two numbers.\n"
+        "number1 (a whole number): The first number."
+    )
+    assert said(agent, "5") == "number2 (a whole number): The second number?"
+    assert called(said(agent, "3")) == {"number1": 5, "number2": 3}
+
+
+def test_what_a_tool_takes_beside_is_named_with_its_defaults() -> None:
+    agent = agent_with(PAINT)
+    assert said(agent, "brush the wall") == (
+        "paint (Paint a wall): Do the paint.\n"
+        "Optional, as key=value: is_glossy, coats (1 by default), tags.\n"
+        "color (a text): Which color?"
+    )
+    assert said(agent, "red") == 'level (one of low, very high; say default for "low")?'
+    assert called(said(agent, "default")) == {"color": "red", "level": "low"}
+
+
+def test_an_unfit_answer_is_told_in_a_sentence_and_asked_again() -> None:
+    agent = agent_with(ADD, PAINT)
+    assert said(agent, "add numbers", "five") == (
+        'number1: must be an integer, not the string "five".\n'
+        "number1 (a whole number): The first number."
+    )
+    assert said(agent, "500").startswith("number1: must be at most 99, not 500.\n")
+    assert said(agent, "7").startswith("number2")
+    agent = agent_with(PAINT)
+    reply = said(agent, "brush the wall", "red", "hihg")
+    assert reply.startswith('level: must be one of "low", "very high", not "hihg"')
+    assert called(said(agent, "Very High")) == {"color": "red", "level": "very high"}
+
+
+@pytest.mark.parametrize("word", ["never mind", "Cancel!", "stop"])
+def test_the_user_can_leave_off(word: str) -> None:
+    agent = agent_with(ADD)
+    assert said(agent, "add numbers", word) == "All right, example_tool is not called."
+    assert "No tool fits" in said(agent, "5")
+
+
+def test_a_word_that_would_end_it_can_be_given_in_quotes() -> None:
+    agent = agent_with(PAINT)
+    assert called(said(agent, 'paint level="low"', '"stop"')) == {"color": "stop", "level": "low"}
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('paint "dark red" low', {"color": "dark red", "level": "low"}),
+        ("paint with color=“red” at level low", {"color": "“red”", "level": "low"}),
+        ("brush the wall: dark red, very high", {"color": "dark red, very high"}),
+        ("paint 'red' VERY high coats=2", {"color": "red", "level": "very high", "coats": 2}),
+        (
+            "paint color: dark red, level=low is_glossy=yes tags: a, b",
+            {"color": "dark red", "level": "low", "is_glossy": True, "tags": ["a", "b"]},
+        ),
+        ('paint «red» low tags=["a", "b"]', {"color": "red", "level": "low", "tags": ["a", "b"]}),
+        ('paint "color=blue" low', {"color": "color=blue", "level": "low"}),
+        (r'paint "a \"b\"" low', {"color": 'a "b"', "level": "low"}),
+        ("paint color=red level=low color=blue", {"color": "red", "level": "low"}),
+    ],
+)
+def test_texts_choices_and_lists_are_found(text: str, arguments: dict[str, Any]) -> None:
+    agent = agent_with(PAINT, ADD)
+    reply = said(agent, text)
+    if "level" not in arguments:
+        reply = said(agent, "low")
+        arguments = {**arguments, "level": "low"}
+    assert called(reply) == arguments
+
+
+def test_a_list_that_is_no_json_is_told() -> None:
+    reply = said(agent_with(PAINT), "paint 'red' low tags=[a, b")
+    assert 'tags: must be an array, not the string "[a, b"' in reply
+
+
+def test_optional_arguments_are_taken_if_all_are_there() -> None:
+    scale = definition(
+        "scale", {"a": {"type": "number"}, "b": {"type": "number"}, "c": {"type": "number"}}, "a"
+    )
+    agent = agent_with(scale)
+    assert called(said(agent, "scale 5")) == {"a": 5}
+    assert called(said(agent, "scale 5 by 2 and 0.5")) == {"a": 5, "b": 2, "c": 0.5}
+    assert said(agent, "scale 5 by 2").calls == ()
+
+
+def test_two_quoted_texts_for_one_parameter_are_not_guessed() -> None:
+    assert "color (a text)" in said(agent_with(PAINT), "paint 'red' 'blue' low")
+
+
+def test_a_choice_that_two_parameters_have_is_not_guessed() -> None:
+    units = {"enum": ["mile", "metre"]}
+    convert = definition("convert", {"source": units, "target": units, "size": {"enum": [1, "mm"]}})
+    agent = agent_with(convert)
+    reply = said(agent, "convert mile to metre mm")
+    assert reply.endswith("source (one of mile, metre)?")
+    assert called(said(agent, "mile", "metre")) == {
+        "source": "mile", "target": "metre", "size": "mm",
+    }  # fmt: skip
+
+
+def test_several_arguments_can_be_given_in_one_answer() -> None:
+    agent = agent_with(ADD)
+    assert called(said(agent, "add numbers", "number2=3, number1=5")) == {
+        "number1": 5, "number2": 3,
+    }  # fmt: skip
+    assert called(said(agent, "add numbers", '{"number1": 5, "number2": 3}')) == {
+        "number1": 5, "number2": 3,
+    }  # fmt: skip
+
+
+def test_an_object_is_a_value_where_one_is_asked_for() -> None:
+    parameters: dict[str, Any] = {"name": {"type": "string"}, "where": {"type": "object"}}
+    agent = agent_with(definition("find", parameters))
+    assert called(said(agent, "find name=x", '{"name": "y"}')) == {
+        "name": "x", "where": {"name": "y"},
+    }  # fmt: skip
+
+
+def test_the_phrase_of_the_most_words_counts() -> None:
+    note = definition("write_note", {}, activation_phrases=("add a note",))
+    agent = agent_with(ADD, note, definition("add", {}), definition("note", {}))
+    assert said(agent, "please add a note").calls[0].name == "write_note"
+    assert said(agent, "please add it").calls[0].name == "add"
+
+
+def test_half_of_a_surrogate_pair_is_no_obstacle() -> None:
+    assert called(said(agent_with(PAINT), "paint low", "\ud800")) == {"color": "?", "level": "low"}
+
+
+def test_a_key_that_is_no_parameter_is_told() -> None:
+    agent = agent_with(ADD)
+    reply = said(agent, 'add numbers {"number1": 5, "number2": 3, "numbr3": 1}')
+    assert "numbr3: is not a parameter" in reply
+    assert reply.endswith("Shall I call example_tool(number1=5, number2=3)? (yes or no)")
+    assert called(said(agent, "yes")) == {"number1": 5, "number2": 3}
+
+
+def test_an_unfit_argument_of_the_first_text_is_told_and_asked_for() -> None:
+    agent = agent_with(PAINT)
+    reply = said(agent, "paint color=red level=low coats=many")
+    assert 'coats: must be an integer, not the string "many"' in reply
+    assert called(said(agent, "3")) == {"color": "red", "level": "low", "coats": 3}
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer", "value"),
+    [
+        ({"type": "number"}, "2.5", 2.5),
+        ({"type": "boolean"}, "no", False),
+        ({"type": "boolean"}, "TRUE", True),
+        ({"type": "array", "items": {"type": "integer"}}, "1, 2", [1, 2]),
+        ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", [1, 2]),
+        ({"type": "array", "items": {"type": "string"}}, "red", ["red"]),
+        ({"type": "object"}, '{"a": 1}', {"a": 1}),
+        ({"type": ["integer", "null"]}, "null", None),
+        ({"type": "string"}, "yes", "yes"),
+        ({"type": "string"}, '""', ""),
+        ({"type": "string"}, '"a', '"a'),
+        ({"type": "string"}, '"a" and "b"', '"a" and "b"'),
+        ({"type": "string"}, "x=1", "x=1"),
+        ({"type": "string"}, "5", "5"),
+        ({"enum": [1, 2]}, "2", 2),
+        ({"enum": [True, " a"]}, "a", " a"),
+        ({"$ref": "#/properties/other"}, "7", 7),
+        (True, "any", "any"),
+    ],
+)
+def test_an_answer_is_read_as_its_schema_says(schema: Any, answer: str, value: Any) -> None:
+    made = definition("ask", {"what": schema, "other": {"type": "integer"}}, "what")
+    assert called(said(agent_with(made), "ask", answer)) == {"what": value}
+
+
+def test_constraints_on_all_arguments_together_are_told() -> None:
+    parameters = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        "required": [],
+        "maxProperties": 1,
+    }
+    pick = ToolDefinition("pick", "Pick one.", parameters, _kept)
+    reply = said(agent_with(pick), "pick a=1 b=2")
+    assert reply.startswith("pick: Pick one.\n")
+    assert "pick can't be called like this: must have at most 1 entry, not 2 entries" in reply
+    assert called(said(agent_with(pick), "pick a=1")) == {"a": 1}
+
+
+@pytest.mark.parametrize("text", ["hello", "Help!", "what can you do?", "  "])
+def test_a_greeting_is_answered_with_the_tools(text: str) -> None:
+    reply = said(agent_with(ADD, PAINT), text)
+    assert reply == (
+        "These tools are here:\n"
+        "- example_tool: A simple example tool that adds two numbers.\n"
+        "- paint: Do the paint.\n"
+        'Say what is to be done, such as "add numbers", or the name of a tool; I ask for what it '
+        "needs."
+    )
+
+
+def test_of_many_tools_the_first_are_listed() -> None:
+    many = [definition(f"tool_{number:02}", {}) for number in range(25)]
+    reply = said(agent_with(*many), "hello")
+    assert "- tool_19: Do the tool_19." in reply
+    assert "tool_20" not in reply
+    assert "- and 5 more" in reply
+    assert "such as" not in reply
+
+
+def test_without_tools_that_is_what_is_said() -> None:
+    assert said(agent_with(), "hello") == "There are no tools to call."
+    assert said(agent_with(), "paint it") == "There are no tools to call."
+
+
+def test_what_no_tool_is_for_is_told() -> None:
+    reply = said(agent_with(ADD, PAINT), "sing me something")
+    assert reply.startswith("No tool fits that. There are, for example:\n- example_tool: ")
+    reply = said(agent_with(ADD, PAINT), "please fly me to the moon")
+    assert reply.startswith("No tool fits that. There are, for example:\n- example_tool: ")
+    reply = said(agent_with(ADD, PAINT), "every simple song about spring flowers")
+    assert reply.startswith("No tool fits that. The nearest are:\n- example_tool: ")
+    assert "- paint" not in reply
+
+
+def test_a_tool_that_words_alone_have_found_is_not_called_unasked() -> None:
+    sweep = definition("sweep_floor", {})
+    agent = agent_with(sweep, ADD)
+    reply = said(agent, "the floor is dirty")
+    assert reply == "sweep_floor: Do the sweep_floor.\nShall I call sweep_floor()? (yes or no)"
+    assert said(agent, "no") == "All right, sweep_floor is not called."
+    assert called(said(agent, "the floor is dirty", "yes")) == {}
+    assert called(said(agent, "sweep_floor")) == {}
+    assert called(said(agent, "the floor is dirty", "add 5 and 3")) == {"number1": 5, "number2": 3}
+
+
+def test_a_destructive_tool_that_words_have_found_is_not_called_unasked() -> None:
+    wipe = definition(
+        "wipe_disk", {"number": {"type": "integer"}}, annotations={"destructive": True}
+    )
+    agent = agent_with(wipe)
+    assert said(agent, "the disk 5").endswith("Shall I call wipe_disk(number=5)? (yes or no)")
+    assert called(said(agent, "ok")) == {"number": 5}
+
+
+def test_while_something_is_asked_for_another_tool_can_be_named() -> None:
+    agent = agent_with(ADD, PAINT)
+    assert said(agent, "add numbers", "brush the wall").startswith("paint (Paint a wall)")
+    assert said(agent, "paint 'red'", "add numbers").startswith("example_tool")
+    agent.messages.clear()
+    assert said(agent, "paint", "add numbers").startswith("level")  # a color may be called so
+
+
+def test_results_are_shown_as_texts() -> None:
+    long = {"key": "x" * 100, "other": [1, 2]}
+    results: list[Any] = ["a text", {"a": 1}, long, json.dumps(long)[:-1], None, "", "[" * 90, 1.5]
+
+    def give(index: int) -> Any:
+        """Give something."""
+        return results[index]
+
+    agent = agent_with(give)
+    shown = [str(said(agent, f"give {index}")) for index in range(len(results))]
+    assert shown == [
+        "a text", '{"a": 1}', json.dumps(long, indent=2), json.dumps(long)[:-1], "null",
+        "Done, without a result.", "[" * 90, "1.5",
+    ]  # fmt: skip
+
+
+def test_a_text_that_looks_like_json_stays_as_it_is() -> None:
+    odd = '{"a":1,"a":' + "2" * 90 + "}"
+
+    def give() -> str:
+        """Give something."""
+        return odd
+
+    assert said(agent_with(give), "give") == odd
+
+
+def test_an_error_is_shown_in_its_words() -> None:
+    def divide(number: int) -> float:
+        """Divide by a number."""
+        return 1 / number
+
+    assert "division by zero" in said(agent_with(divide), "divide 0")
+
+
+def test_a_tool_that_has_gone_is_missed(write: Write, tmp_path: Path) -> None:
+    folder = write("echo")
+    agent = Agent(tools=str(tmp_path / "tools"), provider="local")
+    assert said(agent, "echo") == "echo: Say something.\ntext (a text): What to say."
+    (folder / "echo.json").unlink()
+    (folder / "echo.py").unlink()
+    folder.rmdir()
+    agent.tools.reload()
+    assert said(agent, "hi").startswith("echo can't be called any more: ")
+
+
+def test_a_tool_that_has_changed_is_asked_about_as_it_is(write: Write, tmp_path: Path) -> None:
+    write("echo")
+    agent = Agent(tools=str(tmp_path / "tools"), provider="local")
+    said(agent, "echo")
+    manifest = manifest_of("echo")
+    properties = {"words": {"type": "string", "description": "What to say."}}
+    manifest["parameters"] = {
+        **manifest["parameters"],
+        "properties": properties,
+        "required": ["words"],
+    }
+    write("echo", manifest, code_of("echo").replace("text", "words"))
+    agent.tools.reload()
+    assert said(agent, "hi").startswith("echo has changed and takes no text.\nwords (a text)")
+    assert called(said(agent, "hi")) == {"words": "hi"}
+
+
+def test_what_it_waits_for_is_saved_with_the_conversation(tmp_path: Path) -> None:
+    first, second = agent_with(ADD), agent_with(ADD)
+    said(first, "add numbers", "5")
+    first.save(tmp_path / "chat.json")
+    second.restore(tmp_path / "chat.json")
+    assert called(said(second, "3")) == {"number1": 5, "number2": 3}
+
+
+@moderate
+@given(items=values, text=texts)
+def test_a_conversation_that_waits_for_nonsense_is_begun_anew(items: Any, text: str) -> None:
+    agent = agent_with(ADD)
+    agent.messages = [
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "content": "y", "provider": "local", "items": items},
+    ]
+    assert said(agent, text)
+
+
+def test_a_conversation_with_another_provider_goes_on() -> None:
+    agent = agent_with(ADD)
+    agent.messages = [
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "content": "y", "provider": "openai", "items": [{"tool": "z"}]},
+    ]
+    assert called(said(agent, "add 5 and 3")) == {"number1": 5, "number2": 3}
+
+
+def test_only_tools_that_are_offered_are_called() -> None:
+    agent = agent_with(ADD, PAINT)
+    reply = agent.chat_sync("add 5 and 3", tools=["paint"])
+    assert reply.calls == ()
+    assert "example_tool" not in reply
+    assert "paint" not in agent.chat_sync("brush the wall", tools=["example_tool"])
+    said(agent, "add numbers", "5")
+    reply = agent.chat_sync("3", tools=["paint"])
+    assert reply == "example_tool can't be called in this turn."
+    assert called(said(agent, "3")) == {"number1": 5, "number2": 3}
+
+
+def test_a_choice_of_no_tool_is_respected() -> None:
+    agent = agent_with(ADD)
+    reply = agent.chat_sync("add 5 and 3", tool_choice="none")
+    assert reply.calls == ()
+    assert "example_tool(number1=5, number2=3)" in reply
+    assert called(said(agent, "yes")) == {"number1": 5, "number2": 3}
+
+
+def test_a_choice_of_a_tool_is_respected() -> None:
+    agent = agent_with(ADD, PAINT)
+    assert called(agent.chat_sync("5 and 3", tool_choice="example_tool")) == {
+        "number1": 5, "number2": 3,
+    }  # fmt: skip
+    said(agent, "paint")
+    assert agent.chat_sync("red", tool_choice="example_tool").startswith("example_tool: ")
+    assert agent.chat_sync("5", tool_choice="example_tool").startswith("number2")
+    for _ in range(2):
+        reply = agent.chat_sync("hello", tools=["paint"], tool_choice="example_tool")
+        assert reply == "example_tool can't be called in this turn."
+        agent.messages.clear()
+
+
+def test_a_choice_of_any_tool_takes_the_nearest() -> None:
+    sweep = definition("sweep_floor", {})
+    agent = agent_with(sweep)
+    assert called(agent.chat_sync("the floor", tool_choice="required")) == {}
+    assert called(agent.chat_sync("whatever", tool_choice="required")) == {}
+    agent.tools.register(ADD)
+    assert agent.chat_sync("whatever", tool_choice="required").calls == ()
+
+
+def test_the_search_of_large_registries_is_never_called() -> None:
+    many = [definition(f"tool_{number:02}", {"n": {"type": "integer"}}) for number in range(9)]
+    agent = agent_with(ADD, *many, max_tools=2)
+    assert called(said(agent, "add 5 and 3")) == {"number1": 5, "number2": 3}
+    assert said(agent, "search_tools query=x").calls == ()
+    reply = said(agent, "add numbers number1=x", "y", "z", "w", "5")
+    assert reply.startswith("number2")
+    assert called(said(agent, "3")) == {"number1": 5, "number2": 3}
+
+
+def test_a_dynamic_part_that_fails_is_told() -> None:
+    failing: list[bool] = []
+
+    def names() -> list[str]:
+        if failing and failing.pop():
+            raise ValueError("the register is closed")
+        return ["Ada"]
+
+    @tool(params={"who": {"type": "string", "enum": names}})
+    def greet(who: str) -> str:
+        """Greet somebody."""
+        return f"Hello, {who}."
+
+    agent = agent_with(ADD, greet)
+    failing[:] = [True, False]
+    reply = said(agent, "greet")
+    assert reply.startswith("greet can't be called just now: ")
+    assert "the register is closed" in reply
+    assert said(agent, "greet").endswith("who (one of Ada)?")
+    failing[:] = [True, False]
+    assert said(agent, "Ada").startswith("greet can't be called any more: ")
+    assert said(agent, "greet Ada") == "Hello, Ada."
+
+
+async def test_text_streams_in_a_few_pieces() -> None:
+    agent = agent_with(ADD, PAINT)
+    pieces = [event.text async for event in agent.stream("hello") if isinstance(event, TextDelta)]
+    assert 1 < len(pieces) < 9
+    assert "".join(pieces) == text_of(agent.messages[-1]["content"])
+    assert [type(event).__name__ for event in agent.stream("add 5 and 3")] == [
+        "ToolStarted", "ToolFinished", "RoundFinished",
+        "TextDelta", "TextDelta", "TextDelta", "TextDelta", "TextDelta", "RoundFinished",
+        "TurnFinished",
+    ]  # fmt: skip
+
+
+def test_a_stream_without_its_end_is_no_answer() -> None:
+    draft = local.draft()
+    assert draft.feed("half") == "half"
+    with pytest.raises(ConnectionError, match="ended before"):
+        draft.answer()
+
+
+def _all_names(agent: Agent) -> Iterator[str]:
+    for message in agent.messages:
+        yield from (call["name"] for call in message.get("calls", ()))
+
+
+@moderate
+@given(
+    lines=st.lists(texts | st.sampled_from(["add numbers", "paint", "yes", "5", "no"]), max_size=8)
+)
+def test_any_conversation_has_answers_and_calls_that_fit(lines: list[str]) -> None:
+    agent = agent_with(ADD, PAINT)
+    for line in lines:
+        assert said(agent, line)
+    assert all(not each["is_error"] for each in agent.messages if each["role"] == "tool")
+    assert json.loads(json.dumps(agent.messages)) == agent.messages
+    assert set(_all_names(agent)) <= {"example_tool", "paint"}
+
+
+@moderate
+@given(first=st.integers(-(10**9), 99), second=st.integers() | st.sampled_from([0, -1]))
+def test_any_two_numbers_are_added(first: int, second: int) -> None:
+    reply = said(agent_with(ADD, PAINT), f"add {first} and {second}, please")
+    assert called(reply) == {"number1": first, "number2": second}
+
+
+@moderate
+@given(color=st.text(max_size=20), level=st.sampled_from(LEVELS))
+def test_any_text_can_be_given_in_quotes(color: str, level: str) -> None:
+    text = f"paint {json.dumps(color, ensure_ascii=False)} level={json.dumps(level)}"
+    assert called(said(agent_with(PAINT, ADD), text)) == {"color": color, "level": level}

@@ -1,0 +1,564 @@
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.cli.lines import Terminal, _attentive, history_path
+from sovl_tools.cli.main import group
+from sovl_tools.cli.slash import notice
+from sovl_tools.cli.transcript import harmless
+from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.reporting.plain import is_unsafe
+from sovl_tools.testing import ScriptedServer, calls, drops, fails, refuses, says
+from tests.cli.sessions import CTRL_C, CTRL_D, UP, Session, session
+from tests.conftest import (
+    REPOSITORY,
+    Done,
+    Run,
+    Write,
+    clean_environment,
+    code_of,
+    manifest_of,
+)
+from tests.reporting.findings import WRONG
+from tests.validation.strategies import moderate
+
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY", "OPENAI_MODEL", "NO_COLOR")
+ADD = {
+    "name": "add",
+    "description": "Add two numbers.",
+    "activation_phrases": ["sum up"],
+    "tags": ["math"],
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "a": {"type": "integer", "description": "The first."},
+            "b": {"type": "integer", "description": "The second."},
+        },
+        "required": ["a", "b"],
+    },
+}
+ADDING = "def add(a: int, b: int) -> int:\n    print('adding')\n    return a + b\n"
+
+Chat = Callable[..., Done]
+
+
+@pytest.fixture(autouse=True)
+def _unset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for key in KEYS:
+        monkeypatch.delenv(key, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def add(write: Write) -> Path:
+    return write("add", ADD, ADDING)
+
+
+@pytest.fixture
+def chat(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> Iterator[Chat]:
+    """Run ``sovl-tools chat`` in this process, with lines for its standard input."""
+    monkeypatch.chdir(tmp_path)
+    logger = logging.getLogger("sovl_tools")
+    known = logger.handlers[:], logger.propagate, logger.level
+
+    def command(
+        *said: str, options: tuple[str, ...] = ("--provider", "local"), **more: Any
+    ) -> Done:
+        text = "".join(f"{line}\n" for line in said)
+        monkeypatch.setattr(sys, "stdin", more.get("stdin", io.StringIO(text)))
+        with pytest.raises(SystemExit) as ended:
+            group.main([*more.get("before", ()), "chat", "--no-entry-points", *options])
+        out, err = capfd.readouterr()
+        return Done(int(str(ended.value.code)), out, err)
+
+    yield command
+    logger.handlers[:], logger.propagate = known[:2]
+    logger.setLevel(known[2])
+
+
+@pytest.mark.usefixtures("add")
+def test_answers_are_all_that_is_on_the_standard_output(chat: Chat) -> None:
+    done = chat("add 5 and 3")
+    assert (done.code, done.out) == (0, "8\n")
+    assert done.err == "→ add(a=5, b=3)\nadding\n← 8\n"
+    assert "\x1b" not in done.err
+
+
+@pytest.mark.usefixtures("add")
+def test_a_pipe_can_be_used_in_scripts(run: Run) -> None:
+    done = run("chat", "--provider", "local", stdin="add 5 and 3")
+    assert (done.code, done.out) == (0, "8\n")
+
+
+@pytest.mark.usefixtures("add")
+def test_a_dialogue_can_be_piped(chat: Chat) -> None:
+    done = chat("sum up", "", "five", "5", "3")
+    assert done.out.splitlines() == [
+        "add: Add two numbers.",
+        "a (a whole number): The first.",
+        'a: must be an integer, not the string "five".',
+        "a (a whole number): The first.",
+        "b (a whole number): The second.",
+        "8",
+    ]
+
+
+@pytest.mark.usefixtures("add")
+def test_quiet_leaves_calls_out(chat: Chat) -> None:
+    assert chat("add 5 and 3", before=["-q"]).err == "adding\n"
+
+
+@pytest.mark.usefixtures("add")
+def test_without_an_input_there_is_nothing_to_say(chat: Chat) -> None:
+    assert chat().out == ""
+    assert chat(stdin=None) == Done(0, "", "")
+
+
+@pytest.mark.usefixtures("add")
+def test_an_input_that_is_not_utf_8_is_said_as_far_as_it_is(chat: Chat) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(b"add 5 and 3 \xff\n"), encoding="utf-8")
+    assert chat(stdin=stdin).out == "8\n"
+
+
+def test_a_failing_tool_is_shown_in_its_words(write: Write, chat: Chat) -> None:
+    write("echo", code="def echo(text):\n    raise ValueError('line one\\n\\x1b[31mred')\n")
+    done = chat("echo text=hi")
+    assert done.code == 0
+    assert done.err.startswith('→ echo(text="hi")\n← error: ')
+    assert "\\x1b[31mred" in done.err
+    assert "\x1b" not in done.out + done.err
+
+
+def test_a_destructive_tool_is_not_called_where_nobody_can_be_asked(
+    write: Write, chat: Chat
+) -> None:
+    write("echo", manifest_of("echo", annotations={"destructive": True}))
+    done = chat("echo text=hi")
+    assert "did not approve of this call: nobody can be asked, as the input is no terminal" in (
+        done.out
+    )
+
+
+@pytest.mark.usefixtures("add")
+def test_tools_are_listed_and_found(write: Write, chat: Chat) -> None:
+    write("echo")
+    everything, found, nothing = (chat(each).out for each in ("/tools", "/tools sum", "/tools xyz"))
+    assert everything.splitlines() == [
+        "NAME  CATEGORY  TAGS  DESCRIPTION",
+        "add             math  Add two numbers.",
+        "echo                  Say something.",
+    ]
+    assert "echo" not in found
+    assert nothing == "no tool has a word of that\n"
+
+
+@pytest.mark.usefixtures("add")
+def test_help_lists_every_command(chat: Chat) -> None:
+    shown = chat("/help").out
+    for name in ("/tools [WORDS]", "/reload", "/save [FILE]", "/load FILE", "/clear", "/quit"):
+        assert f"{name} " in shown
+
+
+@pytest.mark.usefixtures("add")
+def test_quit_leaves_what_follows_unsaid(chat: Chat) -> None:
+    assert chat("/quit", "add 5 and 3") == Done(0, "", "")
+
+
+@pytest.mark.usefixtures("add")
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("/tols", "there is no command '/tols'; did you mean 'tools'?"),
+        ("/", "there is no command '/'; /help lists the commands"),
+        ("/clear all", "/clear takes nothing, not 'all'"),
+        ("/load", "/load needs the name of a file"),
+        ("/load nowhere.json", "'nowhere.json' can't be loaded: No such file or directory"),
+        ("/load text.txt", "'text.txt' can't be loaded: Expecting value"),
+        ("/save text.txt", "'text.txt' is already there and holds no conversation"),
+        ("/save no/where.json", "'no/where.json' can't be written: No such file or directory"),
+    ],
+)
+def test_a_command_that_fails_says_why_and_the_chat_goes_on(
+    line: str, words: str, chat: Chat, tmp_path: Path
+) -> None:
+    (tmp_path / "text.txt").write_text("precious")
+    done = chat(line, "add 5 and 3")
+    assert done.code == 1
+    assert done.out == "8\n"
+    assert done.err.startswith(words)
+    assert (tmp_path / "text.txt").read_text() == "precious"
+
+
+@pytest.mark.usefixtures("add")
+def test_a_conversation_is_saved_loaded_and_cleared(chat: Chat, tmp_path: Path) -> None:
+    done = chat("sum up", "5", "/save it.json", "/save it.json", "/clear", "3")
+    assert done.code == 0
+    assert done.out.count("4 messages saved in it.json\n") == 2
+    assert "this is a new conversation\nNo tool fits that." in done.out
+    assert chat("/load it.json", "3").out == "4 messages loaded from it.json\n8\n"
+    assert chat("/save").out.startswith("0 messages saved in chat-20")
+    (saved,) = tmp_path.glob("chat-*.json")
+    assert json.loads(saved.read_text()) == []
+
+
+def test_what_becomes_of_the_tools_is_told(write: Write, chat: Chat, tmp_path: Path) -> None:
+    write("echo")
+
+    def said() -> Iterator[str]:
+        write("hello", code=code_of("hello"))
+        yield "/reload\n"
+        yield "hello text=you\n"
+        write("hello", code="def hello(text) -> str\n")
+        yield "/reload\n"
+        yield "hello text=still\n"
+        yield "/reload\n"
+
+    class Lines(io.StringIO):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lines = said()
+
+        def readline(self, *_: Any) -> str:  # type: ignore[override]
+            return next(self.lines, "")
+
+    done = chat(stdin=Lines())
+    *others, last = done.out.splitlines()
+    assert [each for each in others if each != "nothing has changed"] == ["you", "still"]
+    assert last == "nothing has changed"
+    assert "tools: added hello\n" in done.err
+    assert "tools: rejected hello (the version before stays): " in done.err
+
+
+CHANGES = [
+    (CatalogChange(added=("a", "b")), "tools: added a, b"),
+    (CatalogChange(updated=("a",), removed=("z",)), "tools: updated a, removed z"),
+    (
+        CatalogChange(rejected=("a", "x"), diagnostics=(WRONG,)),
+        f"tools: rejected a (the version before stays), rejected x: {WRONG}",
+    ),
+    (CatalogChange(added=tuple("abcdefg")), "tools: added a, b, c, d, e and 2 more"),
+    (CatalogChange(diagnostics=(WRONG,)), ""),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), CHANGES, ids=range(len(CHANGES)))
+def test_a_notice_is_one_line(change: CatalogChange, words: str) -> None:
+    assert notice(change, {"a", "b"}) == words
+
+
+@moderate
+@given(text=st.text())
+def test_no_text_can_do_anything_to_the_terminal(text: str) -> None:
+    shown = harmless(text)
+    assert not any(is_unsafe(letter) for letter in shown if letter not in "\n\t")
+    assert shown.count("\n") == text.count("\n")
+
+
+def openai_of(server: ScriptedServer) -> tuple[str, ...]:
+    return ("--model", "any", "--base-url", server.openai_url)
+
+
+@pytest.mark.usefixtures("add")
+def test_a_model_streams_its_answer_and_calls_tools(chat: Chat) -> None:
+    script = [
+        calls(("add", {"a": 5, "b": 3}), text="Let me see."),
+        says("It is 8.\nIs that \x1b[31mall?"),
+        says("Bye."),
+    ]
+    with ScriptedServer(script) as server:
+        done = chat("5 and 3?", "Yes.", options=(*openai_of(server), "--system", "Be short."))
+        first = server.requests[0].body
+    assert done == Done(
+        0,
+        "Let me see.\nIt is 8.\nIs that \\x1b[31mall?\nBye.\n",
+        "→ add(a=5, b=3)\nadding\n← 8\n",
+    )
+    assert first["messages"][0] == {"role": "system", "content": "Be short."}
+    assert first["stream"] is True
+
+
+@pytest.mark.usefixtures("add")
+def test_a_call_that_makes_no_sense_is_shown_as_it_is(chat: Chat) -> None:
+    script = [calls(("add", '{"a": 5,'), ("nothing", "[1]")), says("Sorry.")]
+    with ScriptedServer(script) as server:
+        done = chat("5 and 3?", options=openai_of(server))
+    assert '→ add({"a": 5,)\n→ nothing([1])\n← error: ' in done.err
+    assert done.out == "Sorry.\n"
+
+
+@pytest.mark.usefixtures("add")
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (fails(401, "no such key", headers={}), "no such key; set OPENAI_API_KEY"),
+        (
+            fails(429, "slow down", headers={"retry-after": "7", "x-should-retry": "false"}),
+            "slow down; try again in 7 s",
+        ),
+        (fails(529, "busy", headers={"x-should-retry": "false"}), "busy; try again later"),
+        (fails(400, "what\nis that"), "what is that"),
+        (drops(says("half of it all"), after=4), "; look at the network"),
+        (refuses("I would rather not."), "I would rather not."),
+        (says("cut", cut=True), "the answer was cut off"),
+        (says(""), "the model said nothing"),
+    ],
+    ids=["key", "limit", "busy", "bad", "dropped", "refused", "cut", "empty"],
+)
+def test_an_error_of_the_provider_is_one_line_and_the_chat_goes_on(
+    reply: Any, words: str, chat: Chat
+) -> None:
+    with ScriptedServer([reply, says("Here I am.")]) as server:
+        done = chat("Hello?", "Hello?", options=openai_of(server))
+    assert done.code == 1
+    assert done.out.endswith("Here I am.\n")
+    assert words in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("add")
+def test_a_defect_is_one_line_too(chat: Chat) -> None:
+    document = {"role": "user", "content": [{"type": "image"}]}
+    Path("odd.json").write_text(json.dumps([document]))
+    with ScriptedServer([], strict=False) as server:
+        done = chat("/load odd.json", "Hello?", options=openai_of(server))
+    assert done.code == 1
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.usefixtures("add")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--provider", "openai"), "OPENAI_API_KEY"),
+        (("--provider", "nobody"), "'nobody' is not one of"),
+        (("--tools", "nowhere"), "there is no 'nowhere'"),
+    ],
+)
+def test_who_can_not_be_asked_is_misuse(options: tuple[str, ...], words: str, chat: Chat) -> None:
+    done = chat("Hello?", options=options)
+    assert done.code == 2
+    assert words in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.usefixtures("add")
+def test_a_missing_sdk_is_misuse(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    done = chat("Hello?", options=("--provider", "openai"))
+    assert (done.code, done.out) == (2, "")
+    assert "install sovl-tools[openai]" in done.err
+
+
+def test_ctrl_c_ends_what_is_piped(write: Write, chat: Chat) -> None:
+    code = "import signal\n\nasync def echo(text):\n    signal.raise_signal(signal.SIGINT)\n"
+    write("echo", code=code)
+    done = chat("echo text=one", "echo text=two")
+    assert done.code == 1
+    assert done.err == '→ echo(text="one")\n\nAborted!\n'
+
+
+@pytest.mark.usefixtures("add")
+def test_a_reader_that_leaves_ends_the_chat(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "sovl_tools", "-q", "chat", "--provider", "local"],
+        cwd=tmp_path,
+        env=clean_environment(),
+        input=b"hello\nadd 5 and 3\n",
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_line_that_nobody_types_is_not_interrupted() -> None:
+    assert not Terminal(None).interject("news")
+
+
+def test_typing_works_without_timers(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    with _attentive():
+        assert signal.getsignal(signal.SIGALRM) is not before
+    monkeypatch.delattr(signal, "setitimer")
+    with _attentive():
+        assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_the_history_is_kept_where_the_state_of_programs_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert history_path() == tmp_path / "state" / "sovl-tools" / "chat_history"
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert history_path() == tmp_path / ".local" / "state" / "sovl-tools" / "chat_history"
+
+
+def started(talk: Session) -> Session:
+    talk.await_text("Ctrl-D leaves\n> ")
+    return talk
+
+
+@pytest.mark.usefixtures("add")
+def test_a_session_on_a_terminal(write: Write, tmp_path: Path) -> None:
+    with session(tmp_path, "chat", "--provider", "local") as talk:
+        assert "1 tool; local answers" in talk.await_text("/help lists the commands")
+        started(talk)
+        talk.type("hello")
+        talk.await_text("- add: Add two numbers.")
+        talk.await_text("> ")
+        talk.type("sum up")
+        talk.await_text("a (a whole number): The first.")
+        talk.type("five")
+        talk.await_text('a: must be an integer, not the string "five".')
+        talk.await_text("> ")
+        talk.type("5")
+        talk.await_text("b (a whole number): The second.")
+        talk.type("3")
+        talk.await_text("→ add(a=5, b=3)")
+        talk.await_text("← 8\n8\n> ")
+        talk.type("half a li", end="")
+        talk.await_text("half a li")
+        write("shout", manifest_of("shout"), "def shout(text):\n    return text.upper() + '!'\n")
+        talk.await_text("tools: added shout\n> half a li")
+        talk.type(CTRL_C, end="")
+        talk.await_text("leaves\n> ")
+        talk.type('shout "hear me"')
+        talk.await_text("HEAR ME!\n> ")
+        talk.type("/tools")
+        talk.await_text("shout  ")
+        talk.await_text("> ")
+        talk.type("/save talk.json")
+        talk.await_text("messages saved in talk.json\n> ")
+        talk.type(f"{UP}{UP}{UP}")
+        talk.await_text("HEAR ME!\n> ")
+        talk.type("/quit")
+        assert talk.await_end() == 0
+        assert "\x1b[2m→ add(a=5, b=3)\x1b[0m" in talk.sent
+    roles = [each["role"] for each in json.loads((tmp_path / "talk.json").read_text())]
+    assert roles[:2] == ["user", "assistant"]
+    history = tmp_path / "state" / "sovl-tools" / "chat_history"
+    assert "hello\nsum up\nfive\n" in history.read_text()
+    assert history.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.usefixtures("add")
+def test_what_was_typed_in_the_last_session_comes_back(tmp_path: Path) -> None:
+    with session(tmp_path, "chat", "--provider", "local") as talk:
+        started(talk).type("add 20 and 22")
+        talk.await_text("42\n> ")
+        talk.type(CTRL_D, end="")
+        assert talk.await_end() == 0
+    with session(tmp_path, "chat", "--provider", "local") as talk:
+        started(talk).type(UP)
+        talk.await_text("← 42")
+        talk.await_text("> ")
+        talk.type(CTRL_C, end="")
+        talk.await_text("leaves\n> ")
+        talk.type(CTRL_C, end="")
+        assert talk.await_end() == 0
+
+
+@pytest.mark.usefixtures("add")
+def test_a_session_without_a_place_for_the_history_is_one(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    place = str(tmp_path / "file" / "below")
+    with session(tmp_path, "chat", "--provider", "local", XDG_STATE_HOME=place) as talk:
+        started(talk).type("add 20 and 22")
+        talk.await_text("42\n> ")
+        talk.type("/quit")
+        assert talk.await_end() == 0
+        assert "Traceback" not in talk.shown
+
+
+@pytest.mark.usefixtures("add")
+def test_a_session_needs_no_library_for_typing(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without" / "readline.py").write_text("raise ImportError\n")
+    path = os.pathsep.join([str(tmp_path / "without"), str(REPOSITORY)])
+    with session(tmp_path, "chat", "--provider", "local", TERM="dumb", PYTHONPATH=path) as talk:
+        started(talk).type("half a li", end="")
+        write("echo", manifest_of("echo", annotations={"destructive": True}))
+        talk.await_text("tools: added echo\n> ")
+        talk.type(f"\x15{'echo text=hi'}")
+        talk.await_text("[y/N] ")
+        talk.type("y")
+        talk.await_text("← hi\nhi\n> ")
+        talk.type(CTRL_D, end="")
+        assert talk.await_end() == 0
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.usefixtures("add")
+def test_answers_of_a_session_can_go_into_a_file(tmp_path: Path) -> None:
+    with session(tmp_path, "chat", "--provider", "local", output="answers.txt") as talk:
+        started(talk).type("add 20 and 22")
+        talk.await_text("← 42\n> ")
+        talk.type("/quit")
+        assert talk.await_end() == 0
+    assert (tmp_path / "answers.txt").read_text() == "42\n"
+
+
+def test_a_destructive_tool_asks_on_a_terminal(write: Write, tmp_path: Path) -> None:
+    write("echo", manifest_of("echo", annotations={"destructive": True}))
+    with session(tmp_path, "chat", "--provider", "local", NO_COLOR="1") as talk:
+        started(talk).type("echo text=one")
+        talk.await_text('call echo(text="one")? [y/N] ')
+        talk.type("")
+        talk.await_text("the user did not approve of this call")
+        talk.await_text("\n> ")
+        talk.type("echo text=two")
+        talk.await_text("[y/N] ")
+        talk.type("y")
+        talk.await_text("← two\ntwo\n> ")
+        talk.type("echo text=three")
+        talk.await_text("[y/N] ")
+        talk.type(CTRL_C, end="")
+        talk.await_text("stopped\n> ")
+        talk.type("echo text=four")
+        talk.await_text("[y/N] ")
+        talk.type(CTRL_D, end="")
+        talk.await_text("did not approve")
+        talk.await_text("\n> ")
+        talk.type(UP)
+        talk.await_text('call echo(text="four")? [y/N] ')
+        talk.type("yes")
+        talk.await_text("four\n> ")
+        talk.type("/quit")
+        assert talk.await_end() == 0
+        assert "\x1b[2m" not in talk.sent
+
+
+def test_an_answer_can_be_stopped_on_a_terminal(write: Write, tmp_path: Path) -> None:
+    code = "import asyncio\n\nasync def echo(text):\n    await asyncio.Event().wait()\n"
+    write("echo", code=code)
+    with session(tmp_path, "chat", "--provider", "local") as talk:
+        started(talk).type("echo text=one")
+        talk.await_text('→ echo(text="one")')
+        talk.type(CTRL_C, end="")
+        talk.await_text("stopped\n> ")
+        talk.type("hello")
+        talk.await_text("These tools are here")
+        talk.await_text("\n> ")
+        talk.type("/quit")
+        assert talk.await_end() == 0
