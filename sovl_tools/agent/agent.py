@@ -217,13 +217,13 @@ class Agent:
 
         Agents that would wait for themselves are refused, and so are more than five in a row.
         """
-        told = self._settings.told._replace(name=name)
         return forwarding(
-            lambda: self._twin(told), self._settings.key, name=name, description=description
+            lambda: self._twin(name), self._settings.key, name=name, description=description
         )
 
-    def _twin(self, told: Told) -> Self:
+    def _twin(self, name: str) -> Self:
         """Return an agent with the same attributes that has said nothing and tells nobody."""
+        told = self._settings.told._replace(name=name, tools=self.tools)
         twin = copy.copy(self)
         twin.messages, twin.emit = [], None
         twin._settings = settle(twin, told, self._settings.key)  # noqa: SLF001 - it is the same

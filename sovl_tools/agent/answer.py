@@ -151,6 +151,21 @@ def plain(response: Any) -> dict[str, Any]:
     return made
 
 
+_OF_CLIENTS = frozenset({"extra_body", "extra_headers", "extra_query", "timeout"})
+
+
+def with_options(body: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of a client's method with a user's options, which win.
+
+    Clients refuse arguments that they do not know, which servers may know all the same; so those
+    go into the body of the request.
+    """
+    told = {key: each for key, each in options.items() if key in body or key in _OF_CLIENTS}
+    others = {key: each for key, each in options.items() if key not in told}
+    extra = {**others, **(options.get("extra_body") or {})}
+    return {**body, **told, **({"extra_body": extra} if extra else {})}
+
+
 def joined(texts: Iterable[str]) -> str:
     """Return texts as one, with blank lines between those that say something."""
     return "\n\n".join(text for text in texts if text.strip())

@@ -6,13 +6,22 @@ they came), "Streaming messages", and the types of its SDK.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sovl_tools.agent.answer import Answer, Call, Message, Prompt, Stop, Usage, joined, plain
-from sovl_tools.agent.blocks import Made, parts
-from sovl_tools.agent.messages import as_text, calls_of, whole
+from sovl_tools.agent.answer import (
+    Answer,
+    Call,
+    Message,
+    Prompt,
+    Stop,
+    Usage,
+    joined,
+    plain,
+    with_options,
+)
+from sovl_tools.agent.blocks import Made, arguments_of, as_one_text, parts, sendable
+from sovl_tools.agent.messages import as_text, calls_of, fitted_name, items_of, whole
 from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "anthropic"
@@ -20,7 +29,9 @@ NAME = FORMAT = "anthropic"
 MOST_TOKENS = 8192
 """How long an answer may be, unless the options say ``max_tokens``: the API wants to be told."""
 
+_OWN = (NAME,)
 _OPENING = "(the conversation begins)"
+_NOTHING = "(nothing)"
 
 
 def method(client: Any) -> Callable[..., Any]:
@@ -34,14 +45,14 @@ def body(prompt: Prompt) -> dict[str, Any]:
     made: dict[str, Any] = {
         "model": prompt.model,
         "max_tokens": MOST_TOKENS,
-        "messages": _alternating(whole(prompt.messages)),
+        "messages": sendable(_alternating(whole(prompt.messages, _OWN))),
     }
     system = joined(prompt.system)
     if system:
-        made["system"] = system
+        made["system"] = sendable(system)
     if prompt.tools:
         made |= {"tools": prompt.tools, "tool_choice": _choice(prompt.choice)}
-    return made | dict(prompt.options)
+    return with_options(made, prompt.options)
 
 
 def streamed(body: dict[str, Any]) -> dict[str, Any]:
@@ -74,39 +85,42 @@ def _alternating(messages: list[Message]) -> list[Made]:
 
 
 def _blocks(message: Message) -> Iterator[Made]:
-    """Yield the blocks of a message; the API refuses empty texts."""
-    content = message["content"]
+    """Yield the blocks of a message; the API refuses empty texts, and users who say nothing."""
+    own = items_of(message, _OWN)
     if message["role"] == "tool":
         yield _result(message)
-    elif message.get("provider") == NAME:
-        yield from (each for each in message["items"] if _says_something(each))
+    elif message["role"] == "user":
+        yield from _shown(message["content"]) or [_text(_NOTHING)]
+    elif own:
+        yield from map(_named, filter(_says_something, own))
     else:
-        blocks = [_text(content)] if isinstance(content, str) else parts(content, _text, _picture)
-        yield from filter(_says_something, blocks)
+        yield from _shown(message["content"])
         for call in calls_of(message):
-            known = {"id": call.id, "name": call.name, "input": _input(call.arguments)}
+            known = {"id": call.id, "name": call.name, "input": arguments_of(call.arguments)}
             yield {"type": "tool_use", **known}
+
+
+def _shown(content: JSON) -> list[Made]:
+    made = parts(content, _text, _picture)
+    return [*filter(_says_something, [_text(made)] if isinstance(made, str) else made)]
 
 
 def _says_something(block: Made) -> bool:
     return block["type"] != "text" or bool(block["text"].strip())
 
 
+def _named(block: Made) -> Made:
+    """Return a block with a name that the API takes."""
+    return {**block, "name": fitted_name(block["name"])} if _calls(block) else block
+
+
 def _result(message: Message) -> Made:
-    content = parts(message["content"], _text, _picture)
-    if isinstance(content, list):
-        content = [each for each in content if _says_something(each)]
-    made = {"type": "tool_result", "tool_use_id": message["id"], "content": content}
-    return {**made, "is_error": True} if message.get("is_error") else made
-
-
-def _input(text: str) -> Made:
-    """Return the arguments of a call as the API wants them, an object."""
-    try:
-        made = json.loads(text)
-    except (ValueError, RecursionError):
-        made = None
-    return made if isinstance(made, dict) else {}
+    """Return the result of a tool; of an error it is a text, and one that says something."""
+    head = {"type": "tool_result", "tool_use_id": message["id"]}
+    if message.get("is_error"):
+        return {**head, "content": as_one_text(message["content"]) or _NOTHING, "is_error": True}
+    content = message["content"]
+    return {**head, "content": content if isinstance(content, str) else _shown(content)}
 
 
 def _text(text: str) -> Made:
@@ -123,7 +137,7 @@ def answered(response: Any) -> Answer:
     made = plain(response)
     blocks = made["content"]
     texts = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _calls(each)}
-    return _answer(blocks, texts, made.get("stop_reason"), made.get("usage") or {})
+    return _answer(blocks, texts, made, made.get("usage") or {})
 
 
 def _calls(block: Made) -> bool:
@@ -131,15 +145,18 @@ def _calls(block: Made) -> bool:
 
 
 def _answer(
-    blocks: list[Made], inputs: dict[int, str], reason: str | None, usage: dict[str, Any]
+    blocks: list[Made], inputs: dict[int, str], ending: Made, usage: dict[str, Any]
 ) -> Answer:
+    """Return an answer; ``ending`` says why it ended, and more of it if it was refused."""
     calls = tuple(
         Call(each["id"], each["name"], inputs[index])
         for index, each in enumerate(blocks)
         if _calls(each)
     )
     text = "".join(each["text"] for each in blocks if each["type"] == "text")
-    return Answer(text, calls, _stop(reason, has_calls=bool(calls)), tuple(blocks), _usage(usage))
+    text = text or (ending.get("stop_details") or {}).get("explanation") or ""
+    stop = _stop(ending.get("stop_reason"), has_calls=bool(calls))
+    return Answer(text, calls, stop, tuple(blocks), _usage(usage))
 
 
 _STOPS: dict[str | None, Stop] = {
@@ -176,7 +193,7 @@ class Draft:
         self.text = ""
         self._blocks: dict[int, dict[str, Any]] = {}
         self._inputs: dict[int, str] = {}
-        self._reason: str | None = None
+        self._ending: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._is_over = False
 
@@ -191,9 +208,8 @@ class Draft:
         elif kind == "content_block_delta":
             return self._piece(event["index"], event["delta"])
         elif kind == "message_delta":
-            self._reason = event["delta"].get("stop_reason")
-            known = {key: each for key, each in event["usage"].items() if each is not None}
-            self._usage.update(known)
+            self._ending = event["delta"]
+            self._usage |= {key: each for key, each in event["usage"].items() if each is not None}
         elif kind == "message_stop":
             self._is_over = True
         return ""
@@ -222,6 +238,6 @@ class Draft:
             if "input" in block:
                 text = self._inputs.get(index) or as_text(block["input"])
                 inputs[len(blocks)] = text
-                block = {**block, "input": _input(text)}  # noqa: PLW2901 - it is a copy
+                block = {**block, "input": arguments_of(text)}  # noqa: PLW2901 - it is a copy
             blocks.append(block)
-        return _answer(blocks, inputs, self._reason, self._usage)
+        return _answer(blocks, inputs, self._ending, self._usage)

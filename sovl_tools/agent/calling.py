@@ -38,10 +38,12 @@ class Calling:
             await self._emit(ToolStarted(call))
             yield ToolStarted(call)
         numbered = enumerate(calls)
-        tasks = [asyncio.create_task(self._call(place, call, span)) for place, call in numbered]
+        tasks = [asyncio.create_task(self._guarded(place, call, span)) for place, call in numbered]
         try:
             for task in asyncio.as_completed(tasks):
-                place = await task
+                place, interrupt = await task
+                if interrupt is not None:
+                    raise interrupt
                 finished = ToolFinished(calls[place], self.results[place])
                 await self._emit(finished)
                 yield finished
@@ -49,6 +51,15 @@ class Calling:
             for each in tasks:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _guarded(
+        self, place: int, call: Call, span: Any
+    ) -> tuple[int, KeyboardInterrupt | None]:
+        """Make a call; an interrupt is returned, since a task that raises it ends its loop."""
+        try:
+            return await self._call(place, call, span), None
+        except KeyboardInterrupt as interrupt:
+            return place, interrupt
 
     async def _call(self, place: int, call: Call, span: Any) -> int:
         settings = self._settings

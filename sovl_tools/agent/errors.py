@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal, TypeAlias
 
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 
 ProviderErrorKind: TypeAlias = Literal[
@@ -47,7 +49,7 @@ class ProviderError(AgentError):
 
     Attributes:
         kind: what sort of error.
-        status: the HTTP status, None if there was no answer.
+        status: the HTTP status; None if there was no answer, or one that broke off.
         retry_after: seconds after which the provider wants to be asked again; None if it did not
             say.
         is_retryable: whether the same may succeed later.
@@ -77,7 +79,7 @@ _KINDS: dict[int, ProviderErrorKind] = {
     504: "timeout",
     529: "overloaded",
 }
-_CLIENTS = ("openai", "anthropic", "httpx", "httpcore")
+_CLIENTS = ("openai", "anthropic", "httpx", "httpx2")
 
 
 def provider_error(error: BaseException) -> ProviderError | None:
@@ -85,53 +87,70 @@ def provider_error(error: BaseException) -> ProviderError | None:
     is_ours = any(kind.__module__.split(".")[0] in _CLIENTS for kind in type(error).__mro__)
     if not is_ours and not isinstance(error, ConnectionError):
         return None
-    status = getattr(error, "status_code", None)
+    answered = getattr(error, "status_code", None)
+    status = answered if answered is not None and answered >= _WRONG else None
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
-    message = _message(error)
     return ProviderError(
-        message, _kind(error, status), status=status, retry_after=_seconds(headers)
+        _message(error), _kind(error, status), status=status, retry_after=_seconds(headers)
     )
 
 
+def reported(error: JSON) -> ProviderError:
+    """Return an error that a provider told of instead of an answer or in the middle of one."""
+    words = error if isinstance(error, dict) else {}
+    return ProviderError(_said(words) or "the provider failed", _told(words) or "overloaded")
+
+
 def _message(error: Any) -> str:
+    said = _said(_inner(error))
+    text = said or str(error) or type(error).__name__
+    cause = error.__cause__
+    return f"{text}: {cause}" if cause is not None and str(cause) and not said else text
+
+
+def _inner(error: Any) -> dict[str, JSON]:
+    """Return what the provider says of an error, an empty object if it says nothing."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
-    said = inner.get("message") if isinstance(inner, dict) else None
-    text = said if isinstance(said, str) and said else str(error) or type(error).__name__
-    cause = error.__cause__
-    return f"{text}: {cause}" if cause is not None and str(cause) and said is None else text
+    return inner if isinstance(inner, dict) else {}
+
+
+def _said(words: dict[str, JSON]) -> str:
+    said = words.get("message")
+    return said if isinstance(said, str) else ""
 
 
 def _kind(error: BaseException, status: int | None) -> ProviderErrorKind:
     if status is not None:
-        if status in _KINDS:
-            return _KINDS[status]
-        return "overloaded" if status >= _SERVER else "bad_request"
-    said = _type_of(error)
-    if said is not None:
-        return said
-    is_late = any("Timeout" in kind.__name__ for kind in type(error).__mro__)
-    return "timeout" if is_late else "connection"
+        default: ProviderErrorKind = "overloaded" if status >= _SERVER else "bad_request"
+        return _KINDS.get(status, default)
+    told = _told(_inner(error))
+    if told is not None:
+        return told
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if any("Timeout" in name for name in names):
+        return "timeout"
+    return "connection" if names & _LOST else "other"
 
 
-_SERVER = 500
+_WRONG, _SERVER = 400, 500
+_LOST = {"APIConnectionError", "ConnectionError", "TransportError"}
 _TYPES: dict[str, ProviderErrorKind] = {
     "overloaded_error": "overloaded",
     "rate_limit_error": "rate_limit",
     "rate_limit_exceeded": "rate_limit",
     "api_error": "overloaded",
     "server_error": "overloaded",
+    "timeout_error": "timeout",
+    "permission_error": "authentication",
     "authentication_error": "authentication",
     "invalid_request_error": "bad_request",
 }
 
 
-def _type_of(error: Any) -> ProviderErrorKind | None:
-    """Return the kind of an error that came in the middle of a stream."""
-    body = getattr(error, "body", None)
-    inner = body.get("error", body) if isinstance(body, dict) else None
-    words = inner if isinstance(inner, dict) else {}
-    found = (_TYPES.get(words.get(key) or "") for key in ("type", "code"))
+def _told(words: dict[str, JSON]) -> ProviderErrorKind | None:
+    """Return the kind of an error by its words, as for one in the middle of a stream."""
+    found = (_TYPES.get(str(words.get(key))) for key in ("type", "code"))
     return next(filter(None, found), None)
 
 
@@ -146,13 +165,15 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
         return seconds
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
 def _number(text: str | None) -> float | None:
     try:
-        return None if text is None else float(text)
+        number = float(text or "")
     except ValueError:
         return None
+    return number if math.isfinite(number) and number >= 0 else None

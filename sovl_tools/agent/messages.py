@@ -15,7 +15,8 @@ list of content blocks of the Model Context Protocol (``{"type": "text", …}``,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
@@ -77,7 +78,7 @@ def text_of(content: JSON) -> str:
     """Return the text of a content."""
     if isinstance(content, str):
         return content
-    return "\n".join(block["text"] for block in content if block.get("type") == "text")
+    return "\n".join(block.get("text", "") for block in content if block.get("type") == "text")
 
 
 def calls_of(message: Message) -> list[Call]:
@@ -85,21 +86,79 @@ def calls_of(message: Message) -> list[Call]:
     return [Call(each["id"], each["name"], each["arguments"]) for each in message.get("calls", ())]
 
 
-def whole(messages: Sequence[Message]) -> list[Message]:
+def whole(messages: Sequence[Message], own: Collection[str] = ()) -> list[Message]:
     """Return a conversation in which every call is answered once and in its place.
 
-    Answers to nothing are left out; a call without one gets the answer that it is lost.
+    Answers to nothing are left out; a call without one gets the answer that it is lost. Ids that
+    come twice or that not every provider takes are replaced, and so are such names, but for what
+    is sent in a provider's own words.
+
+    Args:
+        messages: the conversation.
+        own: the names of the providers whose items are sent back as they came.
     """
     made: list[Message] = []
+    kept = (each for each in messages if items_of(each, own))
+    taken = {call.id for each in kept for call in calls_of(each)}
     for index, message in enumerate(messages):
         if message["role"] != "tool":
-            made.append(message)
-            answers = {each["id"]: each for each in _answers(messages, index)}
-            made += [answers.get(call.id) or unmade(call, LOST) for call in calls_of(message)]
+            calls = calls_of(message)
+            fitting = calls if items_of(message, own) else _fitted(calls, taken)
+            made.append(message if fitting == calls else _calling(message, fitting))
+            made += _answers(calls, fitting, list(_results(messages, index)))
     return made
 
 
-def _answers(messages: Sequence[Message], index: int) -> Iterator[Message]:
+def items_of(message: Message, own: Collection[str]) -> list[JSON]:
+    """Return a message in the words of one of those providers; nothing if it is in none's."""
+    is_own = message.get("provider") in own
+    found: list[JSON] = message.get("items") or [] if is_own else []
+    return found
+
+
+def fitted_name(name: str) -> str:
+    """Return the name of a tool that a model has called as every provider takes it."""
+    return _UNFIT.sub("_", name)[:_LONGEST_NAME] or "_"
+
+
+_UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
+_LONGEST_NAME = 64
+
+
+def _fitted(calls: Sequence[Call], taken: set[str]) -> list[Call]:
+    """Return calls with ids that are not taken, and take them."""
+    fitting = []
+    for call in calls:
+        identity = call.id
+        if identity in taken or not _ID.fullmatch(identity):
+            number = len(taken)
+            while f"call_{number}" in taken:
+                number += 1
+            identity = f"call_{number}"
+        taken.add(identity)
+        fitting.append(call._replace(id=identity, name=fitted_name(call.name)))
+    return fitting
+
+
+def _calling(message: Message, calls: Sequence[Call]) -> Message:
+    return {**message, "calls": [call._asdict() for call in calls]}
+
+
+def _answers(
+    calls: Sequence[Call], fitting: Sequence[Call], results: list[Message]
+) -> Iterator[Message]:
+    """Yield the result of each call, under the id that the call has got."""
+    for call, fit in zip(calls, fitting, strict=True):
+        found = next((each for each in results if each["id"] == call.id), None)
+        if found is None:
+            yield unmade(fit, LOST)
+        else:
+            results.remove(found)
+            yield found if fit == call else {**found, "id": fit.id, "name": fit.name}
+
+
+def _results(messages: Sequence[Message], index: int) -> Iterator[Message]:
     """Yield the messages of tools that follow another one directly."""
     for message in messages[index + 1 :]:
         if message["role"] != "tool":
@@ -152,6 +211,9 @@ def _problem(message: JSON) -> str | None:
     calls = message.get("calls", [])
     if not isinstance(calls, list) or not all(_is_call(each) for each in calls):
         return "its calls must be objects with 'id', 'name' and 'arguments'"
+    items = message.get("items", [])
+    if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
+        return "its items must be objects"
     return None
 
 

@@ -2,22 +2,42 @@
 
 Source: OpenAI's guide "Function calling", its API reference (chat completions) and the types of
 its SDK. What compatible servers need back of an answer (``reasoning_details`` of OpenRouter,
-``extra_content`` of Gemini's calls) is kept.
+``reasoning_content`` of DeepSeek, ``extra_content`` of Gemini's calls) is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from secrets import token_hex
 from typing import Any
 
-from sovl_tools.agent.answer import Answer, Call, Message, Prompt, Stop, Usage, joined, plain
-from sovl_tools.agent.blocks import Made, as_one_text, data_url, parts
-from sovl_tools.agent.errors import ProviderError
-from sovl_tools.agent.messages import calls_of, whole
+from sovl_tools.agent.answer import (
+    Answer,
+    Call,
+    Message,
+    Prompt,
+    Stop,
+    Usage,
+    joined,
+    plain,
+    with_options,
+)
+from sovl_tools.agent.blocks import (
+    Made,
+    arguments_of,
+    as_one_text,
+    data_url,
+    parts,
+    sendable,
+)
+from sovl_tools.agent.errors import reported
+from sovl_tools.agent.messages import as_text, calls_of, fitted_name, items_of, whole
 from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "openai"
+
+_OWN = (NAME, "openrouter")
+_REASONING = ("reasoning_details", "reasoning_content")
 
 
 def method(client: Any) -> Callable[..., Any]:
@@ -30,11 +50,11 @@ def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Chat Completions is asked."""
     system = joined(prompt.system)
     messages = [{"role": "system", "content": system}] if system else []
-    messages += [_message(each) for each in whole(prompt.messages)]
-    made: dict[str, Any] = {"model": prompt.model, "messages": messages}
+    messages += [_message(each) for each in whole(prompt.messages, _OWN) if _says_something(each)]
+    made: dict[str, Any] = {"model": prompt.model, "messages": sendable(messages)}
     if prompt.tools:
         made |= {"tools": prompt.tools, "tool_choice": _choice(prompt.choice)}
-    return made | dict(prompt.options)
+    return with_options(made, prompt.options)
 
 
 def streamed(body: dict[str, Any]) -> dict[str, Any]:
@@ -48,22 +68,29 @@ def _choice(choice: str) -> JSON:
     return {"type": "function", "function": {"name": choice}}
 
 
+def _says_something(message: Message) -> bool:
+    return message["role"] != "assistant" or bool(message["content"] or message.get("calls"))
+
+
 def _message(message: Message) -> Made:
+    own = items_of(message, _OWN)
     if message["role"] == "user":
         return {"role": "user", "content": parts(message["content"], _text, _picture)}
     if message["role"] == "tool":
         content = as_one_text(message["content"])
         return {"role": "tool", "tool_call_id": message["id"], "content": content}
-    if message.get("provider") == NAME:
-        own: Made = message["items"][0]
-        return own
-    made: Made = {"role": "assistant", "content": message["content"]}
+    made: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
     calls = [_called(each) for each in calls_of(message)]
+    if own:
+        kept = zip(own[0].get("tool_calls", ()), calls, strict=False)
+        calls = [{**each, "function": call["function"]} for each, call in kept]
     return {**made, "tool_calls": calls} if calls else made
 
 
 def _called(call: Call) -> Made:
-    function = {"name": call.name, "arguments": call.arguments}
+    """Return a call; compatible servers read its arguments, and refuse what is no object."""
+    arguments = call.arguments if arguments_of(call.arguments) else "{}"
+    function = {"name": fitted_name(call.name), "arguments": arguments}
     return {"id": call.id, "type": "function", "function": function}
 
 
@@ -84,33 +111,55 @@ def answered(response: Any) -> Answer:
     made = plain(response)
     choices = made.get("choices")
     if not choices:
-        error = made.get("error")
-        said = error.get("message") if isinstance(error, dict) else None
-        raise ProviderError(said or "there is no answer in the response", "overloaded")
+        raise reported(made.get("error") or {"message": "there is no answer in the response"})
     message, reason = choices[0]["message"], choices[0].get("finish_reason")
     return _answer(message, reason, made.get("usage") or {})
 
 
 def _answer(message: dict[str, Any], reason: str | None, usage: dict[str, Any]) -> Answer:
-    called = [each for each in message.get("tool_calls") or () if "function" in each]
-    for each in called:
-        each["id"] = each.get("id") or f"call_{token_hex(8)}"
-    calls = tuple(
-        Call(each["id"], each["function"]["name"], each["function"].get("arguments") or "{}")
-        for each in called
-    )
-    text = message.get("content") or message.get("refusal") or ""
-    stop = _stop(reason, is_refusal=bool(message.get("refusal")), has_calls=bool(calls))
+    called = list(_identified(message.get("tool_calls") or ()))
+    calls = tuple(_call(each) for each in called)
+    refusal = message.get("refusal") or ""
+    text = _spoken(message.get("content")) + refusal
+    stop = _stop(reason, is_refusal=bool(refusal), has_calls=bool(calls))
     return Answer(text, calls, stop, tuple(_own(message, called)), _usage(usage))
 
 
-def _own(message: dict[str, Any], called: list[Any]) -> Iterable[JSON]:
-    """Yield the message if there is something in it that our words do not say."""
-    details = message.get("reasoning_details")
-    if details or any("extra_content" in each for each in called):
-        made = {"role": "assistant", "content": message.get("content") or ""}
-        made |= {"tool_calls": called} if called else {}
-        yield made | ({"reasoning_details": details} if details else {})
+def _identified(called: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the calls of functions, each with an id of its own; some servers give none."""
+    taken = set()
+    for each in called:
+        if "function" in each:
+            identity = each.get("id")
+            if not identity or identity in taken:
+                identity = f"call_{token_hex(8)}"
+            taken.add(identity)
+            yield {**each, "id": identity}
+
+
+def _call(called: dict[str, Any]) -> Call:
+    function = called["function"]
+    arguments = function.get("arguments") or "{}"
+    text = arguments if isinstance(arguments, str) else as_text(arguments)
+    return Call(called["id"], function.get("name") or "", text)
+
+
+def _spoken(content: JSON) -> str:
+    """Return the text of a content, of which some servers send the parts."""
+    if isinstance(content, list):
+        return "".join(each.get("text") or "" for each in content)
+    return content or ""
+
+
+def _own(message: dict[str, Any], called: list[dict[str, Any]]) -> Iterator[JSON]:
+    """Yield the message if there is something in it that our words do not say.
+
+    ``reasoning_content`` is wanted back with calls only, and refused elsewhere.
+    """
+    thought = {key: message[key] for key in _REASONING[: 2 if called else 1] if message.get(key)}
+    if thought or any("extra_content" in each for each in called):
+        made = {"role": "assistant", "content": _spoken(message.get("content")), **thought}
+        yield {**made, "tool_calls": called} if called else made
 
 
 def _stop(reason: str | None, *, is_refusal: bool, has_calls: bool) -> Stop:
@@ -123,7 +172,7 @@ def _stop(reason: str | None, *, is_refusal: bool, has_calls: bool) -> Stop:
 
 def _usage(usage: dict[str, Any]) -> Usage:
     cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    return Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), cached, 1)
+    return Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0, cached, 1)
 
 
 def draft() -> Draft:
@@ -137,6 +186,8 @@ class Draft:
     def __init__(self) -> None:
         self.text = ""
         self._refusal = ""
+        self._spoken = ""
+        self._reasoning = ""
         self._details: list[JSON] = []
         self._calls: dict[Any, dict[str, Any]] = {}
         self._reason: str | None = None
@@ -146,23 +197,24 @@ class Draft:
         """Take one event in; return the text that it adds."""
         made = plain(chunk)
         if made.get("error"):
-            raise ProviderError(str(made["error"]), "overloaded")
+            raise reported(made["error"])
         self._usage = made.get("usage") or self._usage
         text = ""
-        for choice in made.get("choices", ())[:1]:
+        for choice in (made.get("choices") or ())[:1]:
             self._reason = choice.get("finish_reason") or self._reason
             text += self._piece(choice.get("delta") or {})
         return text
 
     def _piece(self, delta: dict[str, Any]) -> str:
         self._details += delta.get("reasoning_details") or ()
+        self._reasoning += delta.get("reasoning_content") or ""
         for each in delta.get("tool_calls") or ():
             self._call(each)
-        refusal = delta.get("refusal") or ""
+        spoken, refusal = _spoken(delta.get("content")), delta.get("refusal") or ""
+        self._spoken += spoken
         self._refusal += refusal
-        text: str = (delta.get("content") or "") + refusal
-        self.text += text
-        return text
+        self.text += spoken + refusal
+        return f"{spoken}{refusal}"
 
     def _call(self, piece: dict[str, Any]) -> None:
         """Take a piece of a call in; servers that number none send each in one piece."""
@@ -180,9 +232,10 @@ class Draft:
         if self._reason is None:
             raise ConnectionError("the stream ended before the answer did")
         message = {
-            "content": self.text if not self._refusal else "",
+            "content": self._spoken,
             "refusal": self._refusal,
             "reasoning_details": self._details,
+            "reasoning_content": self._reasoning,
             "tool_calls": list(self._calls.values()),
         }
         return _answer(message, self._reason, self._usage)

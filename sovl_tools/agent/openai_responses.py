@@ -7,16 +7,28 @@ reasoning among them, are sent back as they came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from sovl_tools.agent.answer import Answer, Call, Message, Prompt, Stop, Usage, joined, plain
-from sovl_tools.agent.blocks import Made, data_url, parts
-from sovl_tools.agent.errors import ProviderError
-from sovl_tools.agent.messages import calls_of, whole
+from sovl_tools.agent.answer import (
+    Answer,
+    Call,
+    Message,
+    Prompt,
+    Stop,
+    Usage,
+    joined,
+    plain,
+    with_options,
+)
+from sovl_tools.agent.blocks import Made, data_url, parts, sendable
+from sovl_tools.agent.errors import reported
+from sovl_tools.agent.messages import calls_of, fitted_name, items_of, whole
 from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "openai-responses"
+
+_OWN = (NAME,)
 
 
 def method(client: Any) -> Callable[..., Any]:
@@ -27,16 +39,15 @@ def method(client: Any) -> Callable[..., Any]:
 
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Responses is asked."""
-    made: dict[str, Any] = {
-        "model": prompt.model,
-        "input": [item for each in whole(prompt.messages) for item in _items(each)],
-    }
+    messages, is_stored = whole(prompt.messages, _OWN), prompt.options.get("store") is not False
+    items = [item for each in messages for item in _items(each, is_stored=is_stored)]
+    made: dict[str, Any] = {"model": prompt.model, "input": sendable(items)}
     system = joined(prompt.system)
     if system:
-        made["instructions"] = system
+        made["instructions"] = sendable(system)
     if prompt.tools:
         made |= {"tools": prompt.tools, "tool_choice": _choice(prompt.choice)}
-    return made | dict(prompt.options)
+    return with_options(made, prompt.options)
 
 
 def streamed(body: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +61,8 @@ def _choice(choice: str) -> JSON:
     return {"type": "function", "name": choice}
 
 
-def _items(message: Message) -> Iterator[Made]:
+def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
+    own = items_of(message, _OWN)
     if message["role"] == "user":
         yield {"role": "user", "content": parts(message["content"], _text, _picture)}
     elif message["role"] == "tool":
@@ -59,14 +71,30 @@ def _items(message: Message) -> Iterator[Made]:
             "call_id": message["id"],
             "output": parts(message["content"], _text, _picture),
         }
-    elif message.get("provider") == NAME:
-        yield from message["items"]
+    elif own:
+        yield from map(_named, own if is_stored else _unstored(own))
     else:
         if message["content"]:
             yield {"role": "assistant", "content": message["content"]}
         for call in calls_of(message):
             known = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
             yield {"type": "function_call", **known}
+
+
+def _unstored(items: Iterable[Made]) -> Iterator[Made]:
+    """Yield items without the ids by which the API looks up what it has stored."""
+    for item in items:
+        if item["type"] != "reasoning":
+            yield {key: each for key, each in item.items() if key != "id"}
+        elif item.get("encrypted_content"):
+            yield item
+
+
+def _named(item: Made) -> Made:
+    """Return an item with a name that the API takes; models call what no tool could be called."""
+    if item["type"] != "function_call":
+        return item
+    return {**item, "name": fitted_name(item["name"])}
 
 
 def _text(text: str) -> Made:
@@ -85,8 +113,7 @@ def answered(response: Any) -> Answer:
     """
     made = plain(response)
     if made.get("status") == "failed":
-        error = made.get("error") or {}
-        raise ProviderError(str(error.get("message", "the answer failed")), "overloaded")
+        raise reported(made.get("error"))
     items = made.get("output", [])
     calls = tuple(
         Call(each["call_id"], each["name"], each["arguments"] or "{}")
@@ -110,8 +137,8 @@ def _stop(made: dict[str, Any], *, is_refusal: bool, has_calls: bool) -> Stop:
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
-    cached = (usage.get("input_tokens_details") or {}).get("cached_tokens", 0)
-    return Usage(usage.get("input_tokens", 0), usage.get("output_tokens", 0), cached, 1)
+    cached = (usage.get("input_tokens_details") or {}).get("cached_tokens") or 0
+    return Usage(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, cached, 1)
 
 
 def draft() -> Draft:
@@ -135,7 +162,7 @@ class Draft:
         if chunk.type in _ENDS:
             self._whole = chunk.response
         elif chunk.type == "error":
-            raise ProviderError(chunk.message, "overloaded")
+            raise reported({"message": chunk.message, "code": chunk.code})
         elif chunk.type in _DELTAS:
             self.text += chunk.delta
             return str(chunk.delta)

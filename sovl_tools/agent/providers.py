@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from sovl_tools.agent.answer import Adapter
 from sovl_tools.agent.errors import AgentError
@@ -132,11 +132,22 @@ def _made(name: str, known: Provider, base_url: str | None) -> Any:
     options: dict[str, Any] = {} if address is None else {"base_url": address}
     key = os.environ.get(known.variable)
     if address is not None and package == "openai":
-        options["api_key"] = key or "none"
+        options["api_key"] = key or ("none" if base_url else _missing(name, known))
     try:
-        return getattr(module, known.client)(**options)
+        made = getattr(module, known.client)(**options)
     except Exception as error:
         if not type(error).__module__.startswith(package):
             raise
         words = f"provider {name!r} can't be asked: {error}"
         raise AgentError(f"{words}; set {known.variable}") from error
+    if not any(getattr(made, each, None) for each in _KEYS):
+        _missing(name, known)
+    return made
+
+
+def _missing(name: str, known: Provider) -> NoReturn:
+    raise AgentError(f"provider {name!r} needs a key; set {known.variable}")
+
+
+_KEYS = ("api_key", "auth_token", "credentials", "admin_api_key", "workload_identity")
+"""Attributes of clients, of which one at least knows who asks."""

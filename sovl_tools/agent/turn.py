@@ -80,9 +80,10 @@ class Turn:
             del messages[before - 1 :]
 
     def _rounds(self, span: Any) -> Steps:
-        most = self._settings.told.most_rounds
         system = yield from self._system()
-        for number in range(1, most + 2):
+        number = 0
+        while True:
+            number += 1
             with self._settings.tracing.round(number, span) as inner:
                 answer = yield from self._round(number, system, inner)
             yield Tell(RoundFinished(number, answer.text, answer.calls, answer.usage))

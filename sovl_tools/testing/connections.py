@@ -167,4 +167,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Tell whether the client has closed its end."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.connection, selectors.EVENT_READ)
-            return bool(selector.select(0)) and not self.connection.recv(1, socket.MSG_PEEK)
+            if not selector.select(0):
+                return False
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK)
+        except ConnectionError:
+            return True

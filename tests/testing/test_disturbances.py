@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
+import struct
 import threading
 from typing import Any
 
@@ -227,6 +230,21 @@ async def test_the_server_hears_of_a_client_that_gives_up(provider: str, *, stre
         with pytest.raises(asyncio.CancelledError):
             await asking
         assert await asyncio.to_thread(pause.abandoned.wait, SECONDS)
+
+
+def test_a_connection_that_is_reset_is_one_that_was_given_up() -> None:
+    pause = Pause()
+    messages = [{"role": "user", "content": "x"}]
+    body = json.dumps({"model": "m", "stream": True, "messages": messages})
+    fields = f"authorization: Bearer x\r\ncontent-length: {len(body)}"
+    head = f"POST /v1/chat/completions HTTP/1.1\r\n{fields}"
+    with ScriptedServer([holds(says("Hello there"), pause, after=3)]) as server:
+        port = int(server.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(f"{head}\r\n\r\n{body}".encode())
+            assert pause.reached.wait(SECONDS)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        assert pause.abandoned.wait(SECONDS)
 
 
 @PROVIDER

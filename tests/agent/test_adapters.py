@@ -1,0 +1,275 @@
+"""What the adapters make of answers that the scripted server does not give: those of compatible
+servers, and odd ones of the providers themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sovl_tools.agent import anthropic_messages, openai_chat, openai_responses
+from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, plain
+from sovl_tools.agent.blocks import as_one_text, described, parts, sendable
+from sovl_tools.agent.errors import ProviderError
+from sovl_tools.agent.messages import assistant
+from sovl_tools.registry import ToolRegistry
+
+
+def prompt(*messages: Any, options: dict[str, Any] | None = None) -> Prompt:
+    return Prompt("m", (), list(messages), [], "auto", options or {}, ToolRegistry(), ())
+
+
+def chat(message: dict[str, Any], reason: str | None = "stop", **more: Any) -> Answer:
+    return openai_chat.answered(
+        {"choices": [{"message": message, "finish_reason": reason}], **more}
+    )
+
+
+def chat_streamed(*deltas: dict[str, Any], reason: str | None = "stop") -> Answer:
+    draft = openai_chat.draft()
+    for delta in deltas:
+        draft.feed({"choices": [{"delta": delta}]})
+    draft.feed({"choices": [{"delta": {}, "finish_reason": reason}]})
+    draft.feed({"choices": None, "usage": None})
+    return draft.answer()
+
+
+def called(identity: str | None, arguments: Any = "{}", **more: Any) -> dict[str, Any]:
+    return {
+        "id": identity,
+        "type": "function",
+        "function": {"name": "add", "arguments": arguments},
+        **more,
+    }
+
+
+def test_calls_without_ids_or_with_the_same_get_their_own() -> None:
+    answer = chat(
+        {
+            "content": None,
+            "tool_calls": [called(None), called("a"), called("a"), {"type": "custom"}],
+        }
+    )
+    ids = [call.id for call in answer.calls]
+    assert len(set(ids)) == 3
+    assert all(ids)
+    assert ids[1] == "a"
+    assert answer.stop == "calls"
+
+
+def test_arguments_may_come_as_an_object_or_not_at_all() -> None:
+    answer = chat({"tool_calls": [called("a", {"a": 1}), called("b", None)]})
+    assert [call.arguments for call in answer.calls] == ['{"a": 1}', "{}"]
+
+
+def test_content_may_come_in_parts() -> None:
+    parts = [
+        {"type": "text", "text": "Good "},
+        {"type": "thinking"},
+        {"type": "text", "text": "day"},
+    ]
+    assert chat({"content": parts}).text == "Good day"
+    assert chat_streamed({"content": parts}).text == "Good day"
+
+
+def test_usage_may_be_told_in_part() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": None, "prompt_tokens_details": None}
+    assert chat({"content": "a"}, usage=usage).usage == Usage(3, 0, 0, 1)
+
+
+def test_an_error_in_place_of_an_answer_is_one() -> None:
+    with pytest.raises(ProviderError, match="no credits"):
+        openai_chat.answered({"error": {"message": "no credits", "code": 402}})
+    with pytest.raises(ProviderError, match="there is no answer in the response"):
+        openai_chat.answered({"choices": []})
+    with pytest.raises(ProviderError, match="no credits"):
+        openai_chat.draft().feed({"error": {"message": "no credits"}, "choices": []})
+
+
+def test_a_filter_is_a_refusal() -> None:
+    assert chat({"content": "Well"}, "content_filter").stop == "refusal"
+    incomplete = {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
+    assert openai_responses.answered({**incomplete, "output": []}).stop == "refusal"
+
+
+def test_calls_in_one_piece_without_a_number_are_told_apart() -> None:
+    answer = chat_streamed(
+        {"tool_calls": [called("a"), called("b")]}, {"tool_calls": [called(None)]}
+    )
+    assert len(answer.calls) == 3
+
+
+def test_a_stream_without_an_end_has_no_answer() -> None:
+    for adapter in (openai_chat, openai_responses, anthropic_messages):
+        with pytest.raises(ConnectionError, match="the stream ended before the answer did"):
+            adapter.draft().answer()
+
+
+DETAILS = [{"type": "reasoning.encrypted", "data": "x"}]
+EXTRA = {"google": {"thought_signature": "y"}}
+
+
+@pytest.mark.parametrize("provider", ["openai", "openrouter"])
+@pytest.mark.parametrize("answered", [chat, chat_streamed], ids=["plain", "streaming"])
+def test_what_a_compatible_server_needs_back_is_sent_back(provider: str, answered: Any) -> None:
+    answer = answered(
+        {
+            "content": "So",
+            "reasoning_details": DETAILS,
+            "reasoning_content": "Hm",
+            "tool_calls": [called("a", '{"a', extra_content=EXTRA), called("b")],
+        }
+    )
+    message = assistant(answer, provider)
+    sent = openai_chat.body(prompt(message))["messages"][0]
+    assert sent["content"] == "So"
+    assert (sent["reasoning_details"], sent["reasoning_content"]) == (DETAILS, "Hm")
+    first, second = sent["tool_calls"]
+    assert (first["id"], first["extra_content"]) == ("a", EXTRA)
+    assert first["function"] == {"name": "add", "arguments": "{}"}
+    assert "extra_content" not in second
+    elsewhere = openai_chat.body(prompt(assistant(answer, "other")))["messages"][0]
+    assert "reasoning" not in str(elsewhere)
+
+
+def test_reasoning_without_calls_is_not_sent_back_unless_it_is_sealed() -> None:
+    assert chat({"content": "So", "reasoning_content": "Hm"}).items == ()
+    answer = chat({"content": "So", "reasoning_details": DETAILS, "reasoning_content": "Hm"})
+    sent = openai_chat.body(prompt(assistant(answer, "openai")))["messages"][0]
+    assert sent == {"role": "assistant", "content": "So", "reasoning_details": DETAILS}
+
+
+def test_an_assistant_that_says_nothing_is_left_out_of_chat_completions() -> None:
+    assert openai_chat.body(prompt(assistant(Answer(), "")))["messages"] == []
+
+
+def _responses(*items: dict[str, Any], **options: Any) -> list[Any]:
+    message = assistant(Answer("", (), "end", items), "openai-responses")
+    sent: list[Any] = openai_responses.body(prompt(message, options=options))["input"]
+    return sent
+
+
+def test_items_that_are_not_stored_are_sent_without_the_ids_to_look_them_up_by() -> None:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+    sealed = {**thought, "id": "rs_2", "encrypted_content": "x"}
+    call = {
+        "type": "function_call",
+        "id": "fc_1",
+        "call_id": "a",
+        "name": "add.it",
+        "arguments": "",
+    }
+    named = {**call, "name": "add_it"}
+    assert _responses(thought, sealed, call) == [thought, sealed, named]
+    del named["id"]
+    assert _responses(thought, sealed, call, store=False) == [sealed, named]
+
+
+def test_a_response_without_usage_costs_one_request() -> None:
+    assert openai_responses.answered({"output": []}).usage == Usage(requests=1)
+
+
+def test_options_that_a_client_does_not_know_go_into_the_body() -> None:
+    options = {"top_k": 5, "max_tokens": 9, "timeout": 3, "extra_body": {"seed": 1}}
+    body = anthropic_messages.body(prompt(options=options))
+    assert body["extra_body"] == {"top_k": 5, "seed": 1}
+    assert (body["max_tokens"], body["timeout"]) == (9, 3)
+    assert anthropic_messages.streamed(body)["stream"] is True
+    assert "extra_body" not in anthropic_messages.body(prompt())
+
+
+def _message(*blocks: dict[str, Any], **ending: Any) -> Answer:
+    return anthropic_messages.answered({"content": list(blocks), **ending})
+
+
+def _streamed_message(events: Iterable[dict[str, Any]]) -> Answer:
+    draft = anthropic_messages.draft()
+    for event in events:
+        draft.feed(event)
+    return draft.answer()
+
+
+def test_a_conversation_that_is_too_long_is_a_length_stop() -> None:
+    assert _message(stop_reason="model_context_window_exceeded").stop == "length"
+
+
+def _delta(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": 0, "delta": {"type": kind, **more}}
+
+
+def test_citations_and_unknown_deltas_of_a_stream_are_taken_in() -> None:
+    cited = {"type": "char_location", "cited_text": "a"}
+    block = {"type": "text", "text": "", "citations": None}
+    usage = {"output_tokens": 3, "input_tokens": None}
+    answer = _streamed_message(
+        [
+            {"type": "message_start", "message": {}},
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            _delta("odd_delta"),
+            _delta("text_delta", text="a"),
+            _delta("citations_delta", citation=cited),
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
+            {"type": "message_stop"},
+        ]
+    )
+    known = {"type": "text", "text": "a", "citations": [cited]}
+    assert answer == Answer("a", (), "end", (known,), Usage(0, 3, 0, 1))
+
+
+def test_a_conversation_that_a_model_begins_is_begun_by_a_user() -> None:
+    sent = anthropic_messages.body(prompt(assistant(Answer("Hello"), "")))["messages"]
+    assert [each["role"] for each in sent] == ["user", "assistant"]
+
+
+def test_an_error_of_a_tool_is_a_text_that_says_something() -> None:
+    message = assistant(Answer("", (Call("a", "add", "{}"),)), "")
+    contents: tuple[Any, ...] = ("", [])
+    for content in contents:
+        result = {"role": "tool", "id": "a", "name": "add", "content": content, "is_error": True}
+        sent = anthropic_messages.body(prompt(message, result))["messages"][-1]["content"]
+        assert sent[0]["content"] == "(nothing)"
+
+
+BLOCKS = [
+    ({"type": "text", "text": "a"}, "a"),
+    ({"type": "text"}, ""),
+    ({"type": "resource", "resource": {"text": "b"}}, "b"),
+    ({"type": "resource", "resource": {"uri": "file:///c"}}, "[file:///c, not shown]"),
+    ({"type": "resource", "resource": {}}, "[a resource, not shown]"),
+    ({"type": "audio", "mimeType": "audio/wav"}, "[audio/wav, not shown]"),
+    ({"type": "resource_link"}, "[resource_link, not shown]"),
+    ({}, "[something, not shown]"),
+]
+
+
+@pytest.mark.parametrize(("block", "text"), BLOCKS, ids=[text or "-" for _, text in BLOCKS])
+def test_blocks_that_cannot_be_shown_are_described(block: dict[str, Any], text: str) -> None:
+    assert described(block) == as_one_text([block]) == text
+
+
+def test_pictures_that_not_every_provider_shows_are_described() -> None:
+    picture = {"type": "image", "data": "AA==", "mimeType": "image/tiff"}
+    assert parts([picture], str, str) == ["[image/tiff, not shown]"]  # type: ignore[arg-type]
+    shown = {**picture, "mimeType": "image/gif"}
+    assert parts([shown], str, None) == ["[image/gif, not shown]"]  # type: ignore[arg-type]
+
+
+def test_what_can_be_sent_is_left_as_it_is() -> None:
+    value = {"a": ["é", 1.5, None]}
+    assert sendable(value) is value
+
+
+def test_what_cannot_be_sent_is_cleaned() -> None:
+    odd = {"\ud83d": ["b\udc00", float("nan"), float("inf"), 1.5, True, None]}
+    assert sendable(odd) == {"?": ["b?", None, None, 1.5, True, None]}
+
+
+def test_an_object_of_an_sdk_is_told_as_it_was_sent() -> None:
+    made = SimpleNamespace(model_dump=lambda **options: options)
+    assert plain(made) == {"mode": "json", "exclude_unset": True, "warnings": False}
+    same = {"a": 1}
+    assert plain(same) is same

@@ -1,0 +1,212 @@
+"""Providers that cannot be asked, or say that something is wrong."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.agent.errors import ProviderError, provider_error, reported
+from sovl_tools.testing import Reply, calls, drops, fails, interrupts, says
+from tests.agent.talking import Way, each_api, each_provider, each_streaming, each_way, said, talk
+from tests.validation.strategies import moderate
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+FAILURES = (
+    (400, "bad_request", False),
+    (401, "authentication", False),
+    (403, "authentication", False),
+    (404, "bad_request", False),
+    (408, "timeout", True),
+    (429, "rate_limit", True),
+    (500, "overloaded", True),
+    (504, "timeout", True),
+    (529, "overloaded", True),
+)
+
+
+@each_way
+def test_errors_of_http_are_told_apart_and_leave_the_conversation_as_it_was(way: Way) -> None:
+    script = [fails(status, f"It is {status}.") for status, _, _ in FAILURES]
+    with talk(way, [says("Good day."), *script, says("Better now.")]) as to:
+        to.say("Hello")
+        for status, kind, is_retryable in FAILURES:
+            with pytest.raises(ProviderError, match=f"^It is {status}.$") as caught:
+                to.say("Are you there?")
+            error = caught.value
+            assert (error.status, error.kind, error.is_retryable) == (status, kind, is_retryable)
+            assert error.retry_after is None
+            assert len(to.messages) == 2
+        assert to.say("And now?") == "Better now."
+
+
+WAITS: tuple[tuple[dict[str, str], float | None], ...] = (
+    ({"retry-after": "7"}, 7.0),
+    ({"retry-after-ms": "1500", "retry-after": "7"}, 1.5),
+    ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+    ({"retry-after": "Wed, 21 Oct 2015 07:28:00 -0000"}, 0.0),
+    ({"retry-after": "soon"}, None),
+    ({"retry-after": "nan"}, None),
+    ({"retry-after": "-3"}, None),
+    ({"retry-after-ms": "inf"}, None),
+    ({}, None),
+)
+
+
+@each_provider
+def test_it_is_told_when_to_ask_again(way: Way) -> None:
+    with talk(way, [fails(429, headers=headers) for headers, _ in WAITS]) as to:
+        for _, seconds in WAITS:
+            with pytest.raises(ProviderError) as caught:
+                to.say("Hello")
+            assert caught.value.retry_after == seconds
+
+
+def test_a_date_to_ask_again_is_told_in_seconds() -> None:
+    in_an_hour = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    with talk(Way("openai"), [fails(429, headers={"retry-after": in_an_hour})]) as to:
+        with pytest.raises(ProviderError) as caught:
+            to.say("Hello")
+        assert caught.value.retry_after == pytest.approx(3600, abs=60)
+
+
+@each_provider
+def test_a_client_may_try_again_by_itself(way: Way) -> None:
+    tried = fails(429, headers={"retry-after-ms": "1", "retry-after": "0.001"})
+    with talk(way, [tried, says("Here.")], retries=2) as to:
+        assert to.say("Hello") == "Here."
+
+
+@each_way
+def test_a_connection_that_is_lost_before_the_answer_is_told(way: Way) -> None:
+    with talk(way, [drops(), says("Here again.")]) as to:
+        with pytest.raises(ProviderError) as caught:
+            to.say("Hello")
+        assert (caught.value.kind, caught.value.status) == ("connection", None)
+        assert caught.value.is_retryable
+        assert to.messages == []
+        assert to.say("Hello") == "Here again."
+
+
+@each_api
+@pytest.mark.parametrize("after", [0, 1, 4, 6])
+def test_a_connection_that_is_lost_in_the_midst_of_an_answer_is_told(way: Way, after: int) -> None:
+    with talk(way, [drops(says("One two three four."), after=after), says("Here again.")]) as to:
+        with pytest.raises(ProviderError) as caught:
+            to.say("Count")
+        assert caught.value.kind == "connection"
+        assert to.say("Go on") == "Here again."
+
+
+@each_streaming
+def test_what_was_said_before_the_connection_was_lost_is_kept(way: Way) -> None:
+    events: list[Any] = []
+    with talk(way, [drops(says("One two three four."), after=6), says("Here again.")]) as to:
+        with pytest.raises(ProviderError):
+            to.each("Count", events.append)
+        heard = said(events)
+        assert "One two three four.".startswith(heard)
+        assert heard
+        assert to.messages[1:] == [{"role": "assistant", "content": heard}]
+        to.say("Go on")
+
+
+@each_streaming
+def test_calls_of_a_stream_that_was_lost_are_not_made(way: Way) -> None:
+    script = [drops(calls(("add", {"a": 1, "b": 2})), after=5), says("Here again.")]
+    with talk(way, script, tools=[add]) as to:
+        with pytest.raises(ProviderError):
+            to.say("Add")
+        assert to.messages == []
+        assert to.say("Add") == "Here again."
+
+
+@each_api
+def test_a_failure_in_a_later_round_keeps_the_rounds_before(way: Way) -> None:
+    script = [calls(("add", {"a": 1, "b": 2})), fails(500), says("That made 3.")]
+    with talk(way, script, tools=[add]) as to:
+        with pytest.raises(ProviderError):
+            to.say("Add")
+        assert to.results() == ["3"]
+        assert to.say("Go on") == "That made 3."
+
+
+def test_errors_in_the_midst_of_a_stream_have_their_kind() -> None:
+    for provider, kind, expected in STREAMED:
+        script: list[Reply] = [interrupts(says("One two."), after=4, kind=kind), says("Here.")]
+        with talk(Way(provider, is_streaming=True), script) as to:
+            with pytest.raises(ProviderError, match=r"^Overloaded$") as caught:
+                to.say("Count")
+            assert (caught.value.kind, caught.value.status) == (expected, None)
+            assert to.say("Go on") == "Here."
+
+
+STREAMED = (
+    ("openai", None, "overloaded"),
+    ("openai", "rate_limit_exceeded", "rate_limit"),
+    ("openai-responses", None, "overloaded"),
+    ("openai-responses", "rate_limit_exceeded", "rate_limit"),
+    ("anthropic", None, "overloaded"),
+    ("anthropic", "rate_limit_error", "rate_limit"),
+    ("anthropic", "invalid_request_error", "bad_request"),
+)
+
+
+@pytest.mark.parametrize("is_streaming", [False, True], ids=["plain", "streaming"])
+def test_a_response_that_failed_is_an_error(*, is_streaming: bool) -> None:
+    way = Way("openai-responses", is_streaming=is_streaming)
+    failed = interrupts(says("One"), after=3, message="It fell.", event="response.failed")
+    with talk(way, [failed, says("Here.")]) as to:
+        with pytest.raises(ProviderError, match=r"^It fell\.$") as caught:
+            to.say("Count")
+        assert caught.value.kind == "overloaded"
+        assert to.say("Go on") == "Here."
+
+
+def test_an_error_of_somebody_else_is_left_alone() -> None:
+    assert provider_error(ValueError("odd")) is None
+    lost = provider_error(ConnectionResetError("by peer"))
+    assert lost is not None
+    assert (lost.kind, str(lost)) == ("connection", "by peer")
+
+
+def test_a_client_that_takes_too_long_is_told() -> None:
+    import openai
+
+    late = openai.APITimeoutError(request=None)  # type: ignore[arg-type]
+    error = provider_error(late)
+    assert error is not None
+    assert error.kind == "timeout"
+
+
+def test_an_error_without_words_has_the_name_of_its_kind() -> None:
+    import httpx2
+
+    error = provider_error(httpx2.InvalidURL(""))
+    assert error is not None
+    assert (str(error), error.kind) == ("InvalidURL", "other")
+
+
+_WORDS = st.sampled_from(["message", "type", "code"])
+_REPORTS = st.recursive(
+    st.none() | st.text() | st.integers(),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_WORDS, inner),
+    max_leaves=6,
+)
+
+
+@moderate
+@given(_REPORTS)
+def test_whatever_a_provider_reports_is_an_error(error: Any) -> None:
+    found = reported(error)
+    assert str(found)
+    assert found.is_retryable

@@ -1,0 +1,141 @@
+"""Agents that ask other agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sovl_tools import Agent, ToolRegistry, tool
+from sovl_tools.testing import Request, ScriptedServer, calls, refuses, says
+from tests.agent.talking import Way, client_of, each_api, talk
+
+INNER = "You are the inner one."
+
+
+class Inner(Agent):
+    """Counts what is asked of it."""
+
+    asked: list[str]
+
+    def _finalize_response(self, text: str) -> str:
+        self.asked.append(text)
+        return text
+
+    @tool
+    def double(self, number: int) -> int:
+        """Double a number."""
+        return 2 * number
+
+
+def system_of(request: Request) -> str:
+    body = request.body
+    first = (body.get("messages") or [{}])[0]
+    return str(body.get("instructions") or body.get("system") or first.get("content"))
+
+
+def both(outer: list[Any], inner: list[Any]) -> Any:
+    """Return a script in which each of two agents has its own replies."""
+
+    def reply(request: Request) -> Any:
+        return (inner if INNER in system_of(request) else outer).pop(0)
+
+    return reply
+
+
+def has_results(request: Request) -> bool:
+    names = ("tool_call_id", "function_call_output", "tool_result")
+    return any(name in str(request.body) for name in names)
+
+
+@each_api
+def test_an_agent_is_a_tool_that_begins_anew_each_time(way: Way) -> None:
+    questions = ("Double 4", "Double 5")
+    outer = [calls(*(("expert", {"message": each}) for each in questions)), says("8 and 10.")]
+
+    def reply(request: Request) -> Any:
+        if INNER not in system_of(request):
+            return outer.pop(0)
+        return says("Done.") if has_results(request) else calls(("double", {"number": 4}))
+
+    with talk(way, reply) as to:
+        emitted: list[Any] = []
+        expert = Inner(
+            to.agent.client, model="m", provider=way.provider, system=INNER, emit=emitted.append
+        )
+        expert.asked = []
+        to.agent.tools.register(expert.as_tool("expert", "Doubles numbers."))
+        assert to.say("Double 4 and 5") == "8 and 10."
+        assert to.results() == ["Done.", "Done."]
+        assert expert.asked == ["Done.", "Done."]
+        assert (expert.messages, emitted) == ([], [])
+        asked = [str(each.body) for each in to.server.requests if INNER in system_of(each)]
+        assert sorted(sum(each in body for each in questions) for body in asked) == [1] * 4
+
+
+@each_api
+def test_an_agent_without_an_answer_is_a_tool_that_failed(way: Way) -> None:
+    outer, inner = [calls(("expert", {"message": "Evil"})), says("It would not.")], [refuses("No.")]
+    with talk(way, both(outer, inner)) as to:
+        expert = Agent(to.agent.client, model="m", provider=way.provider, system=INNER)
+        to.agent.tools.register(expert.as_tool("expert", "Knows."))
+        assert to.say("Be evil") == "It would not."
+        assert to.results() == ["expert has no answer: No."]
+
+
+@each_api
+def test_agents_that_would_wait_for_themselves_are_refused(way: Way) -> None:
+    ask = calls(("other", {"message": "You do it"}))
+    back = calls(("first", {"message": "No, you"}))
+    with talk(way, both([ask, says("So.")], [back, says("It is a circle.")])) as to:
+        other = Agent(
+            to.agent.client,
+            model="m",
+            provider=way.provider,
+            system=INNER,
+            tools=[to.agent.as_tool("first", "The first.")],
+        )
+        to.agent.tools.register(other.as_tool("other", "The other."))
+        assert to.say("Go") == "So."
+        assert to.results() == ["It is a circle."]
+        told = str([request.body for request in to.server.requests if INNER in system_of(request)])
+        assert "agents can't ask one another in a circle: Agent → other → first" in told
+
+
+def test_an_agent_that_asks_itself_is_refused() -> None:
+    with talk(Way("openai"), [calls(("me", {"message": "?"})), says("Alas.")]) as to:
+        to.agent.tools.register(to.agent.as_tool("me", "Myself."))
+        to.say("Ask yourself")
+        assert to.results() == ["agents can't ask one another in a circle: Agent → me"]
+
+
+def _deeper(request: Request) -> Any:
+    last = request.body["messages"][-1]
+    if last["role"] == "tool":
+        return says(str(last["content"]))
+    return calls((request.body["tools"][0]["function"]["name"], {"message": "Deeper"}))
+
+
+def test_no_more_than_five_agents_ask_one_another_in_a_row() -> None:
+    with ScriptedServer(_deeper) as server:
+        client = client_of("openai", server, is_async=False)
+        tools = ToolRegistry()
+        for number in range(8):
+            agent = Agent(client, model="m", tools=tools)
+            tools = ToolRegistry()
+            tools.register(agent.as_tool(f"agent_{number}", "The next one."))
+        reply = Agent(client, model="m", tools=tools).chat_sync("Go")
+        client.close()
+    assert reply.startswith("more than 5 agents can't ask one another in a row: Agent → agent_7")
+    assert reply.count("→") == 6
+
+
+def test_a_tool_that_joins_later_is_there_when_the_agent_is_asked() -> None:
+    agent = Agent(provider="local")
+    ask = agent.as_tool("expert", "Knows all.")
+
+    def shout(text: str) -> str:
+        """Say something in capitals."""
+        return text.upper()
+
+    agent.tools.register(shout)
+    outer = Agent(provider="local", tools=[ask])
+    assert outer.chat_sync("expert message='shout text=\"hello\"'") == "HELLO"

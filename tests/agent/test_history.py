@@ -1,0 +1,316 @@
+"""The conversation: kept, read, saved, restored, trimmed and continued with somebody else."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.agent import anthropic_messages, openai_chat, openai_responses
+from sovl_tools.agent.answer import Prompt
+from sovl_tools.agent.messages import LOST, checked, complete, text_of, whole
+from sovl_tools.agent.trimming import last_tokens, last_turns
+from sovl_tools.formats.tokens import estimate
+from sovl_tools.model.content import Audio, Image, Text
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.testing import calls, says
+from sovl_tools.testing.apis import APIS
+from sovl_tools.testing.memory import Memory
+from sovl_tools.testing.record import Request
+from tests.agent.talking import PROVIDERS, Way, each_api, each_provider, talk
+from tests.validation.strategies import moderate
+
+ADAPTERS: dict[str, Any] = {
+    "openai": openai_chat,
+    "openai-responses": openai_responses,
+    "anthropic": anthropic_messages,
+}
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def objections(provider: str, messages: list[Any], **options: Any) -> list[str]:
+    """Return what an API would refuse in the request that a conversation makes."""
+    registry = ToolRegistry()
+    prompt = Prompt("m", ("Be brief.",), messages, [], "auto", options, registry, ())
+    arguments = ADAPTERS[provider].body(prompt)
+    body = {**arguments, **arguments.pop("extra_body", {})}
+    content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    head = {"authorization": "Bearer x", "x-api-key": "x", "anthropic-version": "2023-06-01"}
+    api = next(each for each in APIS.values() if each.provider == provider)
+    asked = Request(provider, "/", head, content, json.loads(content))
+    return [each.message for each in api.objections(asked, Memory())]
+
+
+_texts = st.text(max_size=4) | st.sampled_from(["", " ", "\ud83d", "Hello"])
+_pictures = st.fixed_dictionaries(
+    {"type": st.just("image"), "data": st.just("AAAA"), "mimeType": st.just("image/png")}
+)
+_odd = st.sampled_from([
+    {"type": "image"},
+    {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
+    {"type": "resource", "resource": {"uri": "file:///a", "text": "A"}},
+    {"type": "resource", "resource": {"uri": "file:///a", "blob": "AA"}},
+    {"type": "text"},
+    {"type": "resource_link", "uri": "file:///a"},
+])  # fmt: skip
+_blocks = st.fixed_dictionaries({"type": st.just("text"), "text": _texts}) | _pictures | _odd
+_contents = _texts | st.lists(_blocks, max_size=3)
+_ids = st.sampled_from(["a", "b", "c", "", "é", "call.1", "x" * 70, "call_1"])
+_calls = st.fixed_dictionaries({
+    "id": _ids,
+    "name": st.sampled_from(["add", "", "functions.add", "n" * 99]),
+    "arguments": st.sampled_from(["{}", "[]", '{"a": NaN}', '{"a": 1e999}', '{"a"', "\ud83d"]),
+})  # fmt: skip
+_users = st.fixed_dictionaries({"role": st.just("user"), "content": _contents})
+_models = st.fixed_dictionaries(
+    {"role": st.just("assistant"), "content": _texts},
+    optional={
+        "calls": st.lists(_calls, max_size=3),
+        "provider": st.just("gone"),
+        "items": st.just([{}]),
+    },
+)
+_tools = st.fixed_dictionaries({
+    "role": st.just("tool"),
+    "id": _ids,
+    "name": st.just("add"),
+    "content": _contents,
+    "is_error": st.booleans(),
+})  # fmt: skip
+_any_messages = st.lists(_users | _models | _tools, max_size=8)
+
+
+@moderate
+@given(_any_messages, _contents)
+def test_any_messages_become_a_conversation_that_every_provider_accepts(
+    messages: list[Any], said: Any
+) -> None:
+    before = json.dumps(messages)
+    asked = [*messages, {"role": "user", "content": said}]
+    for provider in PROVIDERS:
+        assert objections(provider, asked) == []
+    assert json.dumps(messages) == before
+
+
+@moderate
+@given(_any_messages)
+def test_every_call_is_answered_once_and_in_its_place(messages: list[Any]) -> None:
+    made = whole(messages)
+    assert [m for m in made if m["role"] == "user"] == [m for m in messages if m["role"] == "user"]
+    expected: list[str] = []
+    for message in made:
+        if message["role"] == "tool":
+            assert message["id"] == expected.pop(0)
+        else:
+            assert expected == []
+            expected = [call["id"] for call in message.get("calls", ())]
+    assert expected == []
+    ids = [call["id"] for message in made for call in message.get("calls", ())]
+    assert len(ids) == len(set(ids))
+    assert whole(made) == made
+
+
+@moderate
+@given(_any_messages)
+def test_any_messages_can_be_saved(messages: list[Any]) -> None:
+    assert checked(json.loads(json.dumps(messages))) == messages
+
+
+def _calling(*ids: str) -> dict[str, Any]:
+    return {
+        "role": "assistant",
+        "content": "",
+        "calls": [{"id": each, "name": "add", "arguments": "{}"} for each in ids],
+    }
+
+
+def _result(identity: str, content: str = "3") -> dict[str, Any]:
+    return {"role": "tool", "id": identity, "name": "add", "content": content, "is_error": False}
+
+
+def test_a_result_that_is_lost_is_said_to_be() -> None:
+    made = whole([_calling("a", "b"), _result("b"), _result("z"), {"role": "user", "content": "?"}])
+    assert [each.get("content") for each in made] == ["", LOST, "3", "?"]
+
+
+def test_results_follow_the_order_of_their_calls() -> None:
+    made = whole([_calling("a", "b"), _result("b", "2"), _result("a", "1"), _result("a", "0")])
+    assert [each["content"] for each in made[1:]] == ["1", "2"]
+
+
+def test_ids_that_come_twice_are_told_apart() -> None:
+    turn = [_calling("a", "a"), _result("a", "1"), _result("a", "2")]
+    made = whole([*turn, *turn])
+    assert [each["content"] for each in made if each["role"] == "tool"] == ["1", "2", "1", "2"]
+    assert [each["id"] for each in made if each["role"] == "tool"] == [
+        "a",
+        "call_1",
+        "call_2",
+        "call_3",
+    ]
+
+
+def test_calls_that_have_no_answer_are_completed_at_the_end_only() -> None:
+    messages = [_calling("a"), {"role": "user", "content": "?"}, _calling("b", "c"), _result("b")]
+    complete(messages, "gone")
+    assert [each["content"] for each in messages[3:]] == ["3", "gone"]
+    empty: list[Any] = []
+    complete(empty, "gone")
+    assert empty == []
+    lone = [_result("a")]
+    complete(lone, "gone")
+    assert lone == [_result("a")]
+
+
+@moderate
+@given(_any_messages, st.integers(0, 4), st.integers(0, 200))
+def test_trimming_never_parts_a_call_from_its_result(
+    messages: list[Any], turns: int, tokens: int
+) -> None:
+    conversation = whole(messages)
+    for policy in (last_turns(turns), last_tokens(tokens)):
+        kept = policy(conversation)
+        assert kept == conversation[len(conversation) - len(kept) :]
+        assert whole(kept) == kept
+        assert not kept or len(kept) == len(conversation) or kept[0]["role"] == "user"
+    assert sum(each["role"] == "user" for each in last_turns(turns)(conversation)) <= turns
+    assert sum(map(estimate, last_tokens(tokens)(conversation))) <= tokens
+
+
+@pytest.mark.parametrize(("policy", "word"), [(last_turns, "turns"), (last_tokens, "tokens")])
+def test_a_policy_keeps_no_negative_number(policy: Any, word: str) -> None:
+    with pytest.raises(ValueError, match=f"the number of {word} must be at least 0, not -1"):
+        policy(-1)
+
+
+@each_api
+def test_a_conversation_is_trimmed_when_a_turn_begins(way: Way) -> None:
+    script = [
+        calls(("add", {"a": 1, "b": 2}), reasoning="Hm"),
+        says("3."),
+        says("Yes."),
+        says("No."),
+    ]
+    with talk(way, script, tools=[add], trim=last_turns(1)) as to:
+        to.say("Add")
+        to.say("Sure?")
+        assert [each["content"] for each in to.messages[2:]] == ["3", "3.", "Sure?", "Yes."]
+        to.say("Really?")
+        assert [each["content"] for each in to.messages] == ["Sure?", "Yes.", "Really?", "No."]
+
+
+@each_api
+def test_a_conversation_is_saved_and_restored(way: Way, tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    script = [
+        calls(("add", {"a": 1, "b": 2}), ("functions.add", "{"), reasoning="Hm", text="So…"),
+        says("Drei, ©."),
+        says("Still 3."),
+    ]
+    with talk(way, script, tools=[add]) as to:
+        to.say("Add \ud83d")
+        before = list(to.messages)
+        to.agent.save(path)
+        to.agent.messages = []
+        to.agent.restore(path)
+        assert to.messages == before
+        assert "©" in path.read_text(encoding="utf-8", errors="surrogatepass")
+        assert to.say("Sure?") == "Still 3."
+
+
+WRONG = [
+    ({}, "a conversation must be a list of messages"),
+    ([7], "message 0: its role must be user, assistant or tool, not None"),
+    ([{"role": ["user"]}], r"message 0: its role must be user, assistant or tool, not \['user'\]"),
+    ([{"role": "system", "content": ""}], "message 0: its role .* not 'system'"),
+    ([{"role": "user"}], "message 0: a message of the role 'user' needs 'content'"),
+    ([{"role": "user", "content": "a"}, {"role": "tool"}], "message 1: .* 'tool' needs 'id'"),
+    ([{"role": "user", "content": ["a"]}], "message 0: its content must be a text or a list of"),
+    ([{"role": "assistant", "content": "", "calls": {}}], "message 0: its calls must be objects"),
+    ([{"role": "assistant", "content": "", "calls": [{"id": 1}]}], "its calls must be objects"),
+    ([{"role": "assistant", "content": "", "items": [7]}], "message 0: its items must be objects"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "words"), WRONG, ids=[str(n) for n in range(len(WRONG))])
+def test_what_is_no_conversation_is_not_restored(content: Any, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps(content))
+    with talk(Way("openai"), []) as to:
+        with pytest.raises(ValueError, match=words):
+            to.agent.restore(path)
+        assert to.messages == []
+
+
+@each_provider
+@pytest.mark.parametrize("other", PROVIDERS)
+def test_a_conversation_goes_on_with_another_provider(way: Way, other: str, tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    first = [
+        calls(("add", {"a": 1, "b": 2}), ("add", '{"a'), reasoning="Hm", text="Let me see."),
+        says("3.", reasoning="Three"),
+    ]
+    with talk(way, first, tools=[add]) as to:
+        to.say("Add")
+        to.agent.save(path)
+    if other == way.provider:
+        return
+    second = [calls(("add", {"a": 1, "b": 1}), reasoning="Again"), says("2."), says("Bye.")]
+    with talk(Way(other), second, tools=[add]) as to:
+        to.agent.restore(path)
+        to.say("And 1 and 1?")
+        to.say("Thanks")
+        assert "Let me see." in str(to.bodies[0])
+        assert "Three" not in str(to.bodies[0])
+
+
+PICTURE = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+SOUND = {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}
+
+
+@each_api
+def test_pictures_of_users_and_tools_are_shown_where_they_can_be(way: Way) -> None:
+    def draw() -> list[Any]:
+        """Draw a house."""
+        sound = Audio(b64decode(SOUND["data"]), SOUND["mimeType"])
+        return [Text("A house:"), Image(b64decode(PICTURE["data"])), sound]
+
+    script = [calls(("draw", {})), says("Nice."), says("Yes.")]
+    with talk(way, script, tools=[draw]) as to:
+        shown = [{"type": "text", "text": "Like this:"}, PICTURE, SOUND]
+        to.say(shown)
+        to.say("Is it?")
+        user, result = to.messages[0]["content"], to.results()[0]
+        assert user == shown
+        assert result == [{"type": "text", "text": "A house:"}, PICTURE, SOUND]
+        sent = json.dumps(to.bodies[-1])
+        assert sent.count(PICTURE["data"]) == (1 if way.provider == "openai" else 2)
+        assert sent.count("[audio/wav, not shown]") == 2
+        assert sent.count("[image/png, not shown]") == (1 if way.provider == "openai" else 0)
+
+
+@each_api
+def test_users_may_say_nothing(way: Way) -> None:
+    with talk(way, [says("Yes?"), says("Well?")]) as to:
+        to.say("")
+        to.say([])
+        assert len(to.messages) == 4
+
+
+def test_the_text_of_blocks_is_theirs_joined() -> None:
+    assert text_of([{"type": "text", "text": "a"}, PICTURE, {"type": "text"}]) == "a\n"
+
+
+def test_a_new_id_is_none_that_is_taken() -> None:
+    made = whole([_calling("a", "call_3", "a"), _calling("a")])
+    ids = [call["id"] for each in made for call in each.get("calls", ())]
+    assert ids == ["a", "call_3", "call_2", "call_4"]

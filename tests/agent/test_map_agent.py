@@ -1,0 +1,216 @@
+"""An agent that draws a map: tools as methods, choices that are known only at run time, a second
+agent for what is difficult, and handlers of the application's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import pytest
+
+from sovl_tools import Agent, tool
+from sovl_tools.testing import Request, ScriptedServer, calls, says
+from tests.agent.talking import PROVIDERS, client_of
+
+ANALYST = "You answer questions about places."
+PARCELS = {"parcels": 1200, "roads": 80}
+
+
+class Table(NamedTuple):
+    name: str
+
+
+class Engine:
+    """A database with tables, which may come and go."""
+
+    def __init__(self) -> None:
+        self.tables = [Table(name) for name in PARCELS]
+
+
+class Map:
+    """What the user looks at: layers by their ids."""
+
+    def __init__(self) -> None:
+        self.layers: dict[str, dict[str, Any]] = {}
+
+    def add(self, layer_id: str, **look: Any) -> None:
+        self.layers[layer_id] = look
+
+    def remove(self, layer_id: str) -> bool:
+        return self.layers.pop(layer_id, None) is not None
+
+
+class Notes:
+    """Finds what is known about a question."""
+
+    async def query(self, text: str, k: int) -> list[dict[str, str]]:
+        return [{"markdown": f"# {number} about {text}"} for number in range(k)]
+
+
+def parsed_filters(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Take filters as models write them, ``owner=city``, apart."""
+    pairs = [each.split("=") for each in arguments.get("filters", ())]
+    return {**arguments, "filters": [{"field": field, "value": value} for field, value in pairs]}
+
+
+class MapAgent(Agent):
+    def __init__(self, *arguments: Any, engine: Engine, board: Map, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.engine = engine
+        self.board = board
+        self.registry: tuple[Table, ...] | None = None
+
+    async def _system_messages(self) -> list[dict[str, str]]:
+        self.registry = tuple(self.engine.tables)
+        found = await Notes().query(self.messages[-1]["content"], k=2)
+        return [{"role": "system", "content": "\n\n".join(each["markdown"] for each in found)}]
+
+    def _finalize_response(self, text: str) -> str:
+        return text.strip()
+
+    @tool(
+        description="Add a layer to the map, of all parcels or of some.",
+        params={
+            "table": {"enum": lambda self: [each.name for each in self.registry]},
+            "filters": {"type": "array", "items": {"type": "string"}},
+        },
+        preprocess=parsed_filters,
+        postprocess=lambda count: f"{count} parcels found",
+    )
+    def add_map_layer(
+        self, table: str, layer_id: str, filters: list[Any] | None = None, color: str = "blue"
+    ) -> int:
+        self.board.add(layer_id, table=table, filters=filters, color=color)
+        return PARCELS.get(table, 7) // (1 + len(filters or ()))
+
+    @tool(description="Remove a layer by its ID.")
+    def remove_map_layer(self, layer_id: str) -> bool:
+        return self.board.remove(layer_id)
+
+
+class Analyst(Agent):
+    @tool
+    async def area_of(self, place: str) -> int:
+        """Return the area of a place in hectares."""
+        return 100 * len(place)
+
+
+class Room(NamedTuple):
+    agent: MapAgent
+    server: ScriptedServer
+    emitted: list[Any]
+    layers: dict[str, dict[str, Any]]
+
+    def results(self) -> list[str]:
+        return [each["content"] for each in self.agent.messages if each["role"] == "tool"]
+
+
+@contextmanager
+def room(provider: str, *script: Any, analyst: Any = None) -> Iterator[Room]:
+    mapping, analysing = list(script), list(analyst or ())
+
+    def reply(request: Request) -> Any:
+        return (analysing if ANALYST in request.content.decode() else mapping).pop(0)
+
+    with ScriptedServer(reply) as server:
+        client = client_of(provider, server, is_async=False)
+        board, emitted = Map(), list[Any]()
+        known: dict[str, Any] = {"model": "m", "provider": provider}
+        expert = Analyst(client, system=ANALYST, **known)
+        forwarded = expert.as_tool("run_analysis", "Analyse what is on the map.")
+        agent = MapAgent(
+            client, tools=[forwarded], emit=emitted.append, engine=Engine(), board=board, **known
+        )
+        yield Room(agent, server, emitted, board.layers)
+        client.close()
+    assert mapping == analysing == []
+
+
+each = pytest.mark.parametrize("provider", PROVIDERS)
+
+
+@each
+async def test_layers_are_added_and_removed(provider: str) -> None:
+    add = {"table": "parcels", "layer_id": "mine", "filters": ["owner=city"], "color": "red"}
+    with room(
+        provider,
+        calls(("add_map_layer", add), ("add_map_layer", {"table": "roads", "layer_id": "ways"})),
+        says("  Both are there. \n"),
+        calls(("remove_map_layer", {"layer_id": "mine"})),
+        says("It is gone."),
+    ) as this:
+        assert await this.agent.chat("Show what the city owns, and roads") == "Both are there."
+        assert this.results() == ["600 parcels found", "80 parcels found"]
+        assert this.layers == {
+            "mine": {
+                "table": "parcels",
+                "filters": [{"field": "owner", "value": "city"}],
+                "color": "red",
+            },
+            "ways": {"table": "roads", "filters": [], "color": "blue"},
+        }
+        assert await this.agent.chat("Remove mine") == "It is gone."
+        assert this.results()[-1] == "true"
+        assert [*this.layers] == ["ways"]
+        assert [each["message"] for each in this.emitted] == ["Both are there.", "It is gone."]
+
+
+@each
+async def test_the_choice_of_tables_follows_the_database(provider: str) -> None:
+    with room(
+        provider,
+        says("Hello."),
+        calls(("add_map_layer", {"table": "rivers", "layer_id": "a"})),
+        says("There is none."),
+        calls(("add_map_layer", {"table": "rivers", "layer_id": "a"})),
+        says("There."),
+    ) as this:
+        await this.agent.chat("Hello")
+        await this.agent.chat("Show rivers")
+        assert '"parcels", "roads"' in this.results()[0]
+        assert this.layers == {}
+        this.agent.engine.tables.append(Table("rivers"))
+        await this.agent.chat("Show rivers now")
+        assert this.results()[1] == "7 parcels found"
+        assert [*this.layers] == ["a"]
+        sent = [request.content.decode() for request in this.server.requests]
+        assert '"enum":["parcels","roads"]' in sent[0]
+        assert '"enum":["parcels","roads","rivers"]' in sent[-1]
+
+
+@each
+async def test_an_analysis_is_handed_to_a_second_agent(provider: str) -> None:
+    with room(
+        provider,
+        calls(
+            ("add_map_layer", {"table": "parcels", "layer_id": "park"}),
+            ("run_analysis", {"message": "How large is the park?"}),
+        ),
+        says("400 hectares, as you see."),
+        analyst=[calls(("area_of", {"place": "park"})), says("It has 400 hectares.")],
+    ) as this:
+        assert await this.agent.chat("Show the park and its size") == "400 hectares, as you see."
+        assert this.results() == ["1200 parcels found", "It has 400 hectares."]
+        assert [*this.layers] == ["park"]
+        assert [each["type"] for each in this.emitted] == ["ai_response"]
+
+
+@each
+async def test_what_is_known_of_a_question_is_told_first_and_once(provider: str) -> None:
+    with room(provider, says("A."), says("B.")) as this:
+        await this.agent.chat("cats")
+        await this.agent.chat("dogs")
+        first, second = (request.content.decode() for request in this.server.requests)
+        assert "# 0 about cats\\n\\n# 1 about cats" in first
+        assert "about cats" not in second
+        assert second.count("about dogs") == 2
+        assert [each["role"] for each in this.agent.messages] == ["user", "assistant"] * 2
+
+
+def test_a_map_agent_can_be_asked_without_a_loop() -> None:
+    add = calls(("add_map_layer", {"table": "roads", "layer_id": "ways"}))
+    with room("openai", add, says("There.")) as this:
+        assert this.agent.chat_sync("Show roads") == "There."
+        assert [*this.layers] == ["ways"]

@@ -1,0 +1,236 @@
+"""Tools that are methods of the agent itself, and those that it was given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools import Agent, ToolRegistry, tool
+from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.testing import ScriptedServer, calls, says
+from tests.agent.talking import Talk, Way, each_provider, talk
+from tests.conftest import Write
+
+
+def ring() -> str:
+    """Ring the bell of the house."""
+    return "ding"
+
+
+class Singer:
+    """A mixin."""
+
+    @tool
+    def sing(self) -> str:
+        """Sing a song."""
+        return "la la"
+
+
+class Animal(Agent):
+    @tool(name="speak_up", tags=["loud"])
+    def speak(self) -> str:
+        """Make a noise."""
+        return "…"
+
+    @tool
+    def walk(self, steps: int) -> str:
+        """Walk some steps."""
+        return f"{steps} steps"
+
+
+class Dog(Singer, Animal):
+    """Has a bell and a registry of its own, which are none of the agent's business."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.registry = ["a", "bone"]
+        super().__init__(*arguments, **options)
+
+    def speak(self) -> str:
+        return "woof"
+
+    walk = None  # type: ignore[assignment]
+
+    @tool
+    def ring(self) -> str:
+        """Ring the bell of the dog."""
+        return "jingle"
+
+
+def offered(to: Talk, number: int = -1) -> list[str]:
+    """Return the names of the tools that the model was offered."""
+    return [each.get("name") or each["function"]["name"] for each in tools_of(to, number)]
+
+
+def tools_of(to: Talk, number: int = -1) -> list[Any]:
+    found: list[Any] = to.bodies[number].get("tools", [])
+    return found
+
+
+@each_provider
+def test_methods_of_bases_and_mixins_count_and_overrides_keep_what_was_said_of_them(
+    way: Way,
+) -> None:
+    with talk(way, [calls(("speak_up", {}), ("sing", {})), says("Woof.")], kind=Dog) as to:
+        to.say("Speak")
+        assert to.results() == ["woof", "la la"]
+        assert sorted(offered(to)) == ["ring", "sing", "speak_up"]
+        assert [*to.agent.tools["speak_up"].tags] == ["loud"]
+        assert to.agent.registry == ["a", "bone"]  # type: ignore[attr-defined]
+
+
+@each_provider
+def test_methods_win_over_what_was_given(way: Way) -> None:
+    def shout() -> str:
+        """Shout."""
+        return "hey"
+
+    with talk(
+        way,
+        [calls(("ring", {}), ("shout", {})), says("")],
+        kind=Dog,
+        tools=[ring, shout],
+        strictly=False,
+    ) as to:
+        with pytest.raises(Exception, match="nothing"):
+            to.say("Ring")
+        assert to.results() == ["jingle", "hey"]
+
+
+def test_a_registry_that_was_given_is_asked_anew_each_turn() -> None:
+    registry = ToolRegistry()
+    with talk(Way("openai"), [says("1"), says("2"), says("3")], tools=registry) as to:
+        to.say("Hello")
+        registry.register(ring)
+        to.say("Hello")
+        registry.unregister("ring")
+        to.say("Hello")
+        assert [offered(to, number) for number in range(3)] == [[], ["ring"], []]
+        assert to.agent.tools is registry
+
+
+def test_a_registry_stays_alive_behind_methods() -> None:
+    registry = ToolRegistry()
+    heard: list[Any] = []
+    with talk(Way("openai"), [says("1")], kind=Dog, tools=registry) as to:
+        unsubscribe = to.agent.tools.subscribe(heard.append)
+        registry.register(ring)
+        assert to.agent.tools["ring"].description == "Ring the bell of the dog."
+        assert heard
+        unsubscribe()
+        count = len(heard)
+        registry.unregister("ring")
+        assert len(heard) == count
+        to.say("Hello")
+        assert sorted(offered(to)) == ["ring", "sing", "speak_up"]
+        assert len(registry) == 0
+
+
+def test_a_directory_may_be_given(write: Write, tmp_path: Path) -> None:
+    write("echo")
+    with talk(
+        Way("anthropic"),
+        [calls(("echo", {"text": "hi"})), says("ok"), says("now two")],
+        kind=Dog,
+        tools=tmp_path / "tools",
+    ) as to:
+        to.say("Echo")
+        assert to.results() == ["hi"]
+        write("parrot")
+        to.agent.tools.reload()
+        to.say("Again")
+        assert {"echo", "parrot", "sing"} <= set(offered(to))
+        with to.agent.tools.watch():
+            assert "parrot" in to.agent.tools
+
+
+@each_provider
+def test_a_turn_may_be_about_some_tools_only(way: Way) -> None:
+    script = [calls(("sing", {}), ("ring", {})), says("Sung."), says("Plain.")]
+    with talk(way, script, kind=Dog) as to:
+        to.say("Sing", tools=["sing"], tool_choice="required")
+        assert offered(to, 0) == offered(to, 1) == ["sing"]
+        song, bell = to.results()
+        assert song == "la la"
+        assert bell == "there is no tool 'ring' in this turn; there is sing"
+        to.say("No tools", tools=())
+        assert offered(to) == []
+        with pytest.raises(ToolNotFoundError, match="there is no tool 'dance'"):
+            to.say("Dance", tools=["dance"])
+        assert to.messages[-1]["content"] == "Plain."
+        with pytest.raises(TypeError, match="tools must be a list of names, not 'sing'"):
+            to.say("Sing", tools="sing")
+
+
+CHOICES: dict[str, dict[str, Any]] = {
+    "openai": {
+        "auto": "auto",
+        "required": "required",
+        "none": "none",
+        "ring": {"type": "function", "function": {"name": "ring"}},
+    },
+    "openai-responses": {
+        "auto": "auto",
+        "required": "required",
+        "none": "none",
+        "ring": {"type": "function", "name": "ring"},
+    },
+    "anthropic": {
+        "auto": {"type": "auto"},
+        "required": {"type": "any"},
+        "none": {"type": "none"},
+        "ring": {"type": "tool", "name": "ring"},
+    },
+}
+
+
+@each_provider
+def test_a_choice_holds_for_the_first_answer_and_none_for_all(way: Way) -> None:
+    known = CHOICES[way.provider]
+    for choice in known:
+        later = choice if choice == "none" else "auto"
+        with talk(way, [calls(("ring", {})), says("Rung.")], tools=[ring]) as to:
+            to.say("Go", tool_choice=choice)
+            assert [body["tool_choice"] for body in to.bodies] == [known[choice], known[later]]
+
+
+def test_no_tools_and_no_choice_are_asked_for_without_tools() -> None:
+    with talk(Way("openai"), [says("Hello.")]) as to:
+        to.say("Hello")
+        assert not {"tools", "tool_choice"} & to.bodies[0].keys()
+
+
+@each_provider
+def test_options_go_into_each_request(way: Way) -> None:
+    with talk(way, [says("Cold.")], options={"temperature": 0}) as to:
+        to.say("Hello")
+        assert to.bodies[0]["temperature"] == 0
+
+
+@each_provider
+def test_what_is_offered_can_be_looked_at(way: Way) -> None:
+    with talk(way, [says("Yes.")], tools=[ring]) as to:
+        seen = to.agent.definitions()
+        to.say("Hello")
+        assert tools_of(to) == seen
+        seen[0].clear()
+        assert to.agent.definitions() != seen
+        assert repr(to.agent) == f"<Agent on {way.provider} m with 1 tools>"
+
+
+@pytest.mark.parametrize("wrong", [7, ring, object()], ids=["number", "function", "object"])
+def test_what_is_no_set_of_tools_is_refused(wrong: Any) -> None:
+    with ScriptedServer([]), pytest.raises(TypeError, match="tools must be a ToolRegistry, a list"):
+        Agent(provider="local", tools=wrong)
+
+
+def test_what_is_no_tool_is_refused() -> None:
+    with pytest.raises(TypeError, match="register takes a function"):
+        Agent(provider="local", tools=[7])
+
+
+@pytest.mark.parametrize("name", ["max_rounds", "max_tools"])
+def test_limits_are_at_least_one(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
+        Agent(provider="local", **{name: 0})  # type: ignore[arg-type]

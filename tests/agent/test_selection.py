@@ -1,0 +1,147 @@
+"""Registries that are too large to be offered as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sovl_tools import ToolRegistry, tool
+from sovl_tools.formats.tokens import estimate
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.testing import Request, calls, says
+from tests.agent.talking import Talk, Way, each_api, each_provider, talk
+
+NAMES = ("weather", "calendar", "music", "lights", "news", "route", "mail", "alarm")
+
+
+def _tool(name: str) -> ToolDefinition:
+    def run(text: str = "") -> str:
+        return f"{name}: {text}"
+
+    parameters = {"type": "object", "properties": {"text": {"type": "string"}}}
+    described = f"Ask about the {name} of today."
+    return ToolDefinition(name, described, parameters, run, activation_phrases=(f"my {name}",))
+
+
+def registry_of(*names: str) -> ToolRegistry:
+    registry = ToolRegistry()
+    for name in names:
+        registry.register(_tool(name))
+    return registry
+
+
+def offered(to: Talk, number: int = -1) -> list[str]:
+    tools = to.bodies[number].get("tools", [])
+    return [each.get("name") or each["function"]["name"] for each in tools]
+
+
+def test_what_fits_is_offered_as_a_whole() -> None:
+    with talk(Way("openai"), [says("Yes.")], tools=registry_of(*NAMES), max_tools=8) as to:
+        to.say("Hello")
+        assert sorted(offered(to)) == sorted(NAMES)
+
+
+@each_provider
+def test_of_too_many_those_are_offered_of_which_the_user_speaks(way: Way) -> None:
+    with talk(way, [says("Yes.")] * 3, tools=registry_of(*NAMES), max_tools=3) as to:
+        to.say("Turn on my lights")
+        assert offered(to) == ["search_tools", "lights"]
+        to.say("And my music, my news")
+        assert offered(to)[0] == "search_tools"
+        assert set(offered(to)[1:]) == {"music", "news"}
+        to.say("Hmm")
+        assert len(offered(to)) == 3
+
+
+@each_api
+def test_a_model_searches_and_calls_what_it_has_found(way: Way) -> None:
+    script = [
+        calls(("search_tools", {"query": "weather"})),
+        calls(("weather", {"text": "rain?"})),
+        says("It rains."),
+    ]
+    with talk(way, script, tools=registry_of(*NAMES), max_tools=3) as to:
+        assert to.say("Good day") == "It rains."
+        assert offered(to, 0) == ["search_tools"]
+        assert offered(to, 1)[:2] == ["search_tools", "weather"]
+        found, result = to.results()
+        assert "Ask about the weather of today." in found
+        assert result == "weather: rain?"
+
+
+def test_what_was_called_stays_on_offer() -> None:
+    script = [
+        calls(("search_tools", {"query": "route"})),
+        calls(("route", {})),
+        says("a"),
+        says("b"),
+    ]
+    with talk(Way("openai"), script, tools=registry_of(*NAMES), max_tools=3) as to:
+        to.say("Good day")
+        to.say("Thanks")
+        assert offered(to) == ["search_tools", "route"]
+
+
+def test_a_budget_of_tokens_is_kept() -> None:
+    registry = registry_of(*NAMES)
+    with talk(Way("openai"), [says("Yes.")], tools=registry, max_tool_tokens=150) as to:
+        to.say(f"my {', my '.join(NAMES)}")
+        definitions = to.bodies[0]["tools"]
+        assert 1 < len(definitions) < 8
+        others = [each for each in definitions if each["function"]["name"] != "search_tools"]
+        assert sum(map(estimate, others)) <= 150
+
+
+def test_a_budget_that_all_tools_keep_offers_them() -> None:
+    with talk(Way("openai"), [says("Yes.")], tools=registry_of("mail"), max_tool_tokens=900) as to:
+        to.say("Hello")
+        assert offered(to) == ["mail"]
+
+
+def test_a_tool_that_is_gone_is_not_offered_though_it_was_found() -> None:
+    registry = registry_of(*NAMES)
+
+    def lose(_request: Request) -> Any:
+        return replies.pop(0)()
+
+    def gone() -> Any:
+        registry.unregister("route")
+        return says("Lost.")
+
+    replies: list[Callable[[], Any]] = [
+        lambda: calls(("search_tools", {"query": "route"})),
+        gone,
+        lambda: says("x"),
+    ]
+    with talk(Way("openai"), lose, tools=registry, max_tools=3) as to:
+        to.say("Good day")
+        assert offered(to) == ["search_tools", "route"]
+        to.say("And now?")
+        assert "route" not in offered(to)
+
+
+def test_a_tool_of_the_users_may_be_called_like_the_search() -> None:
+    @tool
+    def search_tools(query: str) -> str:
+        """Search a shed."""
+        return "a hammer"
+
+    registry = registry_of(*NAMES)
+    registry.register(search_tools)
+    with talk(
+        Way("openai"),
+        [calls(("search_tools", {"query": "nail"})), says("x")],
+        tools=registry,
+        max_tools=3,
+    ) as to:
+        to.say("Good day")
+        assert to.results() == ["a hammer"]
+
+
+def test_both_budgets_hold() -> None:
+    registry = registry_of(*NAMES)
+    with talk(
+        Way("openai"), [says("Yes.")], tools=registry, max_tools=2, max_tool_tokens=9999
+    ) as to:
+        to.say("my mail, my news")
+        assert len(offered(to)) == 2
