@@ -6,6 +6,8 @@ limit, so that nobody need look for what is.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sovl_tools.formats.dialect import Dialect
 from sovl_tools.model.document import JSON, copied
 
@@ -38,7 +40,7 @@ def flat(parameters: dict[str, JSON], dialect: Dialect) -> dict[str, JSON] | Non
         return None
     if parameters.get("additionalProperties", False) is not False:
         return None
-    if not all(map(_is_usual, properties)) or len(properties) > _MOST_PROPERTIES:
+    if len(properties) > _MOST_PROPERTIES or not _are_usual(properties):
         return None
     made = {name: _value(each, dialect) for name, each in properties.items()}
     required = parameters.get("required", ())
@@ -48,8 +50,11 @@ def flat(parameters: dict[str, JSON], dialect: Dialect) -> dict[str, JSON] | Non
     return {**parameters, "properties": made, "required": named, "additionalProperties": False}
 
 
-def _is_usual(name: str) -> bool:
-    return name.isidentifier() and name.isascii() and len(name) <= _MOST_CHARACTERS
+def _are_usual(names: Collection[str]) -> bool:
+    """Tell whether names are short and of letters, digits and underscores of ASCII alone."""
+    every = "".join(names)
+    is_short = len(every) <= _MOST_CHARACTERS or max(map(len, names)) <= _MOST_CHARACTERS
+    return is_short and every.isascii() and f"_{every}".isidentifier() and "" not in names
 
 
 def _value(schema: JSON, dialect: Dialect) -> dict[str, JSON] | None:

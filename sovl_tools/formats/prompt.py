@@ -7,7 +7,7 @@ argument stands indented below it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.notes import note
@@ -62,11 +62,11 @@ def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
 
 
 def _arguments(parameters: dict[str, JSON]) -> list[str]:
-    text = _Text(parameters, {})
-    if _BASIC.issuperset(parameters):
-        whole = _Value((parameters,), text, "the arguments", ["object"], [])
-    else:
-        whole = _Value.of(parameters, text, "the arguments")
+    properties, required = parameters.get("properties", {}), parameters.get("required", ())
+    if _are_bare(parameters, properties) and properties.keys() >= {*required}:
+        lines = [_bare(name, each, required) for name, each in properties.items()]
+        return ["Arguments:", *lines] if lines else ["Arguments: none."]
+    whole = _Value.of(parameters, _Text(parameters, {}), "the arguments")
     notes, inner = whole.notes(), whole.inner()
     lines = [" ".join(["Arguments:" if inner else "Arguments: none.", *notes]), *inner]
     if "$defs" in parameters and any('"#' in line for line in lines):
@@ -176,18 +176,13 @@ class _Value(NamedTuple):
                 named.setdefault(name, []).append(each)
         required, lines = self._required(), []
         for name, found in named.items():
-            label = name if name.isidentifier() else _json(name)
             schema = found[0] if len(found) == 1 else {"allOf": found}
             if _is_bare(schema):
-                mark = "required" if name in required else "optional"
-                lines.append(
-                    _line(
-                        label, (schema["type"], mark), _ended(schema.get("description", "").strip())
-                    )
-                )
+                lines.append(_bare(name, schema, required))
             else:
-                value = _Value.of(schema, self.text, label)
-                lines += value.lines(label, "required" if name in required else value.default())
+                value = _Value.of(schema, self.text, _label(name))
+                mark = "required" if name in required else value.default()
+                lines += value.lines(_label(name), mark)
         return [*lines, *(line for each in self.schemas for line in self._others(each))]
 
     def _others(self, schema: dict[str, JSON]) -> Iterator[str]:
@@ -219,12 +214,28 @@ class _Value(NamedTuple):
         return lines if is_said or len(lines) > len(schemas) else []
 
 
+def _are_bare(parameters: dict[str, JSON], properties: dict[str, JSON]) -> bool:
+    """Tell whether a schema says no more than what its bare properties are."""
+    return _BASIC.issuperset(parameters) and all(map(_is_bare, properties.values()))
+
+
 def _is_bare(schema: JSON) -> bool:
     """Tell whether a schema says no more than a type and what the value is, in one line."""
     if type(schema) is not dict or not _BARE.issuperset(schema):
         return False
     kind = schema.get("type")
     return type(kind) is str and kind in _SCALARS and "\n" not in schema.get("description", "")
+
+
+def _bare(name: str, schema: dict[str, JSON], required: Container[str]) -> str:
+    """Return the line about an argument with a bare schema."""
+    mark = "required" if name in required else "optional"
+    said = _ended(schema.get("description", "").strip())
+    return _line(_label(name), (schema["type"], mark), said)
+
+
+def _label(name: str) -> str:
+    return name if name.isidentifier() else _json(name)
 
 
 def _line(label: str, words: Sequence[str], said: str) -> str:

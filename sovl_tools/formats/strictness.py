@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import CO_VARKEYWORDS
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.dialect import Dialect, UnfitError
@@ -72,5 +72,6 @@ def _with_words(found: Schema, tool: ToolDefinition, *losses: Loss) -> Schema:
 
 def _takes_any(function: Any) -> bool:
     """Tell whether a function has ``**kwargs``."""
-    code = getattr(underlying(function), "__code__", None)
+    is_plain = type(function) is FunctionType and not hasattr(function, "__wrapped__")
+    code = getattr(function if is_plain else underlying(function), "__code__", None)
     return isinstance(code, CodeType) and bool(code.co_flags & CO_VARKEYWORDS)

@@ -20,6 +20,8 @@ def underlying(function: Any) -> Any:
 
 
 def _inner(function: Any) -> Any:
+    if type(function) is FunctionType:
+        return getattr(function, "__wrapped__", None)
     if isinstance(function, partial):
         return function.func
     for name in ("__wrapped__", "__func__"):
