@@ -94,20 +94,26 @@ def _why_no_examples(schema: Schema, definition: dict[str, JSON]) -> str | None:
 
 
 def settled(shapes: Sequence[Shape], asked: Asked) -> list[Shape]:
-    """Return the shapes with as many of them strict as there may be in one request."""
-    if not asked.strict:
-        return list(shapes)
-    found, spent = [], Counter[str]()
-    for shape in shapes:
-        beyond = [name for name, count in shape.cost if spent[name] + count > MOST[name]]
-        if beyond:
-            message = f"not strict: the request would have more than {MOST[beyond[0]]} {beyond[0]}"
-            loose = shaped(shape.tool, asked._replace(strict=False))
-            found.append(loose._replace(losses=(Loss("loose", ROOT, message), *loose.losses)))
-        else:
-            spent.update(dict(shape.cost))
-            found.append(shape)
-    return found
+    """Return the shapes with as many of them strict as there may be in one request.
+
+    It takes them as they are when they are not strict, so that nobody makes more than can be.
+    """
+    spent = Counter[str]()
+    return [_settled(shape, asked, spent) for shape in shapes] if asked.strict else list(shapes)
+
+
+def _settled(shape: Shape, asked: Asked, spent: Counter[str]) -> Shape:
+    """Return a shape, strict if there is room for it, which is spent then."""
+    beyond = ["strict tools"] if spent["strict tools"] >= MOST["strict tools"] else []
+    if not beyond:
+        strict = shaped(shape.tool, asked)
+        beyond = [name for name, count in strict.cost if spent[name] + count > MOST[name]]
+        if not beyond:
+            spent.update(dict(strict.cost))
+            return strict
+    message = f"not strict: the request would have more than {MOST[beyond[0]]} {beyond[0]}"
+    losses = (Loss("loose", ROOT, message), *shape.losses)
+    return Shape(shape.tool, shape.definition, losses)
 
 
 def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:

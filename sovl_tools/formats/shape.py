@@ -85,7 +85,7 @@ class Format(Protocol):
     """One provider's way to define tools: a module with these functions.
 
     It may have one more, ``settled``, which takes what ``gathered`` takes and returns the shapes as
-    they have to be beside each other.
+    they have to be beside each other. Then ``shaped`` is asked for what is not strict alone.
     """
 
     def shaped(self, tool: ToolDefinition, asked: Asked) -> Shape:

@@ -150,12 +150,14 @@ def exported(
     A tool whose schema can't be had just now is left out, and the export says so.
     """
     made, shapes, losses, is_lasting = format_of(target.name), {}, [], True
+    is_alone = hasattr(made, "settled")
+    asked = target.asked._replace(strict=False) if is_alone else target.asked
     for tool in tools:
         is_lasting = is_lasting and not tool.is_dynamic
         shape = known.get(tool.name) if known else None
         if shape is None or shape.tool is not tool:
             try:
-                shape = made.shaped(_resolved(tool), target.asked)
+                shape = made.shaped(_resolved(tool), asked)
             except (ResolutionError, SchemaError, RecursionError) as error:
                 _LOGGER.warning("tool %s is left out: %s", tool.name, error)
                 losses.append((tool.name, Loss("left_out", (), f"left out: {error}")))

@@ -119,7 +119,7 @@ def no_arguments(name: str) -> Any:
 def test_so_many_are_strict_as_a_request_may_have(
     tools: list[Any], strict: list[bool], words: str
 ) -> None:
-    shapes = anthropic.settled(shapes_of(STRICT, *tools), STRICT)
+    shapes = anthropic.settled(shapes_of(Asked(), *tools), STRICT)
     definitions, losses = anthropic.gathered(shapes, STRICT)
     assert ["strict" in each for each in definitions] == strict
     assert [each.is_strict for each in shapes] == strict
@@ -132,7 +132,7 @@ def test_so_many_are_strict_as_a_request_may_have(
 def test_what_a_tool_loses_that_is_not_strict_in_the_end_is_told() -> None:
     refused = tool(arguments(**{"a b": TEXT}), "last")
     tools = [*(no_arguments(f"t{number}") for number in range(20)), refused]
-    losses = anthropic.settled(shapes_of(STRICT, *tools), STRICT)[-1].losses
+    losses = anthropic.settled(shapes_of(Asked(), *tools), STRICT)[-1].losses
     assert [each.kind for each in losses] == ["loose", "name"]
     assert losses[1].path == ("parameters", "properties", "a b")
 
