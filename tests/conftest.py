@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from tests.forking import Forker, Request, forker, outputs_of_python
+
 REPOSITORY = Path(__file__).parent.parent
+COVERAGE = "COVERAGE_PROCESS_CONFIG"
+"""What makes Python measure coverage from its start."""
 
 Write = Callable[..., Path]
 
@@ -30,6 +34,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"the name of a test has an address in it: {item.nodeid}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Let the children of a test that is marked ``no_cover`` measure no coverage either."""
+    kept = os.environ.pop(COVERAGE, None) if item.get_closest_marker("no_cover") else None
+    try:
+        return (yield)
+    finally:
+        if kept is not None:
+            os.environ[COVERAGE] = kept
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lean_heap() -> None:
+    """Let the garbage collector leave out what was there before, half a million objects."""
+    gc.collect()
+    gc.freeze()
 
 
 def manifest_of(name: str, **keys: Any) -> dict[str, Any]:
@@ -92,26 +114,51 @@ class Done(NamedTuple):
 Run = Callable[..., Done]
 
 
+@pytest.fixture(scope="session")
+def covered_forks() -> Iterator[Forker]:
+    with forker(clean_environment()) as commands:
+        yield commands
+
+
+@pytest.fixture(scope="session")
+def uncovered_forks() -> Iterator[Forker]:
+    with forker(uncovered(clean_environment())) as commands:
+        yield commands
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def forks(request: pytest.FixtureRequest) -> Forker:
+    """A process that becomes ``sovl-tools`` faster than Python starts."""
+    is_covered = COVERAGE in os.environ
+    found: Forker = request.getfixturevalue("covered_forks" if is_covered else "uncovered_forks")
+    return found
+
+
+@pytest.fixture
+def run(tmp_path: Path, forks: Forker) -> Run:
     """Run ``sovl-tools`` with the arguments in ``tmp_path``."""
 
     def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
-            cwd=tmp_path,
-            env={**clean_environment(), **environment},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        settings = {**uncovered(clean_environment()), **environment}
+        request = Request(arguments, str(tmp_path), settings)
+        is_forked = not any(key.startswith("PYTHON") for key in environment)
+        outputs = forks.outputs if is_forked else outputs_of_python
+        code, out, err = outputs(request, stdin.encode())
+        return Done(code, _text(out), _text(err))
 
     return command
+
+
+def _text(written: bytes) -> str:
+    return io.TextIOWrapper(io.BytesIO(written), "utf-8").read()
 
 
 def clean_environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
     kept.pop("NO_COLOR", None)
     return {**kept, "PYTHONPATH": str(REPOSITORY)}
+
+
+def uncovered(environment: dict[str, str]) -> dict[str, str]:
+    """Leave out what makes Python measure coverage, which takes longer than most commands do."""
+    return {key: value for key, value in environment.items() if key != COVERAGE}

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Done, Run, Write, clean_environment
+from tests.conftest import Done, Run, Write, clean_environment, uncovered
+from tests.forking import Forker, Request
 
 
 @pytest.fixture
-def terminal(tmp_path: Path) -> Run:
+def terminal(tmp_path: Path, forks: Forker) -> Run:
     """Run ``sovl-tools`` on a terminal; its two outputs come as one."""
 
     def command(*arguments: str, **environment: str) -> Done:
         leader, follower = pty.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
-            cwd=tmp_path,
-            env={**clean_environment(), "COLUMNS": "200", **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=follower,
-            stderr=follower,
-        )
-        os.close(follower)
-        text = _all_of(leader)
+        settings = {**uncovered(clean_environment()), "COLUMNS": "200", **environment}
+        request = Request(arguments, str(tmp_path), settings)
+        with ThreadPoolExecutor(1) as pool, open(os.devnull) as nothing:
+            reading = pool.submit(_all_of, leader)
+            code = forks.run(request, [nothing.fileno(), follower, follower])
+            os.close(follower)
+            text = reading.result()
         os.close(leader)
-        return Done(process.wait(), text, text)
+        return Done(code, text, text)
 
     return command
 

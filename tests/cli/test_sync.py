@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Run, Write, manifest_of
 
 CODE = '''def {}(text: str, times: int = 2) -> str:
@@ -149,6 +151,7 @@ def test_a_file_in_the_place_of_a_directory_fails(run: Run, tmp_path: Path) -> N
     assert (done.code, "ST101" in done.out) == (1, True)
 
 
+@pytest.mark.no_cover
 def test_an_import_may_take_its_time_and_no_longer(run: Run, write: Write) -> None:
     write("echo", code="import time\n\ntime.sleep(60)\n")
     done = run("sync", "--import-timeout", "0.2")

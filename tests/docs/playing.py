@@ -6,8 +6,11 @@ import contextlib
 import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -17,9 +20,11 @@ from typing import Any
 import yaml
 
 from sovl_tools.validation.published import published
-from tests.conftest import manifest_of
+from tests.conftest import manifest_of, uncovered
 from tests.docs.blocks import Block, Document, Step, manifest_part, matches, steps
+from tests.forking import Forker, Request
 
+_PLAIN = re.compile(r"sovl-tools [^|&;<>()$*?`~]*")
 _END = Block("", "")
 _PARSERS: Mapping[str, Callable[[str], object]] = {
     "json": json.loads,
@@ -28,16 +33,16 @@ _PARSERS: Mapping[str, Callable[[str], object]] = {
 }
 
 
-def played(document: Document) -> Document:
+def played(document: Document, forks: Forker | None = None) -> Document:
     """Do what the page says in the current directory; return it with the outputs that came.
 
     A block whose output is as expected stays as it is, so the page comes back unchanged if
-    everything that it says is true.
+    everything that it says is true. With ``forks``, commands that need no shell run there.
 
     Raises:
         ValueError: a block is neither a file nor run nor marked as not run.
     """
-    stage = _Stage(document.name)
+    stage = _Stage(document.name, forks)
     bodies: dict[int, str] = {}
     for block, following in pairwise([*document.blocks, _END]):
         if block.reason is None:
@@ -48,8 +53,9 @@ def played(document: Document) -> Document:
 class _Stage:
     """What the blocks of one page leave behind for those after them."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, forks: Forker | None) -> None:
         self._name = name
+        self._forks = forks
         self._namespace: dict[str, Any] = {"__name__": "document"}
         self._exit_code = 0
         self._compared = 0
@@ -79,19 +85,28 @@ class _Stage:
         path.write_text(block.body, encoding="utf-8")
 
     def _transcript(self, step: Step) -> str:
-        done = subprocess.run(
-            ["sh", "-c", f"(exit {self._exit_code}); {step.command}"],
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-        self._exit_code = done.returncode
-        output = step.output if matches(step.output, done.stdout) else done.stdout
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as written:
+            self._exit_code = self._run(step.command, written.fileno())
+            written.seek(0)
+            printed = written.read()
+        output = step.output if matches(step.output, printed) else printed
         return f"$ {step.command}\n{output}"
+
+    def _run(self, command: str, output: int) -> int:
+        """Run a command, in a shell if it has signs of it; return its exit code."""
+        with open(os.devnull) as nothing:
+            if self._forks is not None and _PLAIN.fullmatch(command):
+                request = Request(shlex.split(command)[1:], os.getcwd(), _environment())
+                return self._forks.run(request, [nothing.fileno(), output, output])
+            return subprocess.run(
+                ["sh", "-c", f"(exit {self._exit_code}); {command}"],
+                env=_environment(),
+                stdin=nothing,
+                stdout=output,
+                stderr=output,
+                timeout=60,
+                check=False,
+            ).returncode
 
     def _printed(self, block: Block, following: Block) -> dict[int, str]:
         """Run a Python block; return what it printed as the body of the output block after it."""
@@ -116,4 +131,4 @@ class _Stage:
 def _environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return {**kept, "PATH": programs, "COLUMNS": "80", "PYTHONUTF8": "1"}
+    return {**uncovered(kept), "PATH": programs, "COLUMNS": "80", "PYTHONUTF8": "1"}

@@ -25,6 +25,7 @@ from sovl_tools.validation.published import published, schema_text
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document
 from tests.docs.playing import played
+from tests.forking import Forker
 
 GUIDE = REPOSITORY / "docs" / "tool-guide.md"
 REFERENCE = REPOSITORY / "docs" / "commands.md"
@@ -40,16 +41,21 @@ PAGES = [
 each_page = pytest.mark.parametrize("path", PAGES, ids=[path.name for path in PAGES])
 
 
+@pytest.mark.no_cover
 @each_page
 def test_a_page_does_what_it_says(
-    path: Path, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path,
+    request: pytest.FixtureRequest,
+    forks: Forker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = Document.read(path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY"):
         monkeypatch.delenv(key, raising=False)
-    actual = played(page)
+    actual = played(page, forks)
     if request.config.getoption("--bless"):
         path.write_text(actual.text, encoding="utf-8")
         return
