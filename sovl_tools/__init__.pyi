@@ -25,6 +25,8 @@ from sovl_tools.model.errors import ToolNotFoundError as ToolNotFoundError
 from sovl_tools.model.parameter import ToolParameterDefinition as ToolParameterDefinition
 from sovl_tools.model.result import Failure as Failure
 from sovl_tools.model.result import ToolResult as ToolResult
+from sovl_tools.procedures.context import StepContext as StepContext
+from sovl_tools.procedures.manager import ProcedureManager as ProcedureManager
 from sovl_tools.registry import ToolRegistry as ToolRegistry
 from sovl_tools.running.hooks import hook as hook
 from sovl_tools.running.tooler import Tooler as Tooler

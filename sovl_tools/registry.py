@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
+from importlib import import_module
 from inspect import iscoroutinefunction
 from typing import Any, Self, TypeAlias
 
@@ -30,6 +31,7 @@ from sovl_tools.search.phrases import PhraseMatch
 from sovl_tools.search.toolmatch import ToolMatch
 
 _LOGGER = logging.getLogger("sovl_tools")
+_ORIGINS = {"Procedures": "sovl_tools.procedures.offering"}
 
 Subscriber: TypeAlias = Callable[[CatalogChange], object]
 """Told of every change of a catalog; what it returns is ignored."""
@@ -290,23 +292,20 @@ class ToolRegistry:
         return self._look("Modules", os.path.abspath(path), import_timeout)
 
     def load_package(self, name: str, *, import_timeout: float = 10.0) -> CatalogChange:
-        """Enter the decorated functions and ``AITool`` classes of a package and what is below.
-
-        ``import_timeout`` is in seconds, for all of it.
-        """
+        """Enter those of a package and what is below; all of it may take ``import_timeout`` s."""
         return self._look("Package", name, import_timeout)
 
     def load_package_folders(self, name: str, *, import_timeout: float = 10.0) -> CatalogChange:
-        """Enter the tool folders inside of an installed package.
-
-        ``import_timeout`` is in seconds, for each folder.
-        """
+        """Enter the tool folders in an installed package; each may take ``import_timeout`` s."""
         return self._look("PackageFolders", name, import_timeout)
 
-    def _look(self, kind: str, place: str, limit: float) -> CatalogChange:
-        from sovl_tools.loading import origins  # noqa: PLC0415 - most never need it
+    def load_procedures(self, path: str | os.PathLike[str]) -> CatalogChange:
+        """Enter the procedures of a directory as tools: their inputs are the parameters."""
+        return self._look("Procedures", os.path.abspath(path))
 
-        change: CatalogChange = self._reloading().look(getattr(origins, kind)(place, limit))
+    def _look(self, kind: str, *place: Any) -> CatalogChange:
+        module = import_module(_ORIGINS.get(kind, "sovl_tools.loading.origins"))
+        change: CatalogChange = self._reloading().look(getattr(module, kind)(*place))
         return change
 
     def reload(self) -> CatalogChange:

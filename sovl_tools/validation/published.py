@@ -9,7 +9,7 @@ from functools import cache
 from sovl_tools.model.document import JSON
 from sovl_tools.validation import Validator, compile_schema
 
-NAMES = ("tool", "config")
+NAMES = ("tool", "config", "procedure")
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Procedures: multi-step work from tools and custom steps."""

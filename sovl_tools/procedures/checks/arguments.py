@@ -1,0 +1,222 @@
+"""What steps give to tools and procedures, as far as that can be told before they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from sovl_tools.loading.taking import signature_for
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.procedures.checks.environment import Environment, TracedCase
+from sovl_tools.procedures.checks.schemas import Lacking, do_exclude, followed, types_of, within
+from sovl_tools.procedures.expressions import Template
+from sovl_tools.procedures.language import TemplateError
+from sovl_tools.procedures.model import Step
+from sovl_tools.running.defaults import nullable
+from sovl_tools.validation import compile_schema
+from sovl_tools.validation.wording import explanations, place
+
+_PLAIN = re.compile(r"\{\{\s*[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[[^\[\]{}|()+*/%~-]+\])*\s*\}\}")
+_COMBINED = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
+
+
+class Given(NamedTuple):
+    """A value that something gets, and what it has to be.
+
+    Attributes:
+        path: the place of the value.
+        value: as it is written, with templates.
+        schema: what is asked of it.
+        root: the schema in which references are looked up.
+        environment: the variables where it stands.
+    """
+
+    path: Path
+    value: JSON
+    schema: JSON
+    root: Mapping[str, JSON]
+    environment: Environment
+
+
+@rule("ST766")
+def unfit_arguments(case: TracedCase) -> Iterator[Finding]:
+    """What a step gives to a tool or a procedure can't be valid, whatever its templates make.
+
+    A required argument is missing, there is one that the tool does not take, or a value that is
+    written out breaks the tool's schema. The run would fail there.
+    """
+    for given in _every(case):
+        yield from _unfit(given)
+
+
+@rule("ST767")
+def unfit_type(case: TracedCase) -> Iterator[Finding]:
+    """A step gives a tool a value of a type that the tool refuses.
+
+    The value is what another tool returns, or an input, and its schema excludes the type that is
+    wanted. A template with text around it is always a string.
+    """
+    for given in _every(case):
+        yield from _mistyped(given)
+
+
+def _every(case: TracedCase) -> Iterator[Given]:
+    for use in case.uses:
+        schema = _asked(case, use.step, use.path) if use.step is not None else None
+        if isinstance(schema, Mapping):
+            yield Given(use.path, use.value, schema, schema, use.environment)
+    for step in case.procedure.every_step():
+        key = {"tool": "arguments", "procedure": "inputs"}.get(step.action)
+        schema = _asked(case, step, (*step.path, key)) if key and key not in step.fields else None
+        if isinstance(schema, Mapping):
+            yield Given(step.path, {}, schema, schema, {})
+
+
+def _asked(case: TracedCase, step: Step, path: Path) -> JSON:
+    """Return the schema of what a step gives at a place; None if there is none."""
+    if case.catalog is not None and (step.action, path[-1]) == ("tool", "arguments"):
+        tool = case.catalog.tools.get(step.fields["tool"])
+        return None if tool is None or tool.is_dynamic else _taken(tool)
+    if (step.action, path[-1]) == ("procedure", "inputs"):
+        other = case.others(step.fields["procedure"])
+        return None if other is None else _needed(other.inputs)
+    return None
+
+
+def _taken(tool: ToolDefinition) -> JSON:
+    """Return the schema of what a tool takes, as a Tooler has it."""
+    signature = signature_for(tool)
+    properties = {**tool.parameters.get("properties", {})}
+    for name in nullable(tool.parameters, signature):
+        properties[name] = True
+    schema = {**tool.parameters, "properties": properties}
+    is_open = signature.takes_any_keyword or not _COMBINED.isdisjoint(schema)
+    return schema if is_open else {**schema, "additionalProperties": False}
+
+
+def _needed(inputs: Mapping[str, JSON]) -> JSON:
+    """Return the schema of what a procedure has to be given, as it has defaults for the rest."""
+    properties = inputs.get("properties", {})
+    required = [name for name in inputs.get("required", ()) if not _has_default(properties, name)]
+    return {**inputs, "required": required}
+
+
+def _has_default(properties: Mapping[str, JSON], name: str) -> bool:
+    return isinstance(properties.get(name), dict) and "default" in properties[name]
+
+
+def _unfit(given: Given) -> Iterator[Finding]:
+    schema = followed(given.schema, given.root)
+    if not isinstance(schema, dict):
+        return
+    if _is_literal(given.value):
+        yield from _problems(given, schema)
+    elif isinstance(given.value, dict) and "object" in (types_of(schema) or ()):
+        yield from _names(given, schema)
+        for inner in _members(given, schema):
+            yield from _unfit(inner)
+    elif isinstance(given.value, dict | list):
+        kind = "object" if isinstance(given.value, dict) else "array"
+        types = types_of(schema)
+        if types is not None and kind not in types:
+            message = f"must be of type {' or '.join(sorted(types))}, not {kind}"
+            yield Finding(ManifestPlace(given.path), message)
+        for inner in _members(given, schema):
+            yield from _unfit(inner)
+
+
+def _is_literal(value: JSON) -> bool:
+    """Tell whether there is no template in a value."""
+    if isinstance(value, str):
+        try:
+            return Template.of(value).kind == "text"
+        except TemplateError:
+            return False
+    if isinstance(value, dict):
+        return all(map(_is_literal, value.values()))
+    return not isinstance(value, list) or all(map(_is_literal, value))
+
+
+def _problems(given: Given, schema: dict[str, JSON]) -> Iterator[Finding]:
+    definitions = {key: given.root[key] for key in ("$defs", "definitions") if key in given.root}
+    try:
+        problems = compile_schema({**definitions, **schema}).problems(given.value)
+    except SchemaError:
+        return
+    known = schema.get("properties", {})
+    for path, words in explanations(problems, lambda path: () if path else known):
+        where = ManifestPlace((*given.path, *_there(given.value, path)))
+        yield Finding(where, f"{place(path)}: {words}".removeprefix(": "))
+
+
+def _there(value: JSON, path: Path) -> Path:
+    """Return the beginning of a path that is there in a value."""
+    for number, each in enumerate(path):
+        try:
+            value = value[each]
+        except (KeyError, IndexError, TypeError):
+            return path[:number]
+    return path
+
+
+def _names(given: Given, schema: dict[str, JSON]) -> Iterator[Finding]:
+    """Yield names that are missing, and names that are not taken."""
+    properties = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in given.value:
+            yield Finding(ManifestPlace(given.path), f"{name}: is required")
+    if schema.get("additionalProperties") is False and "patternProperties" not in schema:
+        for name in given.value:
+            if name not in properties:
+                where = ManifestPlace((*given.path, name), "key")
+                yield Finding(where, f"{name}: is not taken", did_you_mean(name, properties))
+
+
+def _members(given: Given, schema: dict[str, JSON]) -> Iterator[Given]:
+    """Yield the members of an object or a list with their schemas."""
+    if isinstance(given.value, dict):
+        for name, value in given.value.items():
+            inner = schema.get("properties", {}).get(name, True)
+            yield given._replace(path=(*given.path, name), value=value, schema=inner)
+    elif isinstance(given.value, list) and "prefixItems" not in schema:
+        for index, value in enumerate(given.value):
+            inner = schema.get("items", True)
+            yield given._replace(path=(*given.path, index), value=value, schema=inner)
+
+
+def _mistyped(given: Given) -> Iterator[Finding]:
+    schema = followed(given.schema, given.root)
+    if not isinstance(schema, dict):
+        return
+    if isinstance(given.value, str):
+        yield from _mistyped_text(given, schema, given.value)
+    for inner in _members(given, schema):
+        yield from _mistyped(inner)
+
+
+def _mistyped_text(given: Given, schema: dict[str, JSON], text: str) -> Iterator[Finding]:
+    try:
+        template = Template.of(text)
+    except TemplateError:
+        return
+    wanted = " or ".join(sorted(types_of(schema) or ()))
+    if template.kind == "string" and do_exclude(schema, {"type": "string"}):
+        message = f"this is always a string, not {wanted}"
+        hint = "write exactly one {{ expression }} to keep its type"
+        yield Finding(ManifestPlace(given.path), message, hint)
+    if template.kind == "value" and _PLAIN.fullmatch(text) and len(template.references) == 1:
+        (reference,) = template.references
+        known = given.environment.get(reference.name)
+        found = True if known is None else within(known.schema, reference.attributes, known.schema)
+        if not isinstance(found, Lacking) and do_exclude(schema, found):
+            types = " or ".join(sorted(types_of(found) or ()))
+            name = ".".join(map(str, (reference.name, *reference.attributes)))
+            yield Finding(ManifestPlace(given.path), f"{name} is {types}, not {wanted}")
+
+
+RULES = (unfit_arguments, unfit_type)

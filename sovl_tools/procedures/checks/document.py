@@ -1,0 +1,125 @@
+"""The document of a procedure: whether it can be read, and whether it is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.references import expands_too_far
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.procedures.checks.case import DocumentCase
+from sovl_tools.procedures.model import COMMON, OWN
+from sovl_tools.validation import Validator, compile_schema
+from sovl_tools.validation.problem import explained
+from sovl_tools.validation.wording import describe
+
+_KEYS = (
+    "$schema", "name", "description", "inputs", "steps", "output", "tags", "timeout",
+)  # fmt: skip
+
+
+class ReadingCase(NamedTuple):
+    """What can't be read, in words, and where."""
+
+    message: str
+    line: int
+    column: int
+    help: str | None = None
+
+
+@rule("ST750")
+def unreadable(case: ReadingCase) -> Iterator[Finding]:
+    """The file of a procedure can't be read.
+
+    It is no YAML or JSON, or more than a procedure may be: it has keys twice, tags, several
+    documents, or aliases that make a small file a large one. YAML is read by the core schema of
+    version 1.2, so ``no`` and ``12:30`` are texts. Correct it at the place that is named.
+    """
+    yield Finding(Position("", case.line, case.column), case.message, case.help)
+
+
+@rule("ST751")
+def unfit_document(case: DocumentCase) -> Iterator[Finding]:
+    """A part of a procedure is missing or of the wrong kind.
+
+    ``sovl-tools schema procedure`` prints what a procedure may say, and ``docs/procedures.md``
+    tells it on one page. Values are not converted.
+    """
+    for problem in case.problems:
+        if problem.keyword == "required":
+            for name in problem.expected:
+                yield Finding(ManifestPlace(problem.path), f"{name!r} is missing")
+        else:
+            yield Finding(ManifestPlace(problem.path), describe(problem))
+
+
+@rule("ST752")
+def unknown_key(case: DocumentCase) -> Iterator[Finding]:
+    """A procedure, or a step of a built-in action, has a key that means nothing.
+
+    It would be ignored, and a misspelt ``when`` or ``on_error`` would change what is done. Correct
+    it, or begin it with ``x-`` if it is your own. Steps of actions that tools bring may have any
+    key.
+    """
+    if isinstance(case.document, dict):
+        yield from _unknown(case.document, _KEYS, ())
+        yield from _in_steps(case.document.get("steps"), ("steps",))
+
+
+def _in_steps(steps: JSON, path: Path) -> Iterator[Finding]:
+    for index, step in enumerate(steps if isinstance(steps, list) else ()):
+        action = step.get("action") if isinstance(step, dict) else None
+        if isinstance(action, str) and action in OWN:
+            place = (*path, index)
+            yield from _unknown(step, (*COMMON, *OWN[action]), place)
+            for key in ("then", "else", "steps"):
+                yield from _in_steps(step.get(key), (*place, key))
+            branches = step.get("branches")
+            for name, inner in branches.items() if isinstance(branches, dict) else ():
+                yield from _in_steps(inner, (*place, "branches", name))
+
+
+def _unknown(document: dict[str, JSON], known: Iterable[str], path: Path) -> Iterator[Finding]:
+    for key in document:
+        if key not in known and not key.startswith("x-"):
+            what = f"a key of a step {document['action']!r}" if path else "a key of a procedure"
+            hint = did_you_mean(key, known)
+            yield Finding(ManifestPlace((*path, key), "key"), f"{key!r} is not {what}", hint)
+
+
+@rule("ST765")
+def unfit_inputs_schema(case: DocumentCase) -> Iterator[Finding]:
+    """The schema of the inputs is no valid JSON Schema (draft 2020-12).
+
+    No inputs could be checked against it. Correct it, or leave ``inputs`` out.
+    """
+    inputs = case.document.get("inputs") if isinstance(case.document, dict) else None
+    if isinstance(inputs, dict):
+        problems = _meta_schema().problems(inputs)
+        for problem in explained(problems):
+            yield Finding(ManifestPlace(("inputs", *problem.path)), describe(problem))
+        if not problems:
+            yield from _uncompilable(inputs)
+
+
+@cache
+def _meta_schema() -> Validator:
+    return compile_schema({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+
+
+def _uncompilable(inputs: dict[str, JSON]) -> Iterator[Finding]:
+    place = ManifestPlace(("inputs",))
+    if expands_too_far(inputs):
+        yield Finding(place, "the references in the schema expand without end")
+        return
+    try:
+        compile_schema(inputs)
+    except SchemaError as error:
+        yield Finding(place, f"the schema can't be used: {error.reason}")
+
+
+RULES = (unfit_document, unknown_key, unfit_inputs_schema)

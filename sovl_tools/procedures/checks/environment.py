@@ -1,0 +1,199 @@
+"""What is known of the variables at each step, before anything runs.
+
+A variable is known by the JSON Schema of its values; ``ANYTHING`` is that of any value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.diagnostic import ManifestPlace
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.procedures.checks.case import Others, ProcedureCase
+from sovl_tools.procedures.model import Procedure, Step
+
+_LOOP: JSON = {
+    "type": "object",
+    "properties": {"index": {"type": "integer"}, "count": {"type": "integer"}},
+    "additionalProperties": False,
+}
+
+
+ANYTHING: JSON = {}
+"""The schema of any value."""
+
+ENDS = frozenset({"return", "fail"})
+"""Actions that end a procedure."""
+
+
+class Known(NamedTuple):
+    """A variable.
+
+    Attributes:
+        schema: of its values.
+        is_certain: whether it has been assigned, whatever way a run takes.
+    """
+
+    schema: JSON
+    is_certain: bool = True
+
+
+Environment = Mapping[str, Known]
+
+
+class Use(NamedTuple):
+    """A value in which templates may be, and what is known where it stands.
+
+    Attributes:
+        step: the step; None for the output of the procedure.
+        path: the place of the value.
+        value: the value.
+        environment: the variables.
+        is_expression: whether the text is a bare expression.
+    """
+
+    step: Step | None
+    path: Path
+    value: JSON
+    environment: Environment
+    is_expression: bool = False
+
+
+class TracedCase(NamedTuple):
+    """A procedure, what it can refer to, and every value in which templates may be, in order."""
+
+    procedure: Procedure
+    catalog: Catalog | None
+    others: Others
+    uses: tuple[Use, ...]
+
+
+def traced(case: ProcedureCase) -> TracedCase:
+    """Return a case with what is known of the variables wherever a template may be."""
+    return TracedCase(*case, tuple(_uses(case)))
+
+
+def _uses(case: ProcedureCase) -> Iterator[Use]:
+    procedure = case.procedure
+    start = {"inputs": Known(dict(procedure.inputs))}
+    tracing = _Tracing(case)
+    yield from tracing.block(procedure.steps, start)
+    yield Use(None, ("output",), procedure.output, tracing.after)
+
+
+class _Tracing:
+    """Goes through steps; ``after`` are the variables behind those gone through last.
+
+    Behind a step that always ends the procedure, ``is_over`` is true.
+    """
+
+    def __init__(self, case: ProcedureCase) -> None:
+        self._case = case
+        self._traces = {
+            "set": self._set,
+            "if": self._if,
+            "for_each": self._for_each,
+            "parallel": self._parallel,
+        }
+        self.after: Environment = {}
+        self.is_over = False
+
+    def block(self, steps: tuple[Step, ...], environment: Environment) -> Iterator[Use]:
+        self.after, is_over = environment, False
+        for step in steps:
+            yield from self._step(step, self.after)
+            is_over = is_over or self.is_over
+        self.is_over = is_over
+
+    def _step(self, step: Step, before: Environment) -> Iterator[Use]:
+        if step.when is not None:
+            yield Use(step, (*step.path, "when"), step.when, before, is_expression=True)
+        self.is_over = step.action in ENDS
+        yield from self._traces.get(step.action, self._fields)(step, before)
+        goes_on = step.on_error.then == "continue"
+        if goes_on:
+            self.after = _either(before, self.after)
+        if step.save_as is not None:
+            kept = Known(ANYTHING if goes_on else self._result(step))
+            self.after = {**self.after, step.save_as: kept}
+        if step.when is not None:
+            self.after = _either(before, self.after)
+        self.is_over = self.is_over and step.when is None and not goes_on
+
+    def _fields(self, step: Step, before: Environment) -> Iterator[Use]:
+        for key, value in step.fields.items():
+            yield Use(step, (*step.path, key), value, before)
+        self.after = before
+
+    def _set(self, step: Step, before: Environment) -> Iterator[Use]:
+        after = dict(before)
+        for name, value in step.fields["values"].items():
+            yield Use(step, (*step.path, "values", name), value, dict(after))
+            after[name] = Known(ANYTHING)
+        self.after = after
+
+    def _if(self, step: Step, before: Environment) -> Iterator[Use]:
+        path = (*step.path, "condition")
+        yield Use(step, path, step.fields["condition"], before, is_expression=True)
+        ends = []
+        for key in ("then", "else"):
+            yield from self.block(step.blocks.get((key,), ()), before)
+            ends.append((self.after, self.is_over))
+        (first, is_first_over), (second, is_second_over) = ends
+        self.is_over = is_first_over and is_second_over
+        if is_first_over or is_second_over:
+            self.after = second if is_first_over else first
+        else:
+            self.after = _either(first, second)
+
+    def _for_each(self, step: Step, before: Environment) -> Iterator[Use]:
+        yield Use(step, (*step.path, "items"), step.fields["items"], before)
+        own = {step.fields.get("as", "item"): Known(ANYTHING), "loop": Known(_LOOP)}
+        yield from self.block(step.blocks[("steps",)], {**before, **own})
+        yield Use(step, (*step.path, "result"), step.fields.get("result"), self.after)
+        self.after, self.is_over = before, False
+
+    def _parallel(self, step: Step, before: Environment) -> Iterator[Use]:
+        after = dict(before)
+        for block in step.blocks.values():
+            yield from self.block(block, before)
+            changed = {name: each for name, each in self.after.items() if before.get(name) != each}
+            after |= changed
+        self.after, self.is_over = after, False
+
+    def _result(self, step: Step) -> JSON:
+        """Return the schema of what comes of a step."""
+        if step.action == "for_each":
+            return {"type": "array"}
+        catalog = self._case.catalog
+        tool = catalog.tools.get(step.fields["tool"]) if catalog and step.action == "tool" else None
+        return ANYTHING if tool is None or tool.output_schema is None else tool.output_schema
+
+
+def _either(one: Environment, other: Environment) -> Environment:
+    """Return what is known behind one of two ways, whichever a run takes."""
+    return {name: _alternative(one.get(name), other.get(name)) for name in {**one, **other}}
+
+
+def _alternative(one: Known | None, other: Known | None) -> Known:
+    if one is not None and one is other:
+        return one
+    if one is None or other is None:
+        return Known(ANYTHING, is_certain=False)
+    schema = one.schema if one.schema == other.schema else ANYTHING
+    return Known(schema, one.is_certain and other.is_certain)
+
+
+def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:
+    """Yield the variables that steps assign, each with its place, but for those of iterations."""
+    for step in steps:
+        if step.action == "set":
+            for name in step.fields["values"]:
+                yield name, ManifestPlace((*step.path, "values", name), "key")
+        if step.save_as is not None:
+            yield step.save_as, ManifestPlace((*step.path, "save_as"))
+        if step.action != "for_each":
+            for block in step.blocks.values():
+                yield from assigned(block)

@@ -1,0 +1,183 @@
+"""The file of a journal: an SQLite database in WAL mode, synchronous, with one writer at a time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from sovl_tools.procedures.journal_errors import JournalError
+
+FORMAT = 1
+"""The version of the tables, kept as ``user_version``."""
+
+_APPLICATION = 0x534F564C
+"""Kept as ``application_id``; tells a journal from other databases."""
+
+_TABLES = (
+    """CREATE TABLE runs (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        procedure TEXT NOT NULL,
+        path TEXT NOT NULL,
+        text TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        inputs TEXT,
+        tools TEXT NOT NULL,
+        state TEXT NOT NULL,
+        result TEXT,
+        error TEXT,
+        started REAL NOT NULL,
+        ended REAL,
+        pid INTEGER NOT NULL,
+        host TEXT NOT NULL,
+        resumed INTEGER NOT NULL,
+        lock TEXT NOT NULL
+    )""",
+    """CREATE TABLE steps (
+        number INTEGER PRIMARY KEY,
+        run TEXT NOT NULL REFERENCES runs (id),
+        key TEXT NOT NULL,
+        action TEXT NOT NULL,
+        tool TEXT,
+        state TEXT NOT NULL,
+        arguments TEXT,
+        result TEXT,
+        error TEXT,
+        attempt INTEGER NOT NULL,
+        started REAL NOT NULL,
+        ended REAL,
+        UNIQUE (run, key)
+    )""",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {FORMAT}",
+)
+
+
+class Database:
+    """A journal's file, open; its methods may be called from several threads.
+
+    Attributes:
+        path: of the file.
+        patience: for how many seconds it waits for what other processes do to the file.
+
+    Raises:
+        JournalError: the file can't be opened, is no journal, or is one of a newer format.
+    """
+
+    def __init__(self, path: str, *, create: bool, patience: float = 30.0) -> None:
+        self.path = path
+        self.patience = patience
+        self._lock = RLock()
+        if not os.path.exists(os.path.dirname(path) if create else path):
+            what = "directory" if create else "file"
+            raise JournalError(path, f"there is no such {what}")
+        with self._translated():
+            self._connection = sqlite3.connect(
+                address(path, "rwc" if create else "rw"),
+                uri=True,
+                timeout=patience,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        try:
+            self._prepare(create=create)
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Change something, for good when it returns; return how many rows have changed."""
+        with self._translated():
+            return self._connection.execute(statement, values).rowcount
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows that a query finds."""
+        with self._translated():
+            return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do all that is written within at once or, if an exception leaves it, not at all."""
+        with self._translated(), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
+
+    def close(self) -> None:
+        """Close the file; once more does no harm."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Be alone with the connection, and turn what SQLite raises into ours."""
+        try:
+            with self._lock:
+                yield
+        except sqlite3.Error as error:
+            raise JournalError(self.path, str(error)) from error
+
+    def _prepare(self, *, create: bool) -> None:
+        if create and self._is_empty():
+            self._become_journal()
+        self._check()
+        self.rows("PRAGMA synchronous = FULL")
+        self.rows("PRAGMA fullfsync = ON")
+
+    def _is_empty(self) -> bool:
+        return self._marks() == (0, 0) and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
+
+    def _marks(self) -> tuple[int, int]:
+        """Return the application and the format that the file says it is of."""
+        try:
+            ((application,),) = self.rows("PRAGMA application_id")
+            ((version,),) = self.rows("PRAGMA user_version")
+        except JournalError as error:
+            if _code(error) != sqlite3.SQLITE_NOTADB:
+                raise
+            return -1, 0
+        return application, version
+
+    def _become_journal(self) -> None:
+        """Make the tables; whoever else does so at the same time does no harm."""
+        self._write_ahead()
+        with self.transaction():
+            if self._is_empty():
+                for statement in _TABLES:
+                    self._connection.execute(statement)
+
+    def _write_ahead(self) -> None:
+        """Change to WAL mode, for which SQLite does not wait by itself."""
+        end = time.monotonic() + self.patience
+        while True:
+            try:
+                self.write("PRAGMA journal_mode = WAL")
+            except JournalError as error:
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    def _check(self) -> None:
+        application, version = self._marks()
+        if application != _APPLICATION:
+            raise JournalError(self.path, "it is no journal of runs", "name another file")
+        if version > FORMAT:
+            message = f"it is a journal of format {version}, newer than {FORMAT}"
+            raise JournalError(self.path, message, "update sovl-tools")
+
+
+def address(path: str, mode: str) -> str:
+    """Return the URI by which SQLite opens a file in a mode: ``ro``, ``rw`` or ``rwc``."""
+    return f"{Path(path).absolute().as_uri()}?mode={mode}"
+
+
+def _code(error: JournalError) -> int:
+    """Return SQLite's number of what went wrong, without further particulars."""
+    return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF

@@ -1,0 +1,60 @@
+"""Runs that can't begin, and runs that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import Path
+from sovl_tools.model.errors import SovlToolsError
+
+
+class ProcedureError(SovlToolsError):
+    """A procedure that is unsound; ``diagnostics`` says where and why."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = tuple(diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.diagnostics))
+
+
+class ProcedureNotFoundError(SovlToolsError, KeyError):
+    """There is no procedure of that name; ``suggestion`` is the nearest that there is."""
+
+    def __init__(self, name: str, suggestion: str | None = None) -> None:
+        super().__init__(name)
+        self.name = name
+        self.suggestion = suggestion
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
+        return f"there is no procedure {self.name!r}{hint}"
+
+
+class InputError(SovlToolsError, ValueError):
+    """Inputs of a run that do not fit; the message names each."""
+
+
+class StepError(SovlToolsError):
+    """A step that failed, and with it the run.
+
+    Attributes:
+        message: why, as a tool or a step says it.
+        key: of the step in the run; "" as long as nobody knows.
+        path: where the step stands in its procedure.
+        procedure: the name of that procedure.
+    """
+
+    def __init__(
+        self, message: str, *, key: str = "", path: Path = (), procedure: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.key = key
+        self.path = path
+        self.procedure = procedure
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.message}" if self.key else self.message

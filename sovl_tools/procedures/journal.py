@@ -1,0 +1,228 @@
+"""The journal of runs: what each did, so that one that was killed can go on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from sovl_tools.model.document import JSON
+from sovl_tools.model.suggestion import nearest
+from sovl_tools.procedures.database import FORMAT, Database
+from sovl_tools.procedures.journal_errors import RunBusyError, RunNotFoundError, RunOverError
+from sovl_tools.procedures.locking import Lock, discard, is_held
+from sovl_tools.procedures.records import (
+    RunRecord,
+    StepRecord,
+    row_of,
+    run_record,
+    step_record,
+    written,
+)
+from sovl_tools.procedures.run_log import RunLog
+
+_RUN, _STEP = ", ".join(RunRecord._fields), ", ".join(StepRecord._fields)
+_RUNS = f"SELECT lock, {_RUN} FROM runs"  # noqa: S608 - names of ours
+_ONE = f"{_RUNS} WHERE id = ?"
+_STEPS = f"SELECT {_STEP} FROM steps WHERE run = ? ORDER BY number"  # noqa: S608 - names of ours
+_BEGIN = f"""
+    INSERT INTO runs (lock, {_RUN}) VALUES (?{", ?" * len(RunRecord._fields)})
+    ON CONFLICT (id) DO NOTHING
+"""  # noqa: S608 - names of ours
+_RESUME = """
+    UPDATE runs SET state = 'running', result = NULL, error = NULL, ended = NULL,
+        pid = ?, host = ?, resumed = resumed + 1, lock = ?
+    WHERE id = ?
+"""
+
+
+class Journal:
+    """A file in which any number of processes and threads write down their runs.
+
+    With ``create`` a file that is missing or empty becomes a journal. Beside the file lies a small
+    one for each run that is under way; only that of a run whose process was killed stays, until
+    the run is resumed.
+
+    Attributes:
+        path: of the file.
+
+    Raises:
+        JournalError: the file can't be opened, is no journal, or is one of a newer format. The
+            methods raise it too, if the file can't be read or written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, create: bool = True) -> None:
+        self.path = os.path.realpath(path)
+        self._database = Database(self.path, create=create)
+        self._locks: set[Lock] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others take up the runs that have not ended, and close the file."""
+        for lock in tuple(self._locks):
+            self._release(lock)
+        self._database.close()
+
+    def begin_run(
+        self,
+        procedure: str,
+        *,
+        path: str = "",
+        text: str = "",
+        inputs: JSON = None,
+        tools: Mapping[str, str] | None = None,
+    ) -> RunLog:
+        """Write down that a run begins, and return its log; see ``RunRecord`` for the arguments."""
+        record = RunRecord(
+            id="",
+            procedure=procedure,
+            path=path,
+            text=text,
+            digest=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+            inputs=inputs,
+            tools=dict(tools or {}),
+            state="running",
+            result=None,
+            error=None,
+            started=time.time(),
+            ended=None,
+            pid=os.getpid(),
+            host=platform.node(),
+            resumed=0,
+        )
+        with self._new_lock() as lock:
+            return self._opened(self._inserted(record, lock), lock)
+
+    def resume(self, run_id: str) -> RunLog:
+        """Take up a run that has not succeeded and that nobody else has; return its log.
+
+        Of any number who try at once, in one process or in many, one gets it.
+
+        Raises:
+            RunNotFoundError: there is none of that id.
+            RunOverError: it has succeeded.
+            RunBusyError: it is under way.
+        """
+        with self._new_lock() as lock:
+            with self._database.transaction():
+                former, record = self._found(run_id)
+                _check_free(record)
+                values = os.getpid(), written(platform.node()), _token(lock), run_id
+                self._database.write(_RESUME, values)
+                _, record = self._found(run_id)
+            discard(former)
+            return self._opened(record, lock)
+
+    def runs(self, limit: int | None = None) -> list[RunRecord]:
+        """Return the runs, or so many of them, the latest first."""
+        values = (-1 if limit is None else limit,)
+        rows = self._database.rows(f"{_RUNS} ORDER BY number DESC LIMIT ?", values)
+        return [self._run(row)[1] for row in rows]
+
+    def run(self, run_id: str) -> RunRecord:
+        """Return a run.
+
+        Raises:
+            RunNotFoundError: there is none of that id.
+        """
+        return self._found(run_id)[1]
+
+    def steps(self, run_id: str) -> list[StepRecord]:
+        """Return the steps of a run, in the order in which they first began.
+
+        Raises:
+            RunNotFoundError: there is none of that id.
+        """
+        self._found(run_id)
+        return [step_record(row) for row in self._database.rows(_STEPS, (run_id,))]
+
+    def export(self, run_id: str) -> dict[str, JSON]:
+        """Return all that is known of a run as a JSON object: its fields, and ``steps``.
+
+        Raises:
+            RunNotFoundError: there is none of that id.
+        """
+        run, steps = self.run(run_id), self.steps(run_id)
+        return {"version": FORMAT, **run._asdict(), "steps": [step._asdict() for step in steps]}
+
+    @contextmanager
+    def _new_lock(self) -> Iterator[Lock]:
+        """Yield a lock of a new name; release it only if an exception leaves this."""
+        lock = Lock(self._lock_path(os.urandom(8).hex()))
+        try:
+            yield lock
+        except BaseException:
+            lock.release()
+            raise
+
+    def _lock_path(self, token: str) -> str:
+        return f"{self.path}-lock-{token}"
+
+    def _inserted(self, record: RunRecord, lock: Lock) -> RunRecord:
+        """Write down a new run under a name that no other has; return it."""
+        while True:
+            named = record._replace(id=_new_id(record.started))
+            if self._database.write(_BEGIN, (_token(lock), *row_of(named))):
+                return named
+
+    def _opened(self, record: RunRecord, lock: Lock) -> RunLog:
+        self._locks.add(lock)
+        return RunLog(self._database, record, partial(self._release, lock))
+
+    def _release(self, lock: Lock) -> None:
+        self._locks.discard(lock)
+        lock.release()
+
+    def _found(self, run_id: str) -> tuple[str, RunRecord]:
+        """Return the path of a run's lock, and the run."""
+        rows = self._database.rows(_ONE, (run_id.encode(errors="replace").decode(),))
+        if rows:
+            return self._run(rows[0])
+        known = self._database.rows("SELECT id FROM runs ORDER BY number DESC LIMIT 500")
+        raise RunNotFoundError(run_id, nearest(run_id, (each for (each,) in known)))
+
+    def _run(self, row: tuple[Any, ...]) -> tuple[str, RunRecord]:
+        """Return the same for a row, which is read once more if the run seems interrupted.
+
+        For it may have ended, and its lock with it, after the row was read.
+        """
+        while True:
+            path, record = self._lock_path(row[0]), run_record(row[1:])
+            if record.state != "running" or is_held(path):
+                return path, record
+            (latest,) = self._database.rows(_ONE, (record.id,))
+            if latest == row:
+                return path, record._replace(state="interrupted")
+            row = latest
+
+
+def _check_free(record: RunRecord) -> None:
+    if record.state == "succeeded":
+        raise RunOverError(record.id, record.state)
+    if record.state == "running":
+        raise RunBusyError(record.id, record.pid, record.host)
+
+
+def _new_id(started: float) -> str:
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(started))
+    return f"{moment}-{os.urandom(2).hex()}"
+
+
+def _token(lock: Lock) -> str:
+    return lock.path.rpartition("-")[2]

@@ -1,0 +1,223 @@
+"""Procedures by name, and their runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sovl_tools.model.call import LogMessage
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON
+from sovl_tools.model.lookup import ToolCaller, ToolLookup
+from sovl_tools.procedures.events import Event, RunStarted
+from sovl_tools.procedures.execution import Execution
+from sovl_tools.procedures.inputs import checked_inputs
+from sovl_tools.procedures.journal import Journal
+from sovl_tools.procedures.journaling import (
+    Journaled,
+    changed,
+    check_unchanged,
+    ending,
+    fingerprints,
+    refuse_unfinished,
+)
+from sovl_tools.procedures.library import Family, Library, Named
+from sovl_tools.procedures.model import Procedure
+from sovl_tools.procedures.records import RunRecord
+from sovl_tools.procedures.scope import Scope
+from sovl_tools.procedures.surroundings import Log, Surroundings, Unlogged
+from sovl_tools.running.tooler import Tooler
+
+__all__ = ["Named", "ProcedureManager"]
+
+
+class ProcedureManager:
+    """Checks and runs procedures over the tools of a registry.
+
+    manager = ProcedureManager(registry)
+    print(manager.run_sync("weekly_report.yaml", {"url": "…"}))
+    """
+
+    def __init__(self, registry: ToolLookup, tooler: ToolCaller | None = None) -> None:
+        """Make a manager; ``tooler`` calls the tools, one of its own unless it is given."""
+        self._registry = registry
+        self._tooler = Tooler(registry) if tooler is None else tooler
+        self._library = Library()
+
+    @property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """Those that were added, by name."""
+        return self._library.procedures
+
+    def add(self, source: Named) -> Procedure:
+        """Add a procedure, so that it can be run by its name and by others; return it.
+
+        Raises:
+            ProcedureError: it can't be read, or does not fit the schema.
+            OSError: there is no such file.
+        """
+        return self._library.add(source)
+
+    def add_directory(self, path: str | os.PathLike[str]) -> tuple[Diagnostic, ...]:
+        """Add the procedures of a directory; return what is wrong with those that can't be.
+
+        Raises:
+            OSError: there is no such directory.
+        """
+        return self._library.add_directory(path)
+
+    def check(self, source: Named) -> tuple[Diagnostic, ...]:
+        """Return all that is wrong with a procedure, but not with those that it runs.
+
+        Raises:
+            ProcedureNotFoundError: none of that name was added.
+            OSError: there is no such file.
+        """
+        return self._library.checked(self._library.find(source), self._registry.catalog)
+
+    def checked(self, source: Named) -> Procedure:
+        """Return a procedure that can be run.
+
+        Raises:
+            ProcedureError: it is unsound, or one that it runs is.
+            ProcedureNotFoundError: none of that name was added.
+            OSError: there is no such file.
+        """
+        return self._family(source).first
+
+    async def run(
+        self,
+        source: Named,
+        inputs: Mapping[str, JSON] | None = None,
+        *,
+        journal: Journal | None = None,
+        on_event: Callable[[Event], object] | None = None,
+    ) -> JSON:
+        """Run a procedure and await its result.
+
+        Args:
+            source: the path of its file, a dictionary, or the name of one that was added.
+            inputs: as its schema wants them.
+            journal: where the run is written down, so that it can be resumed.
+            on_event: told what happens, from the first step to the last; also from the threads of
+                tools.
+
+        Raises:
+            ProcedureError: it is unsound, or one that it runs is; nothing has run.
+            ProcedureNotFoundError: none of that name was added.
+            InputError: the inputs do not fit; nothing has run.
+            StepError: a step failed.
+            JournalError: the journal can't be written.
+            OSError: there is no such file.
+        """
+        family = self._family(source)
+        procedure = family.first
+        given = checked_inputs(procedure, dict(inputs or {}))
+        if journal is None:
+            return await self._executed(family, given, Unlogged(), on_event)
+        log = journal.begin_run(
+            procedure.name,
+            path=_absolute(procedure.source),
+            text=procedure.text,
+            inputs=given,
+            tools=fingerprints(family, self._registry),
+        )
+        with ending(log) as succeed:
+            result = await self._executed(family, given, Journaled(log), on_event)
+            succeed(result)
+        return result
+
+    async def resume(  # noqa: PLR0913 - each is a decision of its own
+        self,
+        journal: Journal,
+        run_id: str,
+        *,
+        source: Named | None = None,
+        force: bool = False,
+        repeat_unfinished: bool = False,
+        on_event: Callable[[Event], object] | None = None,
+    ) -> JSON:
+        """Go on with a run that was interrupted, was cancelled or failed, and await its result.
+
+        Steps that have succeeded are not taken again, nor those that failed and after which the
+        run went on. Those that were under way when it ended are, if their tools are
+        ``idempotent`` or ``read_only``.
+
+        Args:
+            journal: in which the run is written down.
+            run_id: of the run.
+            source: the procedure, if it is elsewhere by now.
+            force: go on although the procedure has changed since. What was done is known by the
+                place of the step, its tool and its arguments.
+            repeat_unfinished: take steps again that were under way, whatever they do.
+            on_event: told what happens.
+
+        Raises:
+            RunNotFoundError: there is no such run.
+            RunOverError: it has succeeded.
+            RunBusyError: it is under way.
+            ChangedProcedureError: the procedure, or one that it runs, is another than it was.
+            ProcedureError: it is unsound by now.
+            InputError: the inputs do not fit a procedure that has changed.
+            StepError: a step failed, or was under way and may not be repeated.
+            OSError: there is no file of the procedure any more.
+        """
+        record = journal.run(run_id)
+        family = self._resumed(record) if source is None else self._family(source)
+        prints = fingerprints(family, self._registry)
+        if not force:
+            check_unchanged(record, family.first, prints)
+        inputs = checked_inputs(family.first, record.inputs)
+        log = journal.resume(run_id)
+        with ending(log) as succeed:
+            steps = journal.steps(run_id)
+            if not repeat_unfinished:
+                refuse_unfinished(steps, self._registry)
+            _warn(changed(record, prints), run_id, on_event)
+            result = await self._executed(family, inputs, Journaled(log, steps), on_event)
+            succeed(result)
+        return result
+
+    def run_sync(
+        self, source: Named, inputs: Mapping[str, JSON] | None = None, **options: Any
+    ) -> JSON:
+        """Run a procedure and wait for its result; see ``run``."""
+        from sovl_tools.running.background import run_in_background  # noqa: PLC0415 - asyncio
+
+        return run_in_background(self.run(source, inputs, **options))
+
+    def _family(self, source: Named) -> Family:
+        return self._library.family(self._library.find(source), self._registry.catalog)
+
+    def _resumed(self, record: RunRecord) -> Family:
+        """Return the procedure of a run as it is now."""
+        if record.path:
+            return self._family(record.path)
+        is_added = record.procedure in self.procedures
+        return self._family(record.procedure if is_added else json.loads(record.text))
+
+    async def _executed(
+        self,
+        family: Family,
+        inputs: JSON,
+        log: Log,
+        on_event: Callable[[Event], object] | None,
+    ) -> JSON:
+        around = Surroundings(self._registry, self._tooler, family.other, log, on_event)
+        if on_event is not None:
+            on_event(RunStarted(family.first.name, log.run_id))
+        return await Execution(family.first, around).run(Scope({"inputs": inputs}))
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path) if path else ""
+
+
+def _warn(names: list[str], run_id: str, on_event: Callable[[Event], object] | None) -> None:
+    """Tell of what has changed since a run began."""
+    if on_event is None:
+        return
+    for name in names:
+        on_event(LogMessage(name, run_id, "warning", "it has changed since the run began"))

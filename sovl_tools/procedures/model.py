@@ -1,0 +1,183 @@
+"""A procedure and its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from sovl_tools.model.document import JSON, Path
+
+COMMON = ("action", "name", "when", "save_as", "timeout", "on_error")
+"""What every step may say."""
+
+OWN: Mapping[str, tuple[str, ...]] = {
+    "tool": ("tool", "arguments"),
+    "set": ("values",),
+    "if": ("condition", "then", "else"),
+    "for_each": ("items", "as", "at_once", "steps", "result"),
+    "parallel": ("branches",),
+    "procedure": ("procedure", "inputs"),
+    "wait": ("seconds",),
+    "return": ("value",),
+    "fail": ("message",),
+}
+"""What a step of each built-in action may say beside that."""
+
+RESERVED = frozenset(
+    {
+        "inputs", "loop", "self", "true", "false", "none", "null", "True", "False", "None",
+        "and", "or", "not", "in", "is", "if", "else",
+    }
+)  # fmt: skip
+"""Names that no variable may have."""
+
+_COMBINING = frozenset(
+    {"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "unevaluatedProperties"}
+)
+
+
+class OnError(NamedTuple):
+    """What becomes of a step's failure.
+
+    Attributes:
+        retry: how many further attempts there are.
+        delay: seconds before the second attempt.
+        backoff: how many times longer each further wait is.
+        then: what becomes of the last failure.
+    """
+
+    retry: int = 0
+    delay: float = 1.0
+    backoff: float = 2.0
+    then: Literal["fail", "continue"] = "fail"
+
+
+class Step(NamedTuple):
+    """One step.
+
+    Attributes:
+        path: where it stands in the document.
+        action: what it does.
+        fields: what it says beside the common keys, as it is written.
+        blocks: the steps in it, by the place of each list below ``path``.
+        name: what it is called; None for what it does.
+        when: an expression; None for always.
+        save_as: the variable that keeps what comes of it; None for none.
+        timeout: in seconds, for each attempt; None for any time.
+        on_error: what becomes of a failure.
+    """
+
+    path: Path
+    action: str
+    fields: Mapping[str, JSON]
+    blocks: Mapping[Path, tuple[Step, ...]]
+    name: str | None = None
+    when: str | None = None
+    save_as: str | None = None
+    timeout: float | None = None
+    on_error: OnError = OnError()
+
+    @property
+    def label(self) -> str:
+        """What the step is called where people read it."""
+        words = (self.fields.get(each) for each in ("tool", "procedure"))
+        what = next((each for each in words if isinstance(each, str)), "")
+        return self.name or f"{self.action} {what}".strip()
+
+
+class Procedure(NamedTuple):
+    """A procedure that can be checked and run.
+
+    Attributes:
+        name: its name.
+        description: what it does, and when to use it.
+        inputs: the JSON Schema of its inputs, an object.
+        steps: what is done, in order.
+        output: what a run returns unless a step has; templates are filled in.
+        text: what it was made of, as it was written.
+        source: the file, or ``""``.
+        tags: words by which it is found.
+        timeout: of a run, in seconds; None for any time.
+    """
+
+    name: str
+    description: str
+    inputs: Mapping[str, JSON]
+    steps: tuple[Step, ...]
+    output: JSON = None
+    text: str = ""
+    source: str = ""
+    tags: tuple[str, ...] = ()
+    timeout: float | None = None
+
+    def every_step(self) -> Iterator[Step]:
+        """Yield all steps, each before those in it."""
+        yield from _every(self.steps)
+
+
+def _every(steps: tuple[Step, ...]) -> Iterator[Step]:
+    for step in steps:
+        yield step
+        for block in step.blocks.values():
+            yield from _every(block)
+
+
+def made(document: Mapping[str, JSON], *, text: str, source: str) -> Procedure:
+    """Return the procedure of a document that fits the published schema."""
+    inputs = document.get("inputs", {"type": "object", "properties": {}})
+    return Procedure(
+        document["name"],
+        document["description"],
+        inputs if _COMBINING & inputs.keys() else {"additionalProperties": False, **inputs},
+        _steps(document["steps"], ("steps",)),
+        document.get("output"),
+        text,
+        source,
+        tuple(document.get("tags", ())),
+        document.get("timeout"),
+    )
+
+
+def _steps(documents: list[JSON], path: Path) -> tuple[Step, ...]:
+    return tuple(_step(each, (*path, index)) for index, each in enumerate(documents))
+
+
+def _step(document: Mapping[str, JSON], path: Path) -> Step:
+    action = document["action"]
+    return Step(
+        path,
+        action,
+        _fields(action, document),
+        {place: _steps(steps, (*path, *place)) for place, steps in _blocks(action, document)},
+        document.get("name"),
+        _condition(document.get("when")),
+        document.get("save_as"),
+        document.get("timeout"),
+        _on_error(document.get("on_error", "fail")),
+    )
+
+
+def _fields(action: str, document: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return what a step says of its own; what begins with ``x-`` is somebody else's."""
+    if action not in OWN:
+        return {key: each for key, each in document.items() if key not in COMMON}
+    fields = {key: document[key] for key in OWN[action] if key in document}
+    return {**fields, "condition": _condition(fields["condition"])} if action == "if" else fields
+
+
+def _condition(value: JSON) -> JSON:
+    """Return a condition as it is written; of a boolean its text."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _blocks(action: str, document: Mapping[str, JSON]) -> Iterator[tuple[Path, list[JSON]]]:
+    """Yield the lists of steps in a step, each with its place."""
+    if action == "parallel":
+        for name, steps in document["branches"].items():
+            yield ("branches", name), steps
+    keys = {"if": ("then", "else"), "for_each": ("steps",)}.get(action, ())
+    yield from (((key,), document[key]) for key in keys if key in document)
+
+
+def _on_error(document: JSON) -> OnError:
+    return OnError(**({"then": document} if isinstance(document, str) else document))

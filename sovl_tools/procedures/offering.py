@@ -1,0 +1,102 @@
+"""Procedures as tools: their inputs are the parameters."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from sovl_tools.loading.checks import code
+from sovl_tools.loading.enlisting import enlisted, rejected
+from sovl_tools.loading.mishaps import Unit, empty, mishap
+from sovl_tools.loading.origins import MODULES, Sight
+from sovl_tools.loading.whereabouts import shown
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.context import ToolContext
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ToolError
+from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
+from sovl_tools.procedures.library import Library
+from sovl_tools.procedures.manager import ProcedureManager
+from sovl_tools.procedures.model import Procedure
+from sovl_tools.procedures.sources import Written, files, written
+
+
+class Procedures(NamedTuple):
+    """A directory of procedures (an origin of tools).
+
+    What they need of other tools can only be told when they are called.
+    """
+
+    path: str
+
+    @property
+    def level(self) -> int:
+        """That of directories of modules."""
+        return MODULES
+
+    def look(self) -> Sight:
+        """Read every file anew; one whose text is the same stays the tool that it is."""
+        try:
+            sources = [written(each) for each in files(self.path)]
+        except OSError as error:
+            words = f"the procedures can't be read: {error.strerror}"
+            return Sight.of_problem(mishap(code.unavailable_source, words, shown(self.path)))
+        if not sources:
+            unit = Unit("the directory of procedures", shown(self.path), "")
+            return Sight.of_problem(empty(unit))
+        return Sight({each.path: (_candidate(each),) for each in sources})
+
+
+class _Offered:
+    """A procedure that can be called as a tool."""
+
+    def __init__(self, source: Written) -> None:
+        self.text = source.sound().text
+        self._source = source
+
+    async def run(self, /, _context: ToolContext, **inputs: Any) -> JSON:
+        """Run the procedure with the tools of whoever calls it."""
+        manager = ProcedureManager(_context.registry, _context.tooler)
+        try:
+            return await manager.run(self._source, inputs)
+        except (InputError, ProcedureError, StepError) as error:
+            raise ToolError(str(error)) from error
+
+
+_OFFERED: dict[str, _Offered] = {}
+"""By path, so that a look at a file that has not changed finds the same tool again."""
+
+
+def _candidate(source: Written) -> Candidate:
+    found = [_near(each) for each in Library().checked(source, None)]
+    errors = [each for each in found if each.severity == "error"]
+    if errors or source.procedure is None:
+        name = os.path.splitext(os.path.basename(source.path))[0]
+        return rejected(
+            name, source.path, [*errors, *(each for each in found if each not in errors)]
+        )
+    candidate = enlisted(_definition(source, source.procedure), source.path)
+    own = (
+        each._replace(path=shown(source.path), line=1, column=1) for each in candidate.diagnostics
+    )
+    return candidate._replace(path=shown(source.path), diagnostics=(*found, *own), line=1, column=1)
+
+
+def _near(diagnostic: Diagnostic) -> Diagnostic:
+    return diagnostic._replace(path=shown(diagnostic.path))
+
+
+def _definition(source: Written, procedure: Procedure) -> ToolDefinition:
+    known = _OFFERED.get(source.path)
+    if known is None or known.text != procedure.text:
+        known = _OFFERED[source.path] = _Offered(source)
+    return ToolDefinition(
+        procedure.name,
+        procedure.description,
+        {"properties": {}, **procedure.inputs},
+        known.run,
+        tags=procedure.tags,
+        source=shown(source.path),
+    )

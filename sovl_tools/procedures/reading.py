@@ -1,0 +1,158 @@
+"""From the text of a procedure, YAML or JSON, to a value whose places can be found again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+from sovl_tools.loading.checks import text as json_rules
+from sovl_tools.loading.jsontext import Places, line_and_column, too_deep_at
+from sovl_tools.model.diagnostic import ManifestPlace, Position, Rule
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.errors import SovlToolsError
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 100
+MAX_VALUES = 50_000
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+# What YAML 1.2 does not allow, and the line breaks of YAML 1.1 that it has given up.
+_UNFIT = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class UnreadableError(SovlToolsError, ValueError):
+    """A text of which no value can be made.
+
+    Attributes:
+        message: what is there.
+        line: where, from 1.
+        column: where, in characters from 1.
+        help: what would be right, as an imperative; None where that can't be told.
+    """
+
+    def __init__(self, message: str, line: int, column: int, advice: str | None = None) -> None:
+        super().__init__(message, line, column, advice)
+        self.message = message
+        self.line = line
+        self.column = column
+        self.help = advice
+
+    def __str__(self) -> str:
+        advice = f"; {self.help}" if self.help else ""
+        return f"{self.line}:{self.column}: {self.message}{advice}"
+
+
+class Source(NamedTuple):
+    """What a text says, as plain JSON.
+
+    Attributes:
+        value: the document.
+        text: what was read, without a byte order mark.
+        locate: returns the offset of a place in it.
+    """
+
+    value: JSON
+    text: str
+    locate: Callable[[ManifestPlace], int]
+
+    def place(self, path: Path, *, of_key: bool = False) -> tuple[int, int]:
+        """Return line and column, from 1, of the value at a path, or of its key.
+
+        Where nothing stands at the path, those of the nearest value around it. An alias stands
+        where it is written, what is in it where its anchor is.
+        """
+        place = ManifestPlace(path, "key" if of_key else "value")
+        return line_and_column(self.text, self.locate(place))
+
+
+def read(text: str | bytes, *, path: str) -> Source:
+    """Read a document: JSON if the path ends in ``.json``, YAML otherwise.
+
+    Raises:
+        UnreadableError: the text is neither, too large, or has what JSON can't hold.
+    """
+    plain = _decoded(text)
+    return (_read_json if path.lower().endswith(".json") else _read_yaml)(plain)
+
+
+def _decoded(text: str | bytes) -> str:
+    data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    if len(data) > MAX_BYTES:
+        message = f"the text has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
+        raise UnreadableError(message, 1, 1)
+    case = json_rules.ManifestText("", data)
+    _ask(case, json_rules.wrong_encoding)
+    if not case.text.strip():
+        raise UnreadableError("the file is empty", 1, 1)
+    return case.text
+
+
+def _ask(case: json_rules.ManifestText, rule: Rule) -> None:
+    """Raise what the rule finds first, if it finds anything."""
+    for finding in rule.check(case):
+        place = finding.place
+        if isinstance(place, ManifestPlace):
+            raise _unreadable(case.text, Places(case.text).offset(place), *finding[1:])
+        line, column = (place.line, place.column) if isinstance(place, Position) else (1, 1)
+        raise UnreadableError(finding.message, line, column, finding.help)
+
+
+def _unreadable(text: str, offset: int, message: str, advice: str | None = None) -> UnreadableError:
+    return UnreadableError(message, *line_and_column(text, offset), advice)
+
+
+def _read_json(text: str) -> Source:
+    """Read JSON (RFC 8259) as manifests are read: keys are unique, numbers finite."""
+    offset = too_deep_at(text, MAX_DEPTH)
+    if offset is not None:
+        raise _unreadable(text, offset, f"values are nested more than {MAX_DEPTH} levels deep")
+    if _STRING.sub("", text).count(",") >= MAX_VALUES:
+        raise UnreadableError(f"the file has more than {MAX_VALUES:,} values", 1, 1)
+    case = json_rules.ManifestText("", text.encode())
+    for rule in _JSON_RULES:
+        _ask(case, rule)
+    try:
+        return Source(json.loads(text), text, _JsonSpots(text).offset)
+    except json.JSONDecodeError as error:
+        # manifests are less deep, and what is deeper has no words of its own
+        raise _unreadable(text, error.pos, f"this is not JSON: {error.msg}") from error
+
+
+_JSON_RULES = (
+    json_rules.not_json,
+    json_rules.duplicate_key,
+    json_rules.unfit_number,
+    json_rules.lone_surrogate,
+)
+
+
+class _JsonSpots:
+    """Where values of a JSON text stand, found when somebody asks first."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self._text)
+
+    def offset(self, place: ManifestPlace) -> int:
+        return self._places.offset(place)
+
+
+def _read_yaml(text: str) -> Source:
+    from sovl_tools.procedures.yaml_core import load  # noqa: PLC0415 - yaml takes 20 ms
+    from sovl_tools.procedures.yaml_events import NotYamlError  # noqa: PLC0415 - the same
+
+    unfit = _UNFIT.search(text)
+    if unfit:
+        message = f"the character U+{ord(unfit.group()):04X} may not stand here"
+        advice = "write it as an escape in double quotes"
+        raise _unreadable(text, unfit.start(), message, advice)
+    try:
+        value, spot = load(text)
+    except NotYamlError as error:
+        raise _unreadable(text, error.offset, error.message, error.help) from error
+    return Source(value, text, spot.find)

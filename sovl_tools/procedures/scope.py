@@ -1,0 +1,60 @@
+"""Where a run is: the variables that are there, and the key of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.procedures.model import Step
+
+
+class Scope:
+    """The variables of some steps, and what their keys begin with.
+
+    A key names a step of a run, with the iteration in which it is: ``steps.2[3].steps.0``,
+    ``steps.1/other:steps.0`` in another procedure, and ``steps.4~2.steps.0`` in the second attempt
+    of the step around it.
+
+    Attributes:
+        variables: by name, ``inputs`` among them.
+        depth: how many steps lie around these.
+    """
+
+    def __init__(
+        self, variables: dict[str, JSON], prefix: str = "", *, base: int = 0, depth: int = 0
+    ) -> None:
+        self.variables = variables
+        self.depth = depth
+        self._prefix = prefix
+        self._base = base
+
+    def key(self, step: Step) -> str:
+        """Return the key of a step in this scope."""
+        return self._prefix + ".".join(map(str, step.path[self._base :]))
+
+    def inner(self, step: Step, key: str, variables: dict[str, JSON] | None = None) -> Scope:
+        """Return the scope of the steps in a step; with the same variables unless others are given.
+
+        ``key`` is that of the step, here and below with its attempt.
+        """
+        given = self.variables if variables is None else variables
+        return self._below(f"{key}.", step.path, given)
+
+    def iteration(self, step: Step, key: str, number: int, variables: Mapping[str, JSON]) -> Scope:
+        """Return the scope of one iteration of a step, with further variables of its own."""
+        return self._below(f"{key}[{number}].", step.path, {**self.variables, **variables})
+
+    def procedure(self, key: str, name: str, inputs: JSON) -> Scope:
+        """Return the scope of another procedure that a step runs."""
+        return self._below(f"{key}/{name}:", (), {"inputs": inputs})
+
+    def _below(self, prefix: str, path: Path, variables: dict[str, JSON]) -> Scope:
+        return Scope(variables, prefix, base=len(path), depth=self.depth + 1)
+
+    def merge(self, others: list[Scope]) -> None:
+        """Take over the variables that other scopes, which began with these, have changed."""
+        before = dict(self.variables)
+        for other in others:
+            for name, value in other.variables.items():
+                if name not in before or before[name] is not value:
+                    self.variables[name] = value

@@ -1,0 +1,80 @@
+"""What a run works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from sovl_tools.model.document import JSON
+from sovl_tools.model.lookup import ToolCaller, ToolLookup
+from sovl_tools.procedures.events import Event
+from sovl_tools.procedures.model import Procedure
+
+
+class Outcome(NamedTuple):
+    """What came of an attempt in an earlier process: a value, or else why it failed."""
+
+    value: JSON = None
+    error: str | None = None
+
+
+class Log(Protocol):
+    """Where the steps of a run are written down.
+
+    Attributes:
+        run_id: of the run.
+    """
+
+    run_id: str
+
+    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> Outcome | None:
+        """Return what came of an attempt in an earlier process; None if it did not end."""
+        ...
+
+    def begin(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
+        """Write down that an attempt begins."""
+        ...
+
+    def succeed(self, key: str, result: JSON) -> None:
+        """Write down what came of an attempt."""
+        ...
+
+    def fail(self, key: str, error: str) -> None:
+        """Write down why an attempt failed."""
+        ...
+
+
+class Unlogged:
+    """Writes nothing down."""
+
+    run_id = ""
+
+    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
+        """Know nothing."""
+
+    def begin(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
+        """Write nothing down."""
+
+    def succeed(self, key: str, result: JSON) -> None:
+        """Write nothing down."""
+
+    def fail(self, key: str, error: str) -> None:
+        """Write nothing down."""
+
+
+class Surroundings(NamedTuple):
+    """What a run works with.
+
+    Attributes:
+        registry: where tools and step handlers are.
+        tooler: calls tools.
+        procedure: returns another procedure by its name, given the one that asks for it.
+        log: where steps are written down.
+        listen: told what happens, also from the threads of tools; None for nobody.
+    """
+
+    registry: ToolLookup
+    tooler: ToolCaller
+    procedure: Callable[[Procedure, str], Procedure]
+    log: Log
+    listen: Callable[[Event], object] | None

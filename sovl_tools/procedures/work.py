@@ -1,0 +1,120 @@
+"""Steps that have an effect outside of their run: tools, waiting, and what tools bring."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from sovl_tools.model.call import Level, LogMessage
+from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.interface import StepHandler
+from sovl_tools.procedures.context import StepContext
+from sovl_tools.procedures.errors import StepError
+from sovl_tools.procedures.limits import within
+from sovl_tools.procedures.model import Step
+from sovl_tools.procedures.scope import Scope
+from sovl_tools.procedures.surroundings import Surroundings
+from sovl_tools.running.awaiting import in_thread, is_cancellation
+from sovl_tools.running.failing import failure_of
+from sovl_tools.running.plan import is_async
+from sovl_tools.running.results import converted
+from sovl_tools.running.run import Run
+from sovl_tools.running.settling import called, called_async
+from sovl_tools.validation.wording import named
+
+_LOGGER = logging.getLogger("sovl_tools.tools")
+
+
+async def done(step: Step, fields: Mapping[str, JSON], scope: Scope, around: Surroundings) -> JSON:
+    """Do what a step says, whose templates are filled in, and return what comes of it.
+
+    Raises:
+        StepError: it failed, or took too long.
+    """
+    return await _KINDS.get(step.action, _handled)(step, fields, scope, around)
+
+
+async def _called(step: Step, fields: Mapping[str, JSON], _: Scope, around: Surroundings) -> JSON:
+    options: dict[str, Any] = {}
+    if step.timeout is not None:
+        options["timeout"] = step.timeout
+    if around.listen is not None:
+        options["on_event"] = around.listen
+    result = await around.tooler.call(fields["tool"], fields.get("arguments", {}), **options)
+    if result.error is not None:
+        raise StepError(result.error.message)
+    # the tool may keep what it has returned, and change it
+    return copied(result.value)
+
+
+async def _waited(step: Step, fields: Mapping[str, JSON], _: Scope, __: Surroundings) -> None:
+    seconds = fields["seconds"]
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
+        raise StepError(f"seconds must be a number of at least 0, not {named(seconds)}")
+    await within(step.timeout, asyncio.sleep(seconds))
+
+
+async def _handled(
+    step: Step, fields: Mapping[str, JSON], scope: Scope, around: Surroundings
+) -> JSON:
+    """Have the step handler of a tool do it, the one that is there now.
+
+    Its code is kept for as long as somebody has the catalog.
+    """
+    catalog = around.registry.catalog
+    handler = catalog.step_handlers.get(step.action)
+    if handler is None:
+        raise StepError(f"there is no action {step.action!r} any more")
+    given = {"action": step.action, **fields}
+    handle = partial(handler, given, _context(step, scope, around))
+    work = _outcome(step.action, handler, handle, catalog)
+    return await within(step.timeout, work, f"action {step.action!r}")
+
+
+def _context(step: Step, scope: Scope, around: Surroundings) -> StepContext:
+    variables = copied(scope.variables)
+    log = partial(_log, around, scope.key(step), step.action)
+    return StepContext(
+        variables, variables["inputs"], around.tooler, around.registry, around.log.run_id, log
+    )
+
+
+async def _outcome(
+    action: str, handler: StepHandler, handle: Callable[[], Any], catalog: Catalog
+) -> JSON:
+    """Run a handler, on a thread unless it is async, and return its value as JSON."""
+    try:
+        if is_async(handler):
+            value = await called_async(handle)
+        else:
+            run = Run("step")
+            value = await in_thread(partial(called, handle, run), run, room=None)
+        return copied(converted(value)[0])
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if is_cancellation(error):
+            raise
+        secrets = _secrets(action, catalog)
+        raise StepError(failure_of(error, action, secrets=secrets).message) from error
+
+
+def _secrets(action: str, catalog: Catalog) -> tuple[str, ...]:
+    """Return the environment variables of the tool that brings an action."""
+    owners = (each for each in catalog.tools.values() if action in each.step_handlers)
+    return tuple(name for each in owners for name in each.requires.get("env", ()))
+
+
+def _log(around: Surroundings, key: str, action: str, level: Level, message: str) -> None:
+    if around.listen is not None:
+        around.listen(LogMessage(action, key, level, message))
+    else:
+        number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
+        _LOGGER.log(number, "%s: %s", action, message)
+
+
+_KINDS: Mapping[str, Callable[..., Awaitable[JSON]]] = {"tool": _called, "wait": _waited}

@@ -1,0 +1,205 @@
+"""Documents that are no procedures: ST750 to ST752 and ST765; and procedures without fault."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.procedures.sources import RULES, written
+from tests.procedures.killing import Kitchen
+from tests.procedures.strategies import procedures
+from tests.procedures.workshop import add, call, found, manager_of, procedure, values
+from tests.validation.strategies import examples
+
+
+def said(source: Any) -> list[str]:
+    return found(manager_of(add).check(source))
+
+
+def shown(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.line}:{diagnostic.column} {diagnostic.code} {diagnostic.message}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.yaml", "name: a\nname: b\n", 2),
+        ("a.yml", "steps: [\n", 2),
+        ("a.json", '{"name": "a",\n "name": "b"}', 2),
+        ("a.json", "", 1),
+    ],
+)
+def test_a_file_that_can_not_be_read_is_told(
+    tmp_path: Path, name: str, text: str, line: int
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    (diagnostic,) = manager_of().check(path)
+    assert (diagnostic.code, diagnostic.line, diagnostic.path) == ("ST750", line, str(path))
+
+
+def test_a_missing_part_is_told() -> None:
+    assert said({"name": "a"}) == ["ST751 'description' is missing", "ST751 'steps' is missing"]
+    assert said({"name": "a", "description": "b", "steps": [{"action": "tool"}]}) == [
+        "ST751 'tool' is missing, at 'steps[0]'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ({"action": "if", "condition": "x", "then": []}, "at 'steps[0].then'"),
+        ({**values(x=1), "timeout": 0}, "must be more than 0"),
+        ({**values(x=1), "on_error": {"retry": 0}}, "at 'steps[0].on_error"),
+        ({**values(x=1), "on_error": "ignore"}, "at 'steps[0].on_error"),
+        ({**values(x=1), "save_as": "1x"}, "at 'steps[0].save_as'"),
+        ({"action": "set", "values": {}}, "at 'steps[0].values'"),
+        ({"action": "for_each", "items": [], "at_once": 0, "steps": [values(x=1)]}, "at_once"),
+        (5, "must be an object, not the integer 5"),
+    ],
+)
+def test_a_part_of_the_wrong_kind_is_told(step: Any, message: str) -> None:
+    (only,) = said(procedure(step))
+    assert only.startswith("ST751 ")
+    assert message in only
+
+
+def test_something_else_than_an_object_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("- 1\n")
+    assert said(tmp_path / "a.yaml") == ["ST751 must be an object, not an array"]
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("steps", "ST752 'wehn' is not a key of a step 'set', at 'steps[0].wehn'"),
+        ("top", "ST752 'ouput' is not a key of a procedure, at 'ouput'"),
+    ],
+)
+def test_an_unknown_key_is_told(place: str, message: str) -> None:
+    source = procedure({**values(x=1), "wehn": "x"}) if place == "steps" else procedure(values(x=1))
+    assert said(source if place == "steps" else {**source, "ouput": 1}) == [message]
+
+
+@pytest.mark.parametrize(
+    ("block", "place"),
+    [
+        ({"action": "if", "condition": "true", "then": ["…"]}, "then[0]"),
+        ({"action": "if", "condition": "true", "then": [values(x=1)], "else": ["…"]}, "else[0]"),
+        ({"action": "for_each", "items": [1], "steps": ["…"]}, "steps[0]"),
+        ({"action": "parallel", "branches": {"left": ["…"]}}, "branches.left[0]"),
+    ],
+)
+def test_an_unknown_key_in_a_block_is_told(block: Any, place: str) -> None:
+    step = {"action": "fail", "message": "no", "mesage": "no"}
+    source = json.loads(json.dumps(procedure(block)).replace('"\\u2026"', json.dumps(step)))
+    (message,) = said(source)
+    assert message.endswith(f"at 'steps[0].{place}.mesage'")
+
+
+def test_keys_of_ones_own_are_fine() -> None:
+    source = procedure({**values(x=1), "x-why": "{{ broken"}, **{"x-author": "me"})
+    assert said(source) == []
+    assert manager_of().run_sync(source) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"required": 5}, "must be an array, not the integer 5, at 'inputs.required'"),
+        ({"$ref": "#/$defs/a"}, "the schema can't be used: "),
+        (
+            {
+                "$ref": "#/$defs/a40",
+                "$defs": {
+                    f"a{level}": {"allOf": [{"$ref": f"#/$defs/a{max(level - 1, 0)}"}] * 2}
+                    for level in range(41)
+                },
+            },
+            "the references in the schema expand without end, at 'inputs'",
+        ),
+    ],
+    ids=["no schema", "a reference to nothing", "an endless schema"],
+)
+def test_an_unfit_schema_of_the_inputs_is_told(schema: Any, message: str) -> None:
+    source = procedure(values(x="{{ inputs.a }}"), inputs={"type": "object", **schema})
+    (only,) = said(source)
+    assert only.startswith(f"ST765 {message}")
+
+
+def test_an_unfit_schema_of_the_inputs_hides_nothing_else() -> None:
+    source = procedure(values(x="{{ y }}"), inputs={"type": "object", "properties": 5})
+    assert {each[:5] for each in said(source)} == {"ST760", "ST765"}
+
+
+def test_an_unfit_schema_of_another_procedure_disturbs_nobody(tmp_path: Path) -> None:
+    other = procedure(values(x=1), name="other", inputs={"type": "object", "required": 5})
+    (tmp_path / "other.json").write_text(json.dumps(other))
+    step = {"action": "procedure", "procedure": "other", "inputs": {"a": 1}}
+    (tmp_path / "a.json").write_text(json.dumps(procedure(step)))
+    assert said(tmp_path / "a.json") == []
+
+
+PLACED = """\
+name: sample
+description: A sample.
+inputs: {type: object, properties: {url: {type: string}}, required: [url]}
+steps:
+  - action: tool
+    tool: ad
+    arguments:
+      a: "{{ inputs.ulr }}"
+  - action: set
+    values:
+      x: 1
+      "y": "{{ z }}"
+    wehn: x
+  - action: tool
+    tool: add
+    arguments: {a: "1", b: 2, c: 3}
+output:
+  x: "{{ x + }}"
+"""
+
+
+def test_everything_is_told_at_once_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "sample.yaml"
+    path.write_text(PLACED)
+    assert list(map(shown, manager_of(add).check(path))) == [
+        "6:11 ST754 there is no tool 'ad'",
+        "8:10 ST760 'inputs' has no 'ulr'",
+        "12:12 ST760 there is no variable 'z'",
+        "13:5 ST752 'wehn' is not a key of a step 'set'",
+        '16:20 ST766 a: must be an integer, not the string "1"',
+        "16:34 ST766 c: is not a parameter",
+        "18:6 ST759 an expression is missing here",
+    ]
+
+
+def test_a_bom_and_line_breaks_of_windows_are_fine(tmp_path: Path) -> None:
+    text = "name: a\r\ndescription: b\r\nsteps:\r\n- action: set\r\n  values: {x: 1}\r\n"
+    (tmp_path / "a.yaml").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert said(tmp_path / "a.yaml") == []
+    assert written(tmp_path / "a.yaml").sound().text.startswith("name")
+
+
+def test_every_rule_explains_itself() -> None:
+    assert all(rule.explanation.count("\n") > 1 for rule in RULES)
+
+
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(procedures())
+def test_sound_procedures_raise_no_alarm_and_run(source: Any) -> None:
+    manager = Kitchen("/dev/null", lambda: None).manager()
+    assert manager.check(source) == ()
+    result = manager.run_sync(source, {"n": 4})
+    assert all(type(each) is int for each in result.values())
+
+
+def test_a_call_of_a_tool_twice_is_fine() -> None:
+    assert said(procedure(call("add", "x", a=1, b=2), call("add", "x", a="{{ x }}", b=2))) == []

@@ -1,0 +1,663 @@
+"""What steps do, one after another and at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools import ProcedureManager, StepContext, ToolContext, Tooler, ToolError, ToolRegistry
+from sovl_tools.procedures.errors import StepError
+from sovl_tools.procedures.events import Event, StepEnded, StepRetried
+from tests.conftest import Write
+from tests.procedures.workshop import (
+    Flaky,
+    add,
+    call,
+    echo,
+    inputs,
+    manager_of,
+    procedure,
+    refuse,
+    registry_of,
+    returning,
+    run,
+    story,
+    values,
+)
+
+
+def failing(source: Any, *functions: Any, **given: Any) -> StepError:
+    with pytest.raises(StepError) as raised:
+        run(source, *functions, **given)
+    return raised.value
+
+
+def test_the_result_of_a_tool_is_kept_and_given_to_the_next() -> None:
+    steps = call("add", "sum", a=1, b=2), call("add", "more", a="{{ sum }}", b=10)
+    assert run(procedure(*steps, output={"more": "{{ more }}"}), add) == {"more": 13}
+
+
+def test_a_run_without_output_returns_null() -> None:
+    assert run(procedure(call("add", a=1, b=2)), add) is None
+
+
+def test_inputs_have_their_defaults() -> None:
+    schema = inputs("a", a={"type": "integer"}, b={"type": "integer", "default": 7})
+    source = procedure(
+        call("add", "sum", a="{{ inputs.a }}", b="{{ inputs.b }}"), output="{{ sum }}"
+    )
+    assert run({**source, "inputs": schema}, add, a=1) == 8
+
+
+def test_set_assigns_one_after_another() -> None:
+    source = procedure(values(z=1, a="{{ z + 1 }}", m="{{ a + z }}"), output="{{ [z, a, m] }}")
+    assert run(source) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("number", "taken"), [(5, "then"), (3, "else")])
+def test_if_takes_one_of_two_ways(number: int, taken: str) -> None:
+    condition = {"action": "if", "condition": "inputs.number > 4"}
+    step = {**condition, "then": [values(way="then")], "else": [values(way="else")]}
+    source = procedure(step, output="{{ way }}", inputs=inputs("number", number={}))
+    assert run(source, number=number) == taken
+
+
+def test_if_without_else_does_nothing_otherwise() -> None:
+    step = {"action": "if", "condition": False, "then": [{"action": "fail", "message": "no"}]}
+    assert run(procedure(step, output="done")) == "done"
+
+
+def test_a_step_is_skipped_whose_when_is_not_true() -> None:
+    steps = values(x=1), {**values(x=2), "when": "x > 1"}, {**values(y=3), "when": True}
+    assert run(procedure(*steps, output="{{ [x, y] }}")) == [1, 3]
+
+
+def test_for_each_gathers_results_in_the_order_of_the_items() -> None:
+    step = {
+        "action": "for_each",
+        "items": "{{ range(20) }}",
+        "at_once": 7,
+        "steps": [call("add", "sum", a="{{ item }}", b="{{ loop.index }}")],
+        "result": ["{{ sum }}", "{{ loop.count }}"],
+        "save_as": "sums",
+    }
+    assert run(procedure(step, output="{{ sums }}"), add) == [[2 * n + 1, 20] for n in range(20)]
+
+
+def test_for_each_over_nothing_gives_an_empty_array() -> None:
+    step = {"action": "for_each", "items": [], "at_once": 3, "steps": [values(x=1)], "save_as": "l"}
+    assert run(procedure(step, output="{{ l }}")) == []
+
+
+def test_for_each_without_result_gives_nulls() -> None:
+    step = {"action": "for_each", "items": [1, 2], "steps": [values(x=1)], "save_as": "l"}
+    assert run(procedure(step, output="{{ l }}")) == [None, None]
+
+
+def test_what_an_iteration_assigns_stays_in_it() -> None:
+    inner = [values(x="{{ x + item }}")]
+    step = {"action": "for_each", "items": [1, 2], "steps": inner, "result": "{{ x }}"}
+    source = procedure(values(x=10), {**step, "save_as": "all"}, output="{{ [x, all] }}")
+    assert run(source) == [10, [11, 12]]
+
+
+def test_loops_in_loops_have_their_own_variables() -> None:
+    inner = {
+        "action": "for_each",
+        "items": [1, 2],
+        "as": "column",
+        "steps": [values(cell="{{ row }}{{ column }}{{ loop.index }}")],
+        "result": "{{ cell }}",
+        "save_as": "cells",
+    }
+    step = {
+        "action": "for_each",
+        "items": ["a", "b"],
+        "as": "row",
+        "steps": [inner],
+        "result": "{{ cells }}",
+        "save_as": "rows",
+    }
+    assert run(procedure(step, output="{{ rows }}")) == [["a11", "a22"], ["b11", "b22"]]
+
+
+def test_items_that_are_no_array_are_refused() -> None:
+    step = {"action": "for_each", "items": "{{ inputs.x }}", "steps": [values(y=1)]}
+    source = procedure(step, inputs=inputs("x", x={}))
+    assert str(failing(source, x="abc")) == 'steps.0: items must be an array, not the string "abc"'
+
+
+async def test_for_each_has_no_more_at_once_than_it_says() -> None:
+    active: list[int] = []
+    most: list[int] = []
+
+    async def work(number: int) -> None:
+        """Work."""
+        active.append(number)
+        most.append(len(active))
+        await asyncio.sleep(0)
+        active.remove(number)
+
+    step = {
+        "action": "for_each",
+        "items": "{{ range(10) }}",
+        "at_once": 3,
+        "steps": [call("work", number="{{ item }}")],
+    }
+    await manager_of(work).run(procedure(step))
+    assert max(most) == 3
+    assert len(most) == 10
+
+
+async def test_branches_run_at_the_same_time() -> None:
+    barrier = asyncio.Barrier(2)
+
+    async def meet() -> int:
+        """Wait for the other one."""
+        return await barrier.wait()
+
+    branches = {"left": [call("meet", "one")], "right": [call("meet", "other")]}
+    step = {"action": "parallel", "branches": branches}
+    result = await manager_of(meet).run(procedure(step, output="{{ [one, other] }}"))
+    assert sorted(result) == [0, 1]
+
+
+def test_variables_of_branches_are_there_afterwards() -> None:
+    branches = {"left": [values(a="{{ x }}")], "right": [values(b="{{ x + 1 }}")]}
+    step = {"action": "parallel", "branches": branches}
+    assert run(procedure(values(x=1), step, output="{{ [x, a, b] }}")) == [1, 1, 2]
+
+
+def test_a_branch_does_not_see_what_another_assigns() -> None:
+    branches = {"left": [values(x=2), values(a="{{ x }}")], "right": [values(b="{{ x }}")]}
+    step = {"action": "parallel", "branches": branches}
+    assert run(procedure(values(x=1), step, output="{{ [x, a, b] }}")) == [2, 2, 1]
+
+
+def test_the_first_failure_ends_the_other_branches() -> None:
+    ended: list[str] = []
+
+    async def wait() -> None:
+        """Wait for ever."""
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended.append("wait")
+            raise
+
+    branches = {"left": [call("wait")], "right": [call("refuse", why="enough")]}
+    error = failing(procedure({"action": "parallel", "branches": branches}), wait, refuse)
+    assert str(error) == "steps.0.branches.right.0: enough"
+    assert error.__cause__ is None
+    assert ended == ["wait"]
+
+
+def test_return_ends_the_procedure_from_within_if() -> None:
+    step = {"action": "if", "condition": "true", "then": [returning({"x": "{{ 1 + 1 }}"})]}
+    assert run(procedure(step, {"action": "fail", "message": "too far"})) == {"x": 2}
+
+
+def test_fail_fails_with_its_message() -> None:
+    source = procedure(
+        {"action": "fail", "message": "no links at {{ inputs.url }}"},
+        inputs=inputs("url", url={"type": "string"}),
+    )
+    error = failing(source, url="here")
+    assert (error.message, error.key, error.path) == ("no links at here", "steps.0", ("steps", 0))
+    assert error.procedure == "sample"
+
+
+def test_wait_waits_and_has_no_value() -> None:
+    step = {"action": "wait", "seconds": "{{ 0 }}", "save_as": "nothing"}
+    assert run(procedure(step, output="{{ nothing }}")) is None
+
+
+@pytest.mark.parametrize("seconds", [-1, "soon", True])
+def test_wait_needs_a_number(seconds: Any) -> None:
+    step = {"action": "wait", "seconds": "{{ inputs.seconds }}"}
+    error = failing(procedure(step, inputs=inputs("seconds", seconds={})), seconds=seconds)
+    assert "seconds must be a number of at least 0, not the" in error.message
+
+
+def test_a_failed_step_ends_the_run_and_says_where() -> None:
+    step = {"action": "for_each", "items": [1, 2], "steps": [call("refuse", why="{{ item }}!")]}
+    error = failing(procedure(step, call("echo")), refuse, echo)
+    assert str(error) == "steps.0[0].steps.0: 1!"
+    assert error.path == ("steps", 0, "steps", 0)
+
+
+def test_a_failed_step_may_be_gone_past() -> None:
+    steps = {**call("refuse", "x"), "on_error": "continue"}, values(y="{{ x is none }}")
+    assert run(procedure(*steps, output="{{ y }}"), refuse) is True
+
+
+def test_a_block_that_fails_may_be_gone_past() -> None:
+    inner = [values(x=1), call("refuse"), values(x=2)]
+    step = {"action": "if", "condition": "true", "then": inner, "on_error": "continue"}
+    assert run(procedure(step, output="{{ x | default(0) }}"), refuse) == 1
+
+
+def test_a_step_is_tried_again() -> None:
+    flaky = Flaky(2, [])
+    step = {**call("flaky", "x"), "on_error": {"retry": 2, "delay": 0}}
+    assert run(procedure(step, output="{{ x }}"), flaky.tool()) == 3
+
+
+def test_a_step_that_always_fails_is_tried_so_often() -> None:
+    flaky = Flaky(9, [])
+    error = failing(
+        procedure({**call("flaky"), "on_error": {"retry": 3, "delay": 0}}), flaky.tool()
+    )
+    assert error.message == "ValueError: attempt 4"
+    assert len(flaky.calls) == 4
+
+
+def test_a_step_is_gone_past_after_the_last_attempt() -> None:
+    flaky = Flaky(9, [])
+    policy = {"retry": 1, "delay": 0, "then": "continue"}
+    source = procedure({**call("flaky", "x"), "on_error": policy}, output="{{ x }}")
+    assert run(source, flaky.tool()) is None
+    assert len(flaky.calls) == 2
+
+
+def test_a_block_is_tried_again_as_a_whole() -> None:
+    flaky = Flaky(1, [])
+    counted: list[int] = []
+
+    def count() -> None:
+        """Count."""
+        counted.append(1)
+
+    policy = {"retry": 1, "delay": 0}
+    step = {"action": "if", "condition": "true", "then": [call("count"), call("flaky")]}
+    run(procedure({**step, "on_error": policy}), count, flaky.tool())
+    assert len(counted) == 2
+
+
+def test_waits_between_attempts_grow() -> None:
+    flaky = Flaky(3, [])
+    policy = {"retry": 3, "delay": 0.001, "backoff": 3}
+    events: list[Event] = []
+    source = procedure({**call("flaky"), "on_error": policy})
+    manager_of(flaky.tool()).run_sync(source, on_event=events.append)
+    delays = [each.delay for each in events if isinstance(each, StepRetried)]
+    assert delays == pytest.approx([0.001, 0.003, 0.009])
+
+
+def test_a_tool_that_takes_too_long_fails() -> None:
+    async def hang() -> None:
+        """Hang."""
+        await asyncio.Event().wait()
+
+    error = failing(procedure({**call("hang"), "timeout": 0.01}), hang)
+    assert error.message == "tool 'hang' was not done after 0.01 s"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"action": "if", "condition": "true", "then": [{"action": "wait", "seconds": 60}]},
+        {"action": "for_each", "items": [1], "steps": [{"action": "wait", "seconds": 60}]},
+        {"action": "parallel", "branches": {"one": [{"action": "wait", "seconds": 60}]}},
+        {"action": "wait", "seconds": 60},
+    ],
+)
+def test_a_step_of_any_kind_has_a_time_limit(step: dict[str, Any]) -> None:
+    error = failing(procedure({**step, "timeout": 0.01}))
+    assert str(error) == "steps.0: it was not done after 0.01 s"
+
+
+def test_a_run_has_a_time_limit() -> None:
+    error = failing(procedure({"action": "wait", "seconds": 60}, timeout=0.01))
+    assert str(error) == "sample: the run was not done after 0.01 s"
+
+
+def test_a_step_that_took_too_long_is_tried_again() -> None:
+    calls: list[int] = []
+
+    async def hang() -> int:
+        """Hang at first."""
+        calls.append(1)
+        if len(calls) == 1:
+            await asyncio.Event().wait()
+        return len(calls)
+
+    step = {**call("hang", "x"), "timeout": 0.05, "on_error": {"retry": 1, "delay": 0}}
+    assert run(procedure(step, output="{{ x }}"), hang) == 2
+
+
+def test_an_output_that_fails_says_so() -> None:
+    source = procedure(values(x=1), output="{{ x.y }}")
+    error = failing(source)
+    assert error.path == ("output",)
+    assert error.procedure == "sample"
+    assert error.message.startswith("sample: ")
+
+
+def test_an_expression_that_fails_names_its_step() -> None:
+    error = failing(procedure(values(x=0), values(y="{{ 1 / x }}")))
+    assert error.key == "steps.1"
+    assert "zero" in error.message
+
+
+def test_a_when_that_fails_is_a_failure_of_the_step() -> None:
+    events: list[Event] = []
+    source = procedure({**values(x=1), "when": "1 / inputs.zero", "on_error": "fail"})
+    source["inputs"] = inputs("zero", zero={})
+    with pytest.raises(StepError):
+        manager_of().run_sync(source, {"zero": 0}, on_event=events.append)
+    assert [each.split(":")[0] for each in story(events)[1:]] == [
+        "steps.0 started",
+        "steps.0 failed",
+    ]
+
+
+def test_events_come_in_order() -> None:
+    events: list[Event] = []
+    steps = (
+        {**call("flaky", "x"), "on_error": {"retry": 1, "delay": 0}},
+        {**values(y=1), "when": "x > 5"},
+        {**call("refuse", why="no"), "on_error": "continue"},
+        {"action": "if", "condition": "true", "then": [returning("{{ x }}")]},
+    )
+    manager = manager_of(Flaky(1, []).tool(), refuse)
+    assert manager.run_sync(procedure(*steps), on_event=events.append) == 2
+    assert story(events) == [
+        "run sample",
+        "steps.0 started",
+        "steps.0 attempt 1: ValueError: attempt 1",
+        "steps.0 succeeded",
+        "steps.1 skipped",
+        "steps.2 started",
+        "steps.2 continued: no",
+        "steps.3 started",
+        "steps.3.then.0 started",
+        "steps.3.then.0 succeeded",
+        "steps.3 succeeded",
+    ]
+    depths = [each.depth for each in events if isinstance(each, StepEnded)]
+    assert depths == [0, 0, 0, 1, 0]
+
+
+def test_a_failure_ends_every_step_around_it() -> None:
+    events: list[Event] = []
+    step = {"action": "for_each", "items": [1], "steps": [call("refuse", why="no")]}
+    with pytest.raises(StepError):
+        manager_of(refuse).run_sync(procedure(step), on_event=events.append)
+    assert story(events)[3:] == ["steps.0[0].steps.0 failed: no", "steps.0 failed: no"]
+
+
+def test_what_tools_report_is_heard() -> None:
+    def report(context: ToolContext) -> None:
+        """Report."""
+        context.report_progress(1, 2)
+        context.log("info", "half way")
+
+    events: list[Event] = []
+    manager_of(report).run_sync(procedure(call("report")), on_event=events.append)
+    assert story(events)[2:4] == ["report at 1", "report says half way"]
+
+
+def test_a_cancelled_run_cancels_its_tools() -> None:
+    async def main() -> list[str]:
+        started, ended = asyncio.Event(), []
+
+        async def wait() -> None:
+            """Wait for ever."""
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("wait")
+
+        branches = {"one": [call("wait")], "other": [{"action": "wait", "seconds": 60}]}
+        source = procedure({"action": "parallel", "branches": branches, "on_error": "continue"})
+        task = asyncio.create_task(manager_of(wait).run(source))
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return ended
+
+    assert asyncio.run(main()) == ["wait"]
+
+
+def test_a_tool_on_a_thread_hears_that_the_run_was_cancelled() -> None:
+    started, ended = threading.Event(), threading.Event()
+
+    def wait(context: ToolContext) -> None:
+        """Wait until nobody waits."""
+        started.set()
+        while not context.cancelled:
+            ended.wait(0.001)
+        ended.set()
+
+    error = failing(procedure({**call("wait"), "timeout": 0.05}), wait)
+    assert "was not done after" in error.message
+    assert ended.wait(10)
+
+
+def test_handlers_get_the_step_with_templates_filled_in() -> None:
+    seen: list[Any] = []
+
+    def note(step: Any, context: StepContext) -> Any:
+        seen.append((dict(step), context.inputs, dict(context.variables), context.run_id))
+        return {"noted": step["what"]}
+
+    step = {"action": "note", "what": "{{ x + 1 }}", "condition": True, "save_as": "kept"}
+    source = procedure(values(x=1), step, output="{{ kept }}")
+    assert manager_of(note=note).run_sync(source) == {"noted": 2}
+    step = {"action": "note", "what": 2, "condition": True}
+    assert seen == [(step, {}, {"inputs": {}, "x": 1}, "")]
+
+
+async def test_a_handler_may_be_async_and_call_tools() -> None:
+    async def total(step: Any, context: StepContext) -> Any:
+        context.log("warning", "adding")
+        result = await context.tooler.call("add", step["numbers"])
+        return result.value
+
+    events: list[Event] = []
+    step = {"action": "total", "numbers": {"a": 1, "b": 2}, "save_as": "sum"}
+    manager = manager_of(add, total=total)
+    assert await manager.run(procedure(step, output="{{ sum }}"), on_event=events.append) == 3
+    assert "total says adding" in story(events)
+
+
+def test_what_a_handler_says_goes_to_the_log_if_nobody_listens(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def speak(_: Any, context: StepContext) -> None:
+        context.log("error", "listen")
+
+    manager_of(speak=speak).run_sync(procedure({"action": "speak"}))
+    assert [(each.levelname, each.message) for each in caplog.records] == [
+        ("ERROR", "speak: listen")
+    ]
+
+
+def test_a_sync_handler_does_not_block_the_loop() -> None:
+    def where(_: Any, __: StepContext) -> str:
+        return threading.current_thread().name
+
+    async def here() -> str:
+        """Tell the thread of the loop."""
+        return threading.current_thread().name
+
+    steps = {"action": "where", "save_as": "a"}, call("here", "b")
+    source = procedure(*steps, output="{{ a != b }}")
+    assert manager_of(here, where=where).run_sync(source) is True
+
+
+def raising(error: BaseException) -> Any:
+    def handler(_: Any, __: StepContext) -> None:
+        raise error
+
+    return handler
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("broken"), "ValueError: broken"),
+        (ToolError("not today"), "not today"),
+        (TimeoutError(), "TimeoutError"),
+        (StopIteration(1), "StopIteration: 1"),
+        (GeneratorExit(), "GeneratorExit"),
+        (SystemExit(3), "SystemExit: 3"),
+        (asyncio.CancelledError(), "CancelledError"),
+    ],
+    ids=lambda each: type(each).__name__ if isinstance(each, BaseException) else "",
+)
+@pytest.mark.parametrize("action", ["now", "later"])
+def test_what_a_handler_raises_is_a_failure_of_its_step(
+    action: str, error: BaseException, message: str
+) -> None:
+    async def later(step: Any, context: StepContext) -> None:
+        raising(error)(step, context)
+
+    manager = manager_of(now=raising(error), later=later)
+    with pytest.raises(StepError) as raised:
+        manager.run_sync(procedure({"action": action}))
+    assert raised.value.message in {message, "RuntimeError: coroutine raised StopIteration"}
+
+
+def test_ctrl_c_in_a_handler_ends_the_run() -> None:
+    source = procedure({"action": "act", "on_error": "continue"})
+    with pytest.raises(KeyboardInterrupt):
+        manager_of(act=raising(KeyboardInterrupt())).run_sync(source)
+
+
+def test_a_handler_that_returns_no_json_fails() -> None:
+    manager = manager_of(act=lambda _, __: object())
+    with pytest.raises(StepError, match="result is an object, which is no JSON"):
+        manager.run_sync(procedure({"action": "act"}))
+
+
+def test_a_handler_has_a_time_limit() -> None:
+    async def hang(_: Any, __: StepContext) -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(StepError, match="action 'hang' was not done after"):
+        manager_of(hang=hang).run_sync(procedure({"action": "hang", "timeout": 0.01}))
+
+
+def test_the_values_of_secrets_stay_out_of_messages(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.conftest import code_of, manifest_of
+
+    monkeypatch.setenv("SECRET_KEY", "correct horse battery")
+    code = 'def act(step, context):\n    raise ValueError("correct horse battery")\n'
+    manifest = manifest_of("mail", requires={"env": ["SECRET_KEY"]})
+    handlers = "\nSTEP_HANDLERS = {'act': act}\n"
+    write("mail", manifest, f"{code_of('mail')}\n{code}{handlers}")
+    manager = ProcedureManager(ToolRegistry.from_directory(tmp_path / "tools"))
+    with pytest.raises(StepError, match=r"ValueError: \[SECRET_KEY\]"):
+        manager.run_sync(procedure({"action": "act"}))
+
+
+def test_variables_do_not_follow_what_a_tool_keeps_or_a_handler_changes() -> None:
+    kept: list[int] = [1]
+
+    def give() -> list[int]:
+        """Give what is kept."""
+        return kept
+
+    def spoil(_: Any, context: StepContext) -> list[int]:
+        kept.append(2)
+        context.variables["x"].append(3)
+        return kept
+
+    steps = call("give", "x"), {"action": "spoil", "save_as": "y"}, {"action": "spoil"}
+    manager = manager_of(give, spoil=spoil)
+    assert manager.run_sync(procedure(*steps, output="{{ [x, y] }}")) == [[1], [1, 2]]
+
+
+HANDLER = "\n\ndef act(step, context):\n    return {}\n\n\nSTEP_HANDLERS = {{'act': act}}\n"
+
+
+def test_a_handler_that_is_reloaded_in_mid_run_is_the_new_one_from_the_next_step_on(
+    write: Write, tmp_path: Path
+) -> None:
+    from tests.conftest import code_of
+
+    def version(number: int) -> str:
+        return code_of("acting") + HANDLER.format(f"{{{{'version': {number}}}}}").replace(
+            "{{", "{"
+        ).replace("}}", "}")
+
+    write("acting", code=version(1))
+    registry = ToolRegistry.from_directory(tmp_path / "tools")
+
+    def edit() -> None:
+        """Edit the tool."""
+        write("acting", code=version(2))
+        registry.reload()
+
+    registry.register(edit)
+    steps = {"action": "act", "save_as": "a"}, call("edit"), {"action": "act", "save_as": "b"}
+    source = procedure(*steps, output="{{ [a.version, b.version] }}")
+    assert ProcedureManager(registry, Tooler(registry)).run_sync(source) == [1, 2]
+
+
+def test_an_action_that_goes_away_in_mid_run_fails() -> None:
+    registry = registry_of(act=lambda _, __: 1)
+
+    def leave() -> None:
+        """Take the tool away."""
+        registry.unregister("bringer")
+
+    registry.register(leave)
+    with pytest.raises(StepError, match=r"steps\.1: there is no action 'act' any more"):
+        ProcedureManager(registry).run_sync(procedure(call("leave"), {"action": "act"}))
+
+
+def test_a_procedure_runs_another_one() -> None:
+    manager = manager_of(add)
+    schema = inputs("a", a={"type": "integer"}, b={"type": "integer", "default": 5})
+    inner = procedure(
+        call("add", "sum", a="{{ inputs.a }}", b="{{ inputs.b }}"),
+        returning("{{ sum }}"),
+        name="inner",
+        inputs=schema,
+    )
+    manager.add(inner)
+    step = {"action": "procedure", "procedure": "inner", "inputs": {"a": "{{ x }}"}}
+    events: list[Event] = []
+    source = procedure(values(x=2), {**step, "save_as": "y"}, output="{{ [y, x] }}")
+    assert manager.run_sync(source, on_event=events.append) == [7, 2]
+    assert "steps.1/inner:steps.0 succeeded" in story(events)
+
+
+def test_a_failure_in_another_procedure_says_where() -> None:
+    manager = manager_of(refuse)
+    manager.add(procedure(call("refuse", why="no"), name="inner"))
+    with pytest.raises(StepError) as raised:
+        manager.run_sync(procedure({"action": "procedure", "procedure": "inner"}))
+    assert str(raised.value) == "steps.0/inner:steps.0: no"
+    assert raised.value.procedure == "inner"
+
+
+def test_inputs_that_another_procedure_refuses_are_a_failure_of_the_step() -> None:
+    manager = manager_of()
+    manager.add(procedure(values(x=1), name="inner", inputs=inputs("a", a={"type": "integer"})))
+    step = {"action": "procedure", "procedure": "inner", "inputs": {"a": "{{ inputs.a }}"}}
+    with pytest.raises(StepError, match=r"steps\.0: the inputs of inner do not fit: a: must be an"):
+        manager.run_sync(procedure(step, inputs=inputs("a", a={})), {"a": "five"})
+
+
+def test_an_output_of_another_procedure_that_fails_is_a_failure_of_the_step() -> None:
+    manager = manager_of()
+    manager.add(procedure(values(x={}), name="inner", output="{{ x.y }}"))
+    with pytest.raises(StepError, match=r"steps\.0: inner: "):
+        manager.run_sync(procedure({"action": "procedure", "procedure": "inner"}))
+
+
+async def test_run_sync_works_under_a_running_loop() -> None:
+    source = procedure(call("add", "sum", a=1, b=2), output="{{ sum }}")
+    assert manager_of(add).run_sync(source) == 3

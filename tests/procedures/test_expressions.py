@@ -1,0 +1,494 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.model.document import JSON, dotted
+from sovl_tools.procedures.expressions import (
+    EvaluationError,
+    Expression,
+    Reference,
+    Template,
+    TemplateError,
+)
+from tests.validation.strategies import moderate, values
+
+VARIABLES: dict[str, JSON] = {
+    "count": 2,
+    "zero": 0,
+    "text": "abc",
+    "yes": True,
+    "none": None,
+    "ratio": 1.5,
+    "page": {
+        "title": "Hé",
+        "links": [1, 2, 3],
+        "items": 5,
+        "meta": None,
+        "nested": {"flags": [True, None]},
+    },
+    "rows": [{"key": "b", "size": 2}, {"key": "a", "size": 1}],
+    "long": "y" * (1 << 20),
+}
+
+
+def evaluated(text: str) -> JSON:
+    return Template.of(text).evaluate(VARIABLES)
+
+
+def failed(text: str) -> EvaluationError:
+    template = Template.of(text)
+    with pytest.raises(EvaluationError) as caught:
+        template.evaluate(VARIABLES)
+    return caught.value
+
+
+def unreadable(text: str) -> TemplateError:
+    with pytest.raises(TemplateError) as caught:
+        Template.of(text)
+    return caught.value
+
+
+def described(text: str) -> str:
+    references = Template.of(text).references
+    assert all(text.startswith(each.name, each.offset) for each in references)
+    return " ".join(
+        dotted((each.name, *each.attributes)) + "?" * each.is_guarded for each in references
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", "text"),
+        ("a } b }} {c} %}", "text"),
+        ("{{ count }}", "value"),
+        ("{{count}}", "value"),
+        ("{{- count -}}", "value"),
+        ("{{ '}}' }}", "value"),
+        ("{{\ncount\n}}", "value"),
+        (" {{ count }}", "string"),
+        ("{{ count }}\n", "string"),
+        ("{{ count }}{{ count }}", "string"),
+        ("{# a #}{{ count }}", "string"),
+        ("{{ count }}{# a #}", "string"),
+        ("{% if yes %}a{% endif %}", "string"),
+        ("{% raw %}{{ count }}{% endraw %}", "string"),
+    ],
+)
+def test_the_kind_of_a_text_is_what_it_gives(text: str, kind: str) -> None:
+    assert Template.of(text).kind == kind
+
+
+@moderate
+@given(values)
+def test_a_value_survives_an_expression_and_is_a_copy(value: JSON) -> None:
+    for text in ("{{ x }}", "{{ [x][0] }}", "{{ {'k': x}['k'] }}"):
+        variables = {"x": value}
+        found = Template.of(text).evaluate(variables)
+        assert json.dumps(found) == json.dumps(value)
+        assert found is not value or not isinstance(value, list | dict)
+
+
+@moderate
+@given(values)
+def test_a_later_change_of_a_variable_changes_nothing_else(value: JSON) -> None:
+    variables = {"x": {"inner": [value, []]}}
+    before = json.dumps(variables)
+    found = [
+        Template.of(text).evaluate(variables) for text in ("{{ x.inner }}", "{{ x.inner[:] }}")
+    ]
+    for each in found:
+        each[1].append("changed")
+    assert json.dumps(variables) == before
+
+
+@moderate
+@given(values)
+def test_in_a_text_a_value_is_printed_as_json(value: JSON) -> None:
+    printed = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    variables = {"x": value}
+    for text in ("<{{ x }}>", "{{ '<' ~ x ~ '>' }}", "{{ ['<', x, '>'] | join }}"):
+        assert Template.of(text).evaluate(variables) == f"<{printed}>"
+
+
+@moderate
+@given(values)
+def test_json_goes_there_and_back(value: JSON) -> None:
+    variables = {"x": value}
+    found = Template.of("{{ x | to_json | from_json }}").evaluate(variables)
+    assert json.dumps(found) == json.dumps(value)
+
+
+@moderate
+@given(st.text("{}%# xab'\"|.-\n", max_size=20))
+def test_any_text_is_a_template_or_refused_at_a_place_in_it(text: str) -> None:
+    error = refusal(text)
+    assert error is None or 0 <= error.offset <= len(text)
+    assert error is None or "jinja" not in str(error).casefold()
+
+
+def refusal(text: str) -> TemplateError | None:
+    try:
+        Template.of(text)
+    except TemplateError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("plain", "plain"),
+        ("{{ count }}", 2),
+        ("{{ '12345' }}", "12345"),
+        ("{{ yes }}{{ none }}{{ ratio }}", "truenull1.5"),
+        ("{{ page.nested }} x", '{"flags": [true, null]} x'),
+        ("{{ page.links | length + 1 }}", 4),
+        ("{{ page.links[-1] }}", 3),
+        ("{{ page['links'][0:2] }}", [1, 2]),
+        ("{{ range(3) }}", [0, 1, 2]),
+        ("{{ range(0, 300000, 3)[1] }}", 3),
+        ("{{ range(0) }}", []),
+        ("{{ 1, 'a' }}", [1, "a"]),
+        ("{{ page.links | map('string') }}", ["1", "2", "3"]),
+        ("{{ page.nested.keys() }}", ["flags"]),
+        ("{{ page.nested | items }}", [["flags", [True, None]]]),
+        ("{{ page.items }}", 5),
+        ("{{ page.nested.items() }}", [["flags", [True, None]]]),
+        ("{{ rows | map(attribute='key') | join(', ') }}", "b, a"),
+        ("{{ rows | join(', ', attribute='key') }}", "b, a"),
+        ("{{ rows | sort(attribute='key') | map(attribute='size') | list }}", [1, 2]),
+        ("{{ (rows | groupby('key'))[0] }}", ["a", [{"key": "a", "size": 1}]]),
+        ("{{ [yes, none] | join('-') }}", "true-null"),
+        ("{{ 'a' ~ yes ~ 1.0 ~ [1] }}", "atrue1.0[1]"),
+        ("{{ dict(a=1) }}", {"a": 1}),
+        ("{{ text.upper() }}", "ABC"),
+        ("{{ text.center(5) }}", " abc "),
+        ("{{ text | center(5) }}", " abc "),
+        ("{{ '%s: %5d' % (text, count) }}", "abc:     2"),
+        ("{{ '%s' | format(text) }}", "abc"),
+        ("{{ '{:>5}|{}'.format(text, count) }}", "  abc|2"),
+        ("{{ '{x}'.format_map({'x': 1}) }}", "1"),
+        ("{{ 2 * 3 - 1 }}", 5),
+        ("{{ 'ab' * 2 ~ 2 * [0] }}", "abab[0, 0]"),
+        ("{{ 2 ** 10 // 3 % 100 }}", 41),
+        ("{{ 2 ** -1 }}", 0.5),
+        ("{{ ratio * 2 ** 2.0 }}", 6.0),
+        ("{{ -count }}", -2),
+        ("{{ 'a' + text }}", "aabc"),
+        ("{{ [1] + [2] }}", [1, 2]),
+        ("{{ (1, 2) + (3,) }}", [1, 2, 3]),
+        ("{{ nothing | default('d') }}", "d"),
+        ("{{ page.nothing | d(1) }}", 1),
+        ("{{ nothing is defined }}", False),
+        ("{{ 'a' if yes else 'b' }}", "a"),
+        ("{{ page | to_json(2) }}", json.dumps(VARIABLES["page"], indent=2, ensure_ascii=False)),
+        ("{{ ['<'] | tojson }}", '["<"]'),
+        ("{% for i in page.links if i > 1 %}{{ loop.index }}{{ i }} {% endfor %}", "12 23 "),
+        ("{% set n = namespace(x=1) %}{% set n.x = n.x + 1 %}{{ n.x }}", "2"),
+        ("{% set a %}{{ count }}!{% endset %}{{ a }}", "2!"),
+        ("{% with a = count %}{{ a }}{% endwith %}", "2"),
+        ("{% filter upper %}{{ text }}{% endfilter %}", "ABC"),
+        ("a{{ count }}\r\nb\n", "a2\nb\n"),
+    ],
+)  # fmt: skip
+def test_expressions_give_values(text: str, value: JSON) -> None:
+    assert json.dumps(evaluated(text)) == json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message"),
+    [
+        ("{{ zero }} {{ 1 / zero }}", 14, "division by zero"),
+        ("{{ count % zero }}", 3, "division by zero"),
+        ("{{ count + text }}", 3, "an integer and a string do not go together with '+'; join"),
+        ("{{ page - none }}", 3, "an object and null do not go together with '-'"),
+        ("{{ -text }}", 3, "a string is no number"),
+        ("{{ count < text }}", 3, "an integer and a string can't be compared"),
+        ("{{ 1 in count }}", 3, "nothing can be in an integer"),
+        ("{{ count | list }}", 3, "an integer can't be gone through"),
+        ("{{ none | length }}", 3, "null has no length"),
+        ("{{ text() }}", 3, "a string can't be called"),
+        ("{{ {[1]: 2} }}", 3, "an array can't be a key"),
+        ("{{ {1: 2} }}", 3, "a key of an object is an integer, not a string"),
+        ("{{ [] | first }}", 3, "what is empty has no first item"),
+        ("{{ range }}", 3, "a function is nothing that JSON can hold"),
+        ("{{ namespace() }}", 3, "a Namespace is nothing that JSON can hold"),
+        ("{{ (-8) ** 0.5 }}", 3, "a complex is nothing that JSON can hold"),
+        ("{{ 1e308 * 10 }}", 3, "the result is inf, which JSON can't hold"),
+        ("{{ 1e308 ** 2 }}", 3, "the result is too large"),
+        ("a {{ [1e308 * 10] }}", 5, "the result is inf, which JSON can't hold"),
+        ("{{ text | from_json }}", 3, "from_json can't read the text: Expecting value: line 1"),
+        ("{{ '[NaN]' | from_json }}", 3, "from_json can't read the text: NaN is no JSON"),
+        ("{{ 1 | from_json }}", 3, "from_json needs a string"),
+        ("{{ ('[' * 100000) | from_json }}", 4, "from_json can't read the text: maximum recursion"),
+        ("{{ text | replace('a', 'b', 1, 2) }}", 3, "replace() takes from 4 to 5 positional"),
+        ("{{ rows | map('nothing') | list }}", 3, "no filter named 'nothing'"),
+        ("{% set text.x = 1 %}", 0, "cannot assign attribute on non-namespace object"),
+    ],
+)  # fmt: skip
+def test_what_has_no_value_is_told_in_one_sentence(text: str, offset: int, message: str) -> None:
+    error = failed(text)
+    assert str(error).startswith(message)
+    assert error.offset == offset
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "name", "message"),
+    [
+        ("{{ pages }}", 3, "pages", "there is no variable 'pages'; did you mean 'page'?"),
+        ("a\n{{ count }} {{ xyz }}", 17, "xyz", "there is no variable 'xyz'"),
+        ("{{ x | d(1) ~ x }}", 14, "x", "there is no variable 'x'"),
+        ("{{ [count, xyz] }}", 11, "xyz", "there is no variable 'xyz'"),
+        ("{{ not xyz }}", 7, "xyz", "there is no variable 'xyz'"),
+        ("{{ xyz + 1 }}", 3, "xyz", "there is no variable 'xyz'"),
+        ("{{ 'a' + xyz }}", 9, "xyz", "there is no variable 'xyz'"),
+        ("{{ xyz | length }}", 3, "xyz", "there is no variable 'xyz'"),
+        ("{{ loop.index }}", 3, "loop", "there is no variable 'loop'"),
+        ("{{ page.lin }}", 3, "lin", "'page' is an object and has no 'lin'; did you mean 'links'?"),
+        ("{{ 1 ~ page.meta.x.y }}", 7, "x", "'page.meta' is null and has no 'x'"),
+        ("{{ page.links[7] }}", 3, 7, "'page.links' is an array of length 3 and has no item 7"),
+        ("{{ text.upper }}", 3, "upper", "'text' is a string and has no 'upper'; call it: upper()"),
+        ("{{ text.__class__ }}", 3, "__class__", "'text' is a string and has no '__class__'"),
+        ("{{ page.meta[count] }}", 3, 2, "null has no item 2"),
+        ("{{ {}.x }}", 3, "x", "an object has no 'x'"),
+        ("{% for a in rows %}{{ a.x }}{{ a.name }}{% endfor %}", 22, "x", "an object has no 'x'"),
+        ("{{ (1 if yes else x.a.b) ~ page.x }}", 27, "x", "'page' is an object and has no 'x'"),
+        ("{{ rows | map(attribute='name') | list }}", 3, "name", "an object has no 'name'"),
+    ],
+)  # fmt: skip
+def test_what_is_absent_is_named(text: str, offset: int, name: str | int, message: str) -> None:
+    error = failed(text)
+    assert str(error) == message
+    assert (error.offset, error.name) == (offset, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{{ ''.__class__() }}", "access to '__class__' of a string is unsafe"),
+        ("{{ ''.__class__.__mro__ }}", "a string has no '__class__'"),
+        ("{{ ''['__class__'] }}", "a string has no '__class__'"),
+        ("{{ '{0.__class__}'.format(1) }}", "access to '__class__' of an integer is unsafe"),
+        ("{{ page.links.append(1) }}", "access to 'append' of an array is unsafe"),
+        ("{{ page.update(a=1) }}", "access to 'update' of an object is unsafe"),
+        ("{{ dict.update(page, {'a': 1}) }}", "a function has no 'update'"),
+        ("{{ range.__globals__ }}", "access to '__globals__' of a function is unsafe"),
+        ("{% for i in [1] %}{{ loop._iterator }}{% endfor %}", "access to '_iterator' of"),
+    ],
+)
+def test_the_sandbox_has_walls(text: str, message: str) -> None:
+    before = json.dumps(VARIABLES)
+    error = failed(text)
+    assert error.message.startswith(message) or "has no" in error.message
+    assert json.dumps(VARIABLES) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{{ 'a' * 10 ** 9 }}", "the result has more than 1,048,576 characters"),
+        ("{{ 10 ** 9 * [0] }}", "the result has more than 1,048,576 characters"),
+        ("{{ long + 'a' }}", "the result has more than 1,048,576 characters"),
+        ("{{ (long ~ 'a') ~ 'b' }}", "the result has more than 1,048,576 characters"),
+        ("{{ long ~ 'a' }}", "the result has more than 1,048,576 characters"),
+        ("a{{ long }}", "the result has more than 1,048,576 characters"),
+        ("{{ [long] }}", "the result has more than 1,048,576 characters"),
+        ("{{ [long, 'a'] | join }}", "the result has more than 1,048,576 characters"),
+        ("{{ ['a', long ~ ''] | join(long) }}", "the result has more than 1,048,576 characters"),
+        ("{{ (long * 1) * 2 ~ '' }}", "the result has more than 1,048,576 characters"),
+        ("{{ {long: 1} }}", "the result has more than 1,048,576 characters"),
+        ("{{ [9 ** 4000] * 1000 }}", "the result has more than 1,048,576 characters"),
+        ("{{ 'a' | center(10 ** 9) }}", "the result has more than 1,048,576 characters"),
+        ("{{ 'a' | indent(width=10 ** 9) }}", "the result has more than 1,048,576 characters"),
+        ("{{ 'a'.ljust(10 ** 9) }}", "the result has more than 1,048,576 characters"),
+        ("{{ [1] | to_json(10 ** 9) }}", "the result has more than 1,048,576 characters"),
+        ("{{ '%1000000000d' % 1 }}", "a field is wider than 9,999 characters"),
+        ("{{ '%*d' % (10 ** 9, 1) }}", "a field is wider than 9,999 characters"),
+        ("{{ '%1000000000d' | format(1) }}", "a field is wider than 9,999 characters"),
+        ("{{ '{:1000000000}'.format(1) }}", "a field is wider than 9,999 characters"),
+        ("{{ '{:{}}'.format(1, 10 ** 9) }}", "a field is wider than 9,999 characters"),
+        ("{{ 9 ** (9 ** 9) }}", "the number has more than 4,300 digits"),
+        ("{{ 9 ** 3000 * 9 ** 9000 }}", "the number has more than 4,300 digits"),
+        ("{{ 10 ** 4300 }}", "the number has more than 4,300 digits"),
+        ("a{{ 10 ** 4300 }}", "the number has more than 4,300 digits"),
+        ("{{ range(100001) }}", "a range may have at most 100,000 items"),
+        ("{{ range(10 ** 30) }}", "a range may have at most 100,000 items"),
+        ("{{ range(10 ** 6, 0, -1) }}", "a range may have at most 100,000 items"),
+    ],
+)
+def test_a_few_characters_can_not_ask_for_much(text: str, message: str) -> None:
+    assert failed(text).message == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ 10 ** 4299 }}",
+        "{{ range(100000) | length }}",
+        "{{ long }}",
+        "{{ " + "+".join("1" * 90) + "}}",
+    ],
+)
+def test_what_is_just_not_too_much_is_given(text: str) -> None:
+    assert evaluated(text)
+
+
+def test_what_is_only_handed_on_may_be_as_large_as_it_is() -> None:
+    variables = {"x": ["y" * (1 << 21)]}
+    assert Template.of("{{ x }}").evaluate(variables) == variables["x"]
+
+
+def test_a_result_that_is_nested_too_deep_has_no_value() -> None:
+    value: JSON = []
+    for _ in range(199):
+        value = [value]
+    assert Template.of("{{ x[:] }}").evaluate({"x": value}) == value
+    with pytest.raises(EvaluationError, match="nested more than 200 levels deep"):
+        Template.of("{{ [x] }}").evaluate({"x": value})
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message"),
+    [
+        ("{{ count", 8, "'{{' is not closed; write }}"),
+        ("{% if count", 11, "'{%' is not closed; write %}"),
+        ("{{ count zero }}", 9, "'zero' makes no sense here"),
+        ("{{ }}", 3, "an expression is missing here"),
+        ("{{ 1 + }}", 7, "an expression is missing here"),
+        ("{{ (1 }}", 6, "'}' stands where ')' should be"),
+        ("{{ (1 2) }}", 6, "'integer' stands where ')' should be"),
+        ("{{ ) }}", 3, "')' makes no sense here"),
+        ("a\r\n{{ ?x }}", 5, "the character '?' makes no sense here"),
+        ("{{ 'a }}", 3, "the text in quotes does not end; close it"),
+        ("{{ x. }}", 6, "expected name or number"),
+        ("{# a", 2, "the comment is not closed; close it with #}"),
+        ("{% raw %} a", 9, "'raw' is not closed; close it with {% endraw %}"),
+        ("{% if count %}a", 14, "'if' is not closed; close it"),
+        ("{% endif %}", 3, "nothing is open that 'endif' would belong to"),
+        ("{% foo %}", 3, "there is no tag 'foo'"),
+        ("{% %}", 3, "tag name expected"),
+        ("{% include 'a' %}", 3, "procedures have no tag 'include'"),
+        ("{% import 'a' as a %}", 3, "procedures have no tag 'import'"),
+        ("{% extends 'a' %}", 3, "procedures have no tag 'extends'"),
+        ("{% macro a() %}{% endmacro %}", 3, "procedures have no tag 'macro'"),
+        ("{% for a in b recursive %}{% endfor %}", 3, "loops can't be recursive"),
+        ("{% for loop in rows %}{% endfor %}", 7, "'loop' can't be the variable of a loop"),
+        ("{{ text | lenght }}", 10, "there is no filter 'lenght'; did you mean 'length'?"),
+        ("{{ text | random }}", 10, "there is no filter 'random'"),
+        ("{{ text is defind }}", 8, "there is no test 'defind'; did you mean 'defined'?"),
+        ("{{ 1 if yes }}", 3, "this 'if' has no 'else'; write what it is otherwise"),
+        ("{{ self }}", 3, "no variable can be called 'self'"),
+        ("{% set x | upper %}{% endset %}", 3, "'set' takes no filter; use 'filter' within it"),
+        ("{{ 1e999 }}", 3, "the number is larger than JSON can hold"),
+        ("{{ " + "9" * 5000 + " }}", 0, "a number has more digits than can be read"),
+        ("{{ " + "(" * 10000 + ")" * 10000 + " }}", 0, "the expression is nested too deep"),
+        ("{{ " + "+".join("1" * 3000) + " }}", 0, "the expression is nested too deep"),
+        ("{{ " + "+".join("1" * 100) + " }}", 0, "the expression is nested too deep"),
+    ],
+)  # fmt: skip
+def test_what_is_no_template_is_refused_at_its_place(text: str, offset: int, message: str) -> None:
+    error = unreadable(text)
+    assert str(error) == message
+    assert error.offset == offset or "\r" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("count > 1", True), (" page.links ", [1, 2, 3]), ("not\ncount", False), ("'}}'", "}}")],
+)
+def test_a_bare_expression_has_a_value(text: str, value: JSON) -> None:
+    assert Expression.of(text).evaluate(VARIABLES) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message"),
+    [
+        ("", 0, "an expression is missing here"),
+        (" \n", 0, "an expression is missing here"),
+        (" {{ count }}", 1, "this is a template, where a bare expression should stand; leave the"),
+        (
+            "{% if count %}",
+            0,
+            "this is a template, where a bare expression should stand; leave the",
+        ),
+        ("count >", 7, "an expression is missing here"),
+        ("count zero", 6, "something follows the expression"),
+        ("count = 2", 6, "something follows the expression; compare with =="),
+        ("count }} x", 6, "something follows the expression"),
+        ("1 if yes", 0, "this 'if' has no 'else'"),
+    ],
+)
+def test_what_is_no_expression_is_refused_at_its_place(
+    text: str, offset: int, message: str
+) -> None:
+    with pytest.raises(TemplateError) as caught:
+        Expression.of(text)
+    assert str(caught.value).startswith(message)
+    assert caught.value.offset == offset
+
+
+def test_the_error_of_an_expression_has_its_place_too() -> None:
+    with pytest.raises(EvaluationError) as caught:
+        Expression.of("count > 1 and xyz").evaluate(VARIABLES)
+    assert (caught.value.offset, caught.value.name) == (14, "xyz")
+    assert Expression.of("a.b > c").references == (
+        Reference("a", ("b",), 0),
+        Reference("c", (), 6),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("no template", ""),
+        ("{{ 1 }}{{ range(3) }}", ""),
+        ("{{ a.b['c'][0].d }}", "a.b.c[0].d"),
+        ("{{ a[-1] }}", "a[-1]"),
+        ("{{ a[true] }}", "a"),
+        ("{{ a.b[c.d].e }}", "a.b c.d"),
+        ("{{ a.b[1:c] }}", "a.b c"),
+        ("{{ a.b() ~ c.d.e(f) }}", "a c.d f"),
+        ("{{ (a ~ b).c }}", "a b"),
+        ("{{ a | default(b) }}", "a? b"),
+        ("{{ a.b | d(1) ~ a.b }}", "a.b? a.b"),
+        ("{{ a.b is defined and a.b.c and a.d }}", "a.b? a.b.c? a.d"),
+        ("{{ a is undefined or b }}", "a? b"),
+        ("{{ (a ~ 1) is defined }}", "a"),
+        ("{{ a is divisibleby(b) }}", "a b"),
+        ("{{ a if b else c }}", "a b c"),
+        ("{% for x in a %}{{ x }}{{ loop.index }}{{ b }}{% endfor %}{{ x }}", "a b x"),
+        ("{% for x in a %}{% else %}{{ x }}{{ loop }}{% endfor %}", "a x loop"),
+        ("{% for x, y in a if y %}{{ x }}{% endfor %}", "a"),
+        ("{% set x = x %}{{ x }}", "x"),
+        ("{% set x %}{{ y }}{% endset %}{{ x }}", "y"),
+        ("{% if a %}{% set x = 1 %}{% elif b %}{{ x }}{% else %}{{ x }}{% endif %}", "a b x x"),
+        ("{% if a %}{% set x = 1 %}{% endif %}{{ x }}", "a"),
+        ("{% with x = a, y = x %}{{ x }}{{ y }}{% endwith %}{{ y }}", "a x y"),
+        ("{% with (x, y) = a %}{{ x }}{{ y }}{% endwith %}", "a"),
+        ("{% filter replace(a, b) %}{{ c }}{% endfilter %}", "a b c"),
+        ("{% set n = namespace() %}{% set n.x = a %}{{ n.x }}", "a"),
+        ("  {%- if a -%}  b\n  {%- endif %}\n {{- c }}", "a c"),
+        ("{% raw %}{{ a }}{% endraw %}{{ a }}", "a"),
+        ("aa {{ 'a' ~ a }}", "a"),
+    ],
+)
+def test_references_are_the_variables_that_are_read(text: str, found: str) -> None:
+    assert described(text) == found
+
+
+def test_neither_jinja_nor_yaml_is_there_before_it_is_needed() -> None:
+    code = (
+        "import sys\n"
+        "import sovl_tools.procedures.reading\n"
+        "from sovl_tools.procedures.expressions import Template\n"
+        "Template.of('plain text')\n"
+        "sys.exit(bool({'jinja2', 'yaml'} & set(sys.modules)))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

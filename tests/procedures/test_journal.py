@@ -1,0 +1,441 @@
+"""What a journal keeps of runs and of their steps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from sovl_tools.procedures.journal import Journal
+from sovl_tools.procedures.journal_errors import JournalError, RunNotFoundError, RunOverError
+from sovl_tools.procedures.records import RunRecord, StepRecord, row_of, run_record, step_record
+from sovl_tools.procedures.run_log import RunLog
+from tests.validation.strategies import examples, moderate
+
+texts = st.text(st.characters(), max_size=8)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs.db"
+
+
+@pytest.fixture
+def journal(path: Path) -> Iterator[Journal]:
+    with Journal(path) as opened:
+        yield opened
+
+
+def test_a_run_is_kept_as_it_was_begun(journal: Journal) -> None:
+    before = time.time()
+    text = "name: weekly\r\nsteps: []\n"
+    log = journal.begin_run(
+        "weekly", path="a/weekly.yaml", text=text, inputs={"url": "x"}, tools={"fetch": "12ab"}
+    )
+    run = journal.run(log.run_id)
+    assert run == log.record
+    assert run.procedure == "weekly"
+    assert run.path == "a/weekly.yaml"
+    assert run.text == text
+    assert run.digest == hashlib.sha256(text.encode()).hexdigest()
+    assert run.inputs == {"url": "x"}
+    assert run.tools == {"fetch": "12ab"}
+    assert run.state == "running"
+    assert before <= run.started <= time.time()
+    assert (run.result, run.error, run.ended, run.resumed) == (None, None, None, 0)
+    assert run.pid == os.getpid()
+    assert run.host
+
+
+def test_a_runs_id_tells_when_it_began(journal: Journal) -> None:
+    run = journal.begin_run("one").record
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(run.started))
+    assert re.fullmatch(rf"{moment}-[0-9a-f]{{4}}", run.id)
+
+
+def test_no_two_runs_get_the_same_id(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    digits, random = iter([b"\0\0", b"\0\0", b"\0\1"]), os.urandom
+    monkeypatch.setattr(os, "urandom", lambda size: next(digits) if size == 2 else random(size))
+    monkeypatch.setattr(time, "time", lambda: 1e9)
+    ids = [journal.begin_run("one").run_id for _ in range(2)]
+    assert ids == ["20010909-014640-0000", "20010909-014640-0001"]
+
+
+def test_a_step_is_there_before_and_after_it_is_taken(journal: Journal) -> None:
+    log = journal.begin_run("one")
+    log.begin("steps.0", "tool", "fetch", {"url": "x"})
+    (begun,) = journal.steps(log.run_id)
+    assert begun._replace(started=0) == StepRecord(
+        "steps.0", "tool", "fetch", "started", {"url": "x"}, None, None, 1, 0, None
+    )
+    log.succeed("steps.0", [1, "two"])
+    (ended,) = journal.steps(log.run_id)
+    assert ended == begun._replace(state="succeeded", result=[1, "two"], ended=ended.ended)
+    assert ended.ended is not None
+    assert ended.ended >= begun.started
+
+
+def test_a_failed_step_keeps_its_error_until_it_begins_again(journal: Journal) -> None:
+    log = journal.begin_run("one")
+    log.begin("steps.0", "send_mail", None, {"to": "a"})
+    log.fail("steps.0", "no such address")
+    (failed,) = journal.steps(log.run_id)
+    assert (failed.state, failed.error, failed.tool) == ("failed", "no such address", None)
+    log.begin("steps.0", "send_mail", None, {"to": "b"})
+    (again,) = journal.steps(log.run_id)
+    assert (again.state, again.error, again.ended) == ("started", None, None)
+    assert (again.attempt, again.arguments) == (2, {"to": "b"})
+
+
+def test_a_skipped_step_was_never_attempted(journal: Journal) -> None:
+    log = journal.begin_run("one")
+    log.skip("steps.0", "tool")
+    (step,) = journal.steps(log.run_id)
+    assert (step.action, step.state, step.attempt) == ("tool", "skipped", 0)
+    assert step.ended == step.started
+
+
+def test_a_resumed_run_is_told_what_is_finished_and_what_was_under_way(journal: Journal) -> None:
+    log = journal.begin_run("one")
+    for key in ("done", "null", "bad", "under way", "twice"):
+        log.begin(key, "tool", "fetch", {})
+    log.succeed("done", 5)
+    log.succeed("null", None)
+    log.fail("bad", "no")
+    log.fail("twice", "no")
+    log.begin("twice", "tool", "fetch", {})
+    log.skip("left")
+    log.close()
+    resumed = journal.resume(log.run_id)
+    done, null, left = map(resumed.finished, ("done", "null", "left"))
+    assert (done and done.result, done and done.state) == (5, "succeeded")
+    assert (null and null.result, null and null.state) == (None, "succeeded")
+    assert left is not None
+    assert not any(map(resumed.finished, ("bad", "under way", "twice", "unknown")))
+    assert [step.key for step in resumed.unfinished()] == ["under way", "twice"]
+    bad = resumed.step("bad")
+    assert bad is not None
+    assert bad.error == "no"
+    assert resumed.step("unknown") is None
+
+
+def test_only_a_step_that_has_begun_can_end(journal: Journal) -> None:
+    log = journal.begin_run("one")
+    with pytest.raises(JournalError, match=f"step 'steps.0' of {log.run_id} has not begun"):
+        log.succeed("steps.0", 1)
+    log.begin("steps.0", "tool", "fetch", {})
+    log.succeed("steps.0", 1)
+    with pytest.raises(JournalError, match="has not begun"):
+        log.fail("steps.0", "late")
+    assert journal.steps(log.run_id)[0].result == 1
+
+
+def test_runs_of_one_journal_do_not_see_each_others_steps(journal: Journal) -> None:
+    logs = [journal.begin_run("one") for _ in range(2)]
+    for number, log in enumerate(logs):
+        log.begin("steps.0", "tool", "fetch", number)
+    assert [journal.steps(log.run_id)[0].arguments for log in logs] == [0, 1]
+    assert [len(log.unfinished()) for log in logs] == [1, 1]
+
+
+def test_a_run_that_succeeded_keeps_its_result_and_can_not_be_resumed(journal: Journal) -> None:
+    log = journal.begin_run("one")
+    log.end("succeeded", result={"count": 2})
+    run = journal.run(log.run_id)
+    assert (run.state, run.result, run.error) == ("succeeded", {"count": 2}, None)
+    assert run.ended is not None
+    assert run.ended >= run.started
+    with pytest.raises(RunOverError, match=f"^run '{log.run_id}' has succeeded$"):
+        journal.resume(log.run_id)
+
+
+@pytest.mark.parametrize("state", ["failed", "cancelled"])
+def test_a_run_that_did_not_succeed_can_be_taken_up(journal: Journal, state: Any) -> None:
+    log = journal.begin_run("one", inputs=[1])
+    log.end(state, error="no answer")
+    ended = journal.run(log.run_id)
+    assert (ended.state, ended.error, ended.result) == (state, "no answer", None)
+    resumed = journal.resume(log.run_id)
+    assert journal.run(log.run_id) == resumed.record
+    assert resumed.record == ended._replace(state="running", error=None, ended=None, resumed=1)
+
+
+def test_a_log_that_is_closed_writes_nothing(journal: Journal, path: Path) -> None:
+    log = journal.begin_run("one")
+    log.begin("steps.0", "tool", "fetch", {})
+    log.close()
+    log.close()
+    message = f"{path}: the log of run {log.run_id} is closed"
+    writes: list[Callable[[], None]] = [
+        lambda: log.begin("steps.1", "tool", "fetch", {}),
+        lambda: log.succeed("steps.0", 1),
+        lambda: log.skip("steps.2"),
+        lambda: log.end("succeeded"),
+    ]
+    for write in writes:
+        with pytest.raises(JournalError) as caught:
+            write()
+        assert str(caught.value) == message
+    assert [step.state for step in journal.steps(log.run_id)] == ["started"]
+
+
+def test_a_run_whose_log_was_closed_without_an_ending_is_interrupted(journal: Journal) -> None:
+    with journal.begin_run("one") as log:
+        assert journal.run(log.run_id).state == "running"
+    assert journal.run(log.run_id).state == "interrupted"
+    assert journal.runs()[0].state == "interrupted"
+
+
+def test_a_closed_journal_lets_go_of_its_runs(path: Path) -> None:
+    with Journal(path) as journal:
+        log = journal.begin_run("one")
+    with pytest.raises(JournalError, match="closed"):
+        log.begin("steps.0", "tool", "fetch", {})
+    with pytest.raises(JournalError, match="closed"):
+        journal.runs()
+    with Journal(path) as journal:
+        assert journal.run(log.run_id).state == "interrupted"
+
+
+def test_runs_are_listed_from_the_latest(journal: Journal) -> None:
+    ids = [journal.begin_run("one").run_id for _ in range(4)]
+    assert [run.id for run in journal.runs()] == ids[::-1]
+    assert [run.id for run in journal.runs(2)] == ids[:1:-1]
+    assert journal.runs(0) == []
+
+
+def test_a_run_that_ends_while_it_is_listed_is_not_taken_for_interrupted(journal: Journal) -> None:
+    log = journal.begin_run("one")
+    (row,) = journal._database.rows("SELECT lock, * FROM runs")
+    stale = (row[0], *row[2:-1])
+    log.end("succeeded", result=1)
+    assert journal._run(stale)[1].state == "succeeded"
+
+
+@pytest.mark.parametrize("ask", [Journal.run, Journal.steps, Journal.export, Journal.resume])
+def test_an_unknown_run_is_refused_with_the_nearest(journal: Journal, ask: Any) -> None:
+    run_id = journal.begin_run("one").run_id
+    near = run_id[:-1] + "x"
+    with pytest.raises(RunNotFoundError) as caught:
+        ask(journal, near)
+    assert str(caught.value) == f"there is no run {near!r}; did you mean {run_id!r}?"
+    with pytest.raises(RunNotFoundError) as caught:
+        ask(journal, "\udc80?")
+    assert str(caught.value) == "there is no run '\\udc80?'"
+
+
+def test_an_export_is_json_with_all_there_is(journal: Journal) -> None:
+    log = journal.begin_run("one", text="name: one", inputs={"a": 1}, tools={"fetch": "12"})
+    log.begin("steps.0", "tool", "fetch", {"url": "x"})
+    log.succeed("steps.0", None)
+    log.end("succeeded", result=[1])
+    export = journal.export(log.run_id)
+    assert json.loads(json.dumps(export)) == export
+    steps = export.pop("steps")
+    assert export.pop("version") == 1
+    assert export == journal.run(log.run_id)._asdict()
+    assert steps == [step._asdict() for step in journal.steps(log.run_id)]
+
+
+def test_large_values_are_kept_whole(journal: Journal) -> None:
+    log = journal.begin_run("one")
+    large = ["ä" * 3_000_000, {"b": list(range(50_000))}]
+    log.begin("steps.0", "tool", "fetch", large)
+    log.succeed("steps.0", large)
+    (step,) = journal.steps(log.run_id)
+    assert step.arguments == large
+    assert step.result == large
+
+
+def test_halves_of_surrogate_pairs_are_kept_as_they_are(journal: Journal) -> None:
+    odd = "a\ud800\0b"
+    log = journal.begin_run(odd, path=odd, text=odd, inputs={odd: odd}, tools={odd: odd})
+    log.begin(odd, odd, odd, odd)
+    log.fail(odd, odd)
+    log.end("failed", error=odd)
+    run, (step,) = journal.run(log.run_id), journal.steps(log.run_id)
+    assert (run.procedure, run.path, run.text, run.error) == (odd, odd, odd, odd)
+    assert (run.inputs, run.tools) == ({odd: odd}, {odd: odd})
+    assert (step.key, step.action, step.tool, step.arguments, step.error) == (odd,) * 5
+
+
+@moderate
+@given(st.tuples(*[texts] * 5), values, st.dictionaries(texts, texts, max_size=3), values)
+def test_a_run_can_be_read_as_it_was_written(
+    words: tuple[str, ...], inputs: Any, tools: dict[str, str], result: Any
+) -> None:
+    procedure, path, text, error, host = words
+    started, numbers = 1e9 + 0.5, (1, host, 2)
+    record = RunRecord(
+        "id", procedure, path, text, "d", inputs, tools, "failed", result, error, started, None,
+        *numbers,
+    )  # fmt: skip
+    assert run_record(_stored(row_of(record))) == record
+
+
+@moderate
+@given(st.tuples(*[texts] * 3), st.none() | texts, values, values)
+def test_a_step_can_be_read_as_it_was_written(
+    words: tuple[str, ...], tool: str | None, arguments: Any, result: Any
+) -> None:
+    key, action, error = words
+    record = StepRecord(key, action, tool, "failed", arguments, result, error, 3, 1.25, 2.5)
+    assert step_record(_stored(row_of(record))) == record
+
+
+def _stored(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row as SQLite gives it back."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        found: tuple[Any, ...] = connection.execute(
+            f"SELECT ?{', ?' * (len(row) - 1)}", row
+        ).fetchone()
+        return found
+
+
+class Journals(RuleBasedStateMachine):
+    """A journal, and dictionaries that say what should stand in it."""
+
+    keys = (
+        st.sampled_from(["steps.0", "steps.1[0].steps.0", "steps.1[1].steps.0", "ä\ud800"]) | texts
+    )
+    places = st.integers(0, 2)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.journal = Journal(Path(self.folder.name, "runs.db"))
+        self.runs: list[dict[str, Any]] = []
+        self.logs: list[RunLog | None] = []
+
+    @precondition(lambda self: len(self.runs) < 3)
+    @rule()
+    def begin_run(self) -> None:
+        self.logs.append(self.journal.begin_run("one"))
+        self.runs.append({"state": "running", "outcome": (None, None), "resumed": 0, "steps": {}})
+
+    @rule(place=places, key=keys, value=values)
+    def begin(self, place: int, key: str, value: Any) -> None:
+        log, steps = self._open(place)
+        if log is not None:
+            attempt = steps[key][4] + 1 if key in steps else 1
+            log.begin(key, "tool", "fetch", value)
+            steps[key] = ("started", value, None, None, attempt)
+
+    @rule(
+        place=places, data=st.data(), value=values, ending=st.sampled_from(["failed", "succeeded"])
+    )
+    def finish(self, place: int, data: st.DataObject, value: Any, ending: str) -> None:
+        log, steps = self._open(place)
+        begun = [key for key, step in steps.items() if step[0] == "started"]
+        if log is None or not begun:
+            return
+        key = data.draw(st.sampled_from(begun))
+        if ending == "failed":
+            log.fail(key, str(value))
+            steps[key] = ("failed", steps[key][1], None, str(value), steps[key][4])
+        else:
+            log.succeed(key, value)
+            steps[key] = ("succeeded", steps[key][1], value, None, steps[key][4])
+
+    @rule(place=places, key=keys)
+    def skip(self, place: int, key: str) -> None:
+        log, steps = self._open(place)
+        if log is not None:
+            log.skip(key)
+            attempt = steps[key][4] if key in steps else 0
+            steps[key] = ("skipped", None, None, None, attempt)
+
+    @rule(place=places, state=st.sampled_from(["succeeded", "failed", "cancelled"]), value=values)
+    def end(self, place: int, state: Any, value: Any) -> None:
+        log, _ = self._open(place)
+        if log is not None:
+            log.end(state, result=value, error=None if state == "succeeded" else "why")
+            outcome = (value, None) if state == "succeeded" else (None, "why")
+            self.runs[place].update(state=state, outcome=outcome)
+            self.logs[place] = None
+
+    @rule(place=places)
+    def interrupt(self, place: int) -> None:
+        log, _ = self._open(place)
+        if log is not None:
+            log.close()
+            self.runs[place]["state"] = "interrupted"
+            self.logs[place] = None
+
+    @rule(place=places)
+    def resume(self, place: int) -> None:
+        if place < len(self.runs) and self.logs[place] is None:
+            run, run_id = self.runs[place], self.journal.runs()[-1 - place].id
+            if run["state"] == "succeeded":
+                with pytest.raises(RunOverError):
+                    self.journal.resume(run_id)
+                return
+            self.logs[place] = self.journal.resume(run_id)
+            run.update(state="running", outcome=(None, None), resumed=run["resumed"] + 1)
+
+    @rule()
+    def reopen(self) -> None:
+        self.journal.close()
+        self.journal = Journal(self.journal.path, create=False)
+        for run in self.runs:
+            run["state"] = "interrupted" if run["state"] == "running" else run["state"]
+        self.logs = [None] * len(self.runs)
+
+    def _open(self, place: int) -> tuple[RunLog | None, dict[str, Any]]:
+        if place >= len(self.runs):
+            return None, {}
+        return self.logs[place], self.runs[place]["steps"]
+
+    @rule()
+    def compare(self) -> None:
+        with Journal(self.journal.path, create=False) as reader:
+            records = reader.runs()[::-1]
+            told: list[dict[str, Any]] = [
+                {
+                    "state": run.state,
+                    "outcome": (run.result, run.error),
+                    "resumed": run.resumed,
+                    "steps": {step.key: _told(step) for step in reader.steps(run.id)},
+                }
+                for run in records
+            ]
+        assert told == self.runs
+        assert [list(run["steps"]) for run in told] == [list(run["steps"]) for run in self.runs]
+        for log, run in zip(self.logs, self.runs, strict=True):
+            if log is not None:
+                begun = [key for key, step in run["steps"].items() if step[0] == "started"]
+                assert [step.key for step in log.unfinished()] == begun
+        held = sum(log is not None for log in self.logs)
+        assert len([name for name in os.listdir(self.folder.name) if "-lock-" in name]) == held
+
+    def teardown(self) -> None:
+        with self.folder:
+            with self.journal:
+                self.compare()
+            assert os.listdir(self.folder.name) == ["runs.db"]
+
+
+def _told(step: StepRecord) -> tuple[Any, ...]:
+    return step.state, step.arguments, step.result, step.error, step.attempt
+
+
+TestJournals = Journals.TestCase
+TestJournals.settings = settings(max_examples=examples(60), stateful_step_count=20, deadline=None)

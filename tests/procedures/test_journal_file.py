@@ -1,0 +1,190 @@
+"""The file in which a journal is kept, and what lies beside it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sovl_tools.procedures.database import Database
+from sovl_tools.procedures.journal import Journal
+from sovl_tools.procedures.journal_errors import JournalError
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs of ä?#%20.db"
+
+
+def _message(path: Path, *, create: bool) -> str:
+    with pytest.raises(JournalError) as caught:
+        Journal(path, create=create)
+    assert caught.value.path == str(path)
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def test_a_journal_that_must_be_there_is_not_made(path: Path) -> None:
+    assert _message(path, create=False) == "there is no such file"
+    assert os.listdir(path.parent) == []
+
+
+def test_a_journal_can_be_neither_a_directory_nor_in_one_that_is_missing(path: Path) -> None:
+    assert _message(path / "runs.db", create=True) == "there is no such directory"
+    assert _message(path.parent, create=True) == "unable to open database file"
+
+
+def test_a_file_of_text_is_no_journal_and_stays_as_it_is(path: Path) -> None:
+    path.write_text("steps: []\n" * 500)
+    for create in (True, False):
+        expected = "it is no journal of runs; name another file"
+        assert _message(path, create=create) == expected
+    assert path.read_text() == "steps: []\n" * 500
+
+
+def test_a_database_of_something_else_is_no_journal_and_stays_as_it_is(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE runs (id)")
+    before = path.read_bytes()
+    assert _message(path, create=True) == "it is no journal of runs; name another file"
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_becomes_a_journal_if_one_may_be_made(path: Path) -> None:
+    path.touch()
+    assert _message(path, create=False) == "it is no journal of runs; name another file"
+    with Journal(path) as journal:
+        assert journal.runs() == []
+
+
+def test_a_file_that_somebody_else_makes_a_journal_at_the_same_time_is_that_journal(
+    path: Path,
+) -> None:
+    with closing(Database(str(path), create=True)) as database, Journal(path) as journal:
+        run_id = journal.begin_run("one").run_id
+        database._become_journal()
+        assert [run.id for run in journal.runs()] == [run_id]
+
+
+def test_a_journal_of_a_newer_format_is_refused(path: Path) -> None:
+    Journal(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    expected = "it is a journal of format 2, newer than 1; update sovl-tools"
+    assert _message(path, create=True) == expected
+    assert _message(path, create=False) == expected
+
+
+def test_a_damaged_journal_is_told_of(path: Path) -> None:
+    with Journal(path) as journal:
+        journal.begin_run("one").end("succeeded", result="x" * 50_000)
+    with path.open("r+b") as file:
+        file.seek(2 * 4096)
+        file.write(b"\xff" * 20_000)
+    with Journal(path, create=False) as journal, pytest.raises(JournalError, match="malformed"):
+        journal.runs()
+
+
+def test_a_journal_is_written_ahead_and_synchronously(path: Path) -> None:
+    with closing(Database(str(path), create=True)) as database:
+        assert database.rows("PRAGMA journal_mode") == [("wal",)]
+        assert database.rows("PRAGMA synchronous") == [(2,)]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_transaction_is_done_at_once_or_not_at_all(path: Path) -> None:
+    insert = "INSERT INTO steps VALUES (NULL, '', ?, '', NULL, '', '', NULL, NULL, 1, 0, NULL)"
+    with closing(Database(str(path), create=True)) as database:
+        for reason in (ZeroDivisionError(), sqlite3.IntegrityError("twice")):
+            with pytest.raises((ZeroDivisionError, JournalError)):
+                _interrupted(database, insert, reason)
+            assert database.rows("SELECT key FROM steps") == []
+        with database.transaction():
+            assert database.write(insert, ("a",)) == 1
+        assert database.rows("SELECT key FROM steps") == [("a",)]
+
+
+def _interrupted(database: Database, insert: str, reason: Exception) -> None:
+    with database.transaction():
+        database.write(insert, ("a",))
+        raise reason
+
+
+def test_nothing_lies_beside_a_journal_that_is_closed(path: Path) -> None:
+    with Journal(path) as journal:
+        journal.begin_run("one").end("succeeded")
+        journal.begin_run("two").close()
+        journal.begin_run("three")
+        assert len(os.listdir(path.parent)) == 4
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_readers_leave_nothing_behind(path: Path) -> None:
+    with Journal(path) as journal:
+        run_id = journal.begin_run("one").run_id
+    before = path.read_bytes()
+    with Journal(path, create=False) as journal:
+        assert journal.export(run_id)["state"] == "interrupted"
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_link_to_a_journal_is_that_journal(path: Path) -> None:
+    link = path.with_name("link.db")
+    link.symlink_to(path)
+    with Journal(path) as journal, Journal(link) as linked:
+        run_id = journal.begin_run("one").run_id
+        assert linked.run(run_id).state == "running"
+
+
+def test_a_run_that_no_lock_can_be_made_for_does_not_begin(path: Path) -> None:
+    folder = path.parent / "there"
+    folder.mkdir()
+    with Journal(folder / "runs.db") as journal:
+        folder.rename(path.parent / "elsewhere")
+        with pytest.raises(JournalError, match="it can't be made: unable to open"):
+            journal.begin_run("one")
+        assert journal.runs() == []
+        (path.parent / "elsewhere").rename(folder)
+
+
+def test_a_run_that_can_not_be_written_down_leaves_no_lock(path: Path) -> None:
+    with Journal(path) as journal:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("DROP TABLE runs")
+        with pytest.raises(JournalError, match="no such table"):
+            journal.begin_run("one")
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_new_journal_waits_for_whoever_writes_to_the_file(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        opener = threading.Thread(target=lambda: Journal(path).close())
+        opener.start()
+        opener.join(0.1)
+        assert opener.is_alive()
+        other.execute("ROLLBACK")
+        opener.join(20)
+    with Journal(path, create=False) as journal:
+        assert journal.runs() == []
+
+
+def test_a_new_journal_does_not_wait_for_ever(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(JournalError, match="locked"):
+            Database(str(path), create=True, patience=0.05)
+
+
+def test_what_is_wrong_with_a_file_is_told_though_it_may_be_busy(path: Path) -> None:
+    Journal(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("PRAGMA user_version = 1")
+        with pytest.raises(JournalError, match="locked"):
+            Database(str(path), create=False, patience=0.05)

@@ -1,0 +1,479 @@
+"""What a run writes down, and how another one goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools import ProcedureManager, ToolRegistry
+from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
+from sovl_tools.procedures.events import Event, StepEnded
+from sovl_tools.procedures.journal import Journal
+from sovl_tools.procedures.journal_errors import RunBusyError, RunNotFoundError, RunOverError
+from sovl_tools.procedures.journaling import ChangedProcedureError
+from tests.procedures.workshop import (
+    Flaky,
+    add,
+    call,
+    echo,
+    inputs,
+    manager_of,
+    procedure,
+    refuse,
+    returning,
+    story,
+    values,
+)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with Journal(tmp_path / "runs.db") as journal:
+        yield journal
+
+
+class Shop:
+    """Tools that are switched: ``sell`` fails, or waits for ever, as long as somebody says so."""
+
+    def __init__(self) -> None:
+        self.sold: list[str] = []
+        self.is_broken = False
+        self.is_slow = False
+        self.started = asyncio.Event()
+        self.manager = self._manager()
+
+    def _manager(self) -> ProcedureManager:
+        registry = ToolRegistry()
+
+        async def sell(what: str) -> str:
+            """Sell something."""
+            self.sold.append(what)
+            self.started.set()
+            if self.is_slow:
+                await asyncio.Event().wait()
+            if self.is_broken:
+                raise ValueError("closed")
+            return f"sold {what}"
+
+        registry.register(sell)
+        registry.tool(name="look", annotations={"read_only": True})(sell)
+        return ProcedureManager(registry)
+
+    async def interrupt(self, work: Any) -> None:
+        """Cancel a run when its first tool is under way."""
+        self.is_slow = True
+        self.started.clear()
+        task = asyncio.ensure_future(work)
+        await self.started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        self.is_slow = False
+
+
+@pytest.fixture
+async def shop() -> Shop:
+    return Shop()
+
+
+def resumed(manager: ProcedureManager, journal: Journal, **options: Any) -> Any:
+    (run,) = journal.runs()
+    return asyncio.run(manager.resume(journal, run.id, **options))
+
+
+def keys(journal: Journal) -> list[tuple[str, str]]:
+    (run,) = journal.runs()
+    return [(each.key, each.state) for each in journal.steps(run.id)]
+
+
+def test_a_run_writes_down_what_it_does(journal: Journal, tmp_path: Path) -> None:
+    steps = (
+        call("add", "x", a="{{ inputs.n }}", b=2),
+        {"action": "note", "what": "{{ x }}", "save_as": "y"},
+        {"action": "for_each", "items": [1], "steps": [call("add", a="{{ item }}", b=0)]},
+        {"action": "procedure", "procedure": "inner"},
+    )
+    source = procedure(*steps, inputs=inputs("n", n={}), output="{{ y }}")
+    path = tmp_path / "sample.json"
+    path.write_text(json.dumps(source))
+    manager = manager_of(add, note=lambda step, _: [step["what"]])
+    manager.add(procedure({"action": "wait", "seconds": 0}, name="inner"))
+    assert manager.run_sync(path, {"n": 1}, journal=journal) == [3]
+    (run,) = journal.runs()
+    assert run[1:4] == ("sample", str(path), path.read_text())
+    assert (run.inputs, run.state, run.result, run.resumed) == ({"n": 1}, "succeeded", [3], 0)
+    assert list(run.tools) == ["add", "procedure inner"]
+    records = [each[:6] for each in journal.steps(run.id)]
+    assert records == [
+        ("steps.0", "tool", "add", "succeeded", {"a": 1, "b": 2}, 3),
+        ("steps.1", "note", None, "succeeded", {"what": 3}, [3]),
+        ("steps.2[0].steps.0", "tool", "add", "succeeded", {"a": 1, "b": 0}, 1),
+        ("steps.3/inner:steps.0", "wait", None, "succeeded", {"seconds": 0}, None),
+    ]
+
+
+def test_the_context_and_the_events_tell_the_id_of_the_run(journal: Journal) -> None:
+    events: list[Event] = []
+    manager = manager_of(tell=lambda _, context: context.run_id)
+    source = procedure({"action": "tell", "save_as": "x"}, output="{{ x }}")
+    run_id = manager.run_sync(source, journal=journal, on_event=events.append)
+    assert run_id == journal.runs()[0].id
+    assert events[0] == ("sample", run_id)
+
+
+def test_the_path_of_a_procedure_is_written_down_whole(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sample.json").write_text(json.dumps(procedure(returning(1))))
+    manager_of().run_sync("sample.json", journal=journal)
+    assert journal.runs()[0].path == str(tmp_path / "sample.json")
+
+
+def test_every_attempt_is_written_down(journal: Journal) -> None:
+    policy = {"retry": 1, "delay": 0}
+    step = {**call("flaky"), "on_error": policy}
+    block = {"action": "if", "condition": "true", "then": [call("add", a=1, b=1), call("refuse")]}
+    source = procedure(step, {**block, "on_error": {**policy, "then": "continue"}})
+    manager_of(Flaky(1, []).tool(), add, refuse).run_sync(source, journal=journal)
+    assert keys(journal) == [
+        ("steps.0", "failed"),
+        ("steps.0~2", "succeeded"),
+        ("steps.1.then.0", "succeeded"),
+        ("steps.1.then.1", "failed"),
+        ("steps.1", "failed"),
+        ("steps.1~2.then.0", "succeeded"),
+        ("steps.1~2.then.1", "failed"),
+        ("steps.1~2", "failed"),
+    ]
+
+
+async def test_a_run_that_failed_goes_on_with_the_step_that_failed(
+    journal: Journal, shop: Shop
+) -> None:
+    steps = call("sell", "a", what="one"), call("sell", "b", what="{{ a }}")
+    source = procedure(call("look", "z", what="zero"), *steps, output="{{ [a, b] }}")
+    shop.is_broken = True
+    events: list[Event] = []
+    with pytest.raises(StepError, match="closed"):
+        await shop.manager.run(source, journal=journal)
+    (run,) = journal.runs()
+    assert (run.state, run.error) == ("failed", "steps.0: ValueError: closed")
+    shop.is_broken = False
+    result = await shop.manager.resume(journal, run.id, on_event=events.append)
+    assert result == ["sold one", "sold sold one"]
+    assert shop.sold == ["zero", "zero", "one", "sold one"]
+    assert journal.run(run.id)[7:9] == ("succeeded", result)
+    assert story(events)[:3] == ["run sample", "steps.0 started", "steps.0 succeeded"]
+
+
+async def test_what_is_known_is_told_as_such(journal: Journal, shop: Shop) -> None:
+    source = procedure(call("look", "a", what="a"), call("refuse_once"), output="{{ a }}")
+    calls: list[int] = []
+
+    def refuse_once() -> None:
+        """Fail once."""
+        calls.append(1)
+        if len(calls) == 1:
+            raise ValueError
+
+    shop.manager._registry.register(refuse_once)  # type: ignore[attr-defined]  # it is one
+    with pytest.raises(StepError):
+        await shop.manager.run(source, journal=journal)
+    events: list[Event] = []
+    (run,) = journal.runs()
+    await shop.manager.resume(journal, run.id, on_event=events.append)
+    states = [each.state for each in events if isinstance(each, StepEnded)]
+    assert states == ["known", "succeeded"]
+    assert shop.sold == ["a"]
+
+
+async def test_a_cancelled_run_is_written_down_as_such(journal: Journal, shop: Shop) -> None:
+    await shop.interrupt(shop.manager.run(procedure(call("look", what="a")), journal=journal))
+    (run,) = journal.runs()
+    assert (run.state, run.error) == ("cancelled", "the run was cancelled")
+    assert keys(journal) == [("steps.0", "started")]
+
+
+async def test_a_step_under_way_is_repeated_if_its_tool_is_read_only(
+    journal: Journal, shop: Shop
+) -> None:
+    source = procedure(call("look", "x", what="a"), output="{{ x }}")
+    await shop.interrupt(shop.manager.run(source, journal=journal))
+    assert await shop.manager.resume(journal, journal.runs()[0].id) == "sold a"
+    assert shop.sold == ["a", "a"]
+
+
+async def test_a_step_under_way_is_not_repeated_unless_somebody_says_so(
+    journal: Journal, shop: Shop
+) -> None:
+    source = procedure(call("sell", "x", what="a"), output="{{ x }}")
+    await shop.interrupt(shop.manager.run(source, journal=journal))
+    (run,) = journal.runs()
+    with pytest.raises(StepError) as raised:
+        await shop.manager.resume(journal, run.id)
+    assert raised.value.key == "steps.0"
+    assert raised.value.message.startswith("tool 'sell' was under way when the run was interrupted")
+    assert shop.sold == ["a"]
+    assert journal.run(run.id).state == "failed"
+    assert await shop.manager.resume(journal, run.id, repeat_unfinished=True) == "sold a"
+    assert shop.sold == ["a", "a"]
+
+
+async def test_a_refusal_is_not_taken_for_a_failure_after_which_a_run_goes_on(
+    journal: Journal, shop: Shop
+) -> None:
+    source = procedure({**call("sell", what="a"), "on_error": "continue"})
+    await shop.interrupt(shop.manager.run(source, journal=journal))
+    with pytest.raises(StepError, match="was under way"):
+        await shop.manager.resume(journal, journal.runs()[0].id)
+
+
+async def test_a_handler_under_way_is_not_repeated_but_waiting_is(journal: Journal) -> None:
+    started = asyncio.Event()
+
+    async def hang(_: Any, __: Any) -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    manager = manager_of(hang=hang)
+    branches = {"a": [{"action": "wait", "seconds": 60}], "b": [{"action": "hang"}]}
+    source = procedure({"action": "parallel", "branches": branches})
+    task = asyncio.ensure_future(manager.run(source, journal=journal))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert {state for _, state in keys(journal)} == {"started"}
+    with pytest.raises(StepError, match="action 'hang' was under way"):
+        await asyncio.wait_for(manager.resume(journal, journal.runs()[0].id), 30)
+
+
+async def test_what_was_cancelled_in_a_block_that_was_gone_past_is_not_in_the_way(
+    journal: Journal, shop: Shop
+) -> None:
+    async def fail_then() -> None:
+        """Fail when the other one is under way."""
+        await shop.started.wait()
+        raise ValueError("no")
+
+    shop.manager._registry.register(fail_then)  # type: ignore[attr-defined]  # it is one
+    shop.is_slow = True
+    branches = {"a": [call("sell", what="a")], "b": [call("fail_then")]}
+    block = {"action": "parallel", "branches": branches, "on_error": "continue"}
+    source = procedure(block, call("refuse"), returning("done"))
+    shop.manager._registry.register(refuse)  # type: ignore[attr-defined]  # it is one
+    with pytest.raises(StepError, match="no reason"):
+        await shop.manager.run(source, journal=journal)
+    assert ("steps.0.branches.a.0", "started") in keys(journal)
+    shop.manager._registry.unregister("refuse")  # type: ignore[attr-defined]  # it is one
+
+    def refuse_no_more(why: str = "") -> None:
+        """Do nothing."""
+
+    refuse_no_more.__name__ = "refuse"
+    shop.manager._registry.register(refuse_no_more)  # type: ignore[attr-defined]  # it is one
+    assert await shop.manager.resume(journal, journal.runs()[0].id) == "done"
+    assert shop.sold == ["a"]
+
+
+def broken_later(failures: int) -> tuple[Callable[..., Any], list[int]]:
+    """Return a tool that fails so often, and the list of its calls."""
+    flaky = Flaky(failures, [])
+    return flaky.tool(), flaky.calls
+
+
+def test_a_failed_step_that_was_gone_past_is_not_repeated(journal: Journal) -> None:
+    flaky, calls = broken_later(1)
+    ends = Flaky(1, [])
+
+    def end() -> int:
+        """End."""
+        return ends.tool()()
+
+    policy = {"on_error": "continue"}
+    source = procedure({**call("flaky", "x"), **policy}, call("end"), output="{{ x }}")
+    manager = manager_of(flaky, end)
+    with pytest.raises(StepError):
+        manager.run_sync(source, journal=journal)
+    events: list[Event] = []
+    assert resumed(manager, journal, on_event=events.append) is None
+    assert len(calls) == 1
+    assert "steps.0 continued: ValueError: attempt 1" in story(events)
+
+
+def test_attempts_that_failed_are_not_made_again(journal: Journal) -> None:
+    flaky, calls = broken_later(2)
+    policy = {"retry": 1, "delay": 0}
+    source = procedure({**call("flaky", "x"), "on_error": policy}, output="{{ x }}")
+    manager = manager_of(flaky)
+    with pytest.raises(StepError, match="attempt 2"):
+        manager.run_sync(source, journal=journal)
+    assert resumed(manager, journal) == 3
+    assert len(calls) == 3
+    assert keys(journal) == [("steps.0", "failed"), ("steps.0~2", "succeeded")]
+
+
+def test_a_block_that_is_tried_again_starts_anew(journal: Journal) -> None:
+    """What an attempt has made is never taken for what the next one makes."""
+    many = Flaky(0, [])
+    counting, flaky, once = many.tool(), Flaky(2, []), Flaky(1, [])
+
+    def count() -> int:
+        """Count."""
+        return counting()
+
+    def end() -> int:
+        """End."""
+        return once.tool()()
+
+    block = {
+        "action": "if",
+        "condition": True,
+        "then": [call("count", "x"), call("flaky")],
+        "on_error": {"retry": 2, "delay": 0},
+    }
+    source = procedure(block, call("end"), output="{{ x }}")
+    manager = manager_of(count, flaky.tool(), end)
+    with pytest.raises(StepError):
+        manager.run_sync(source, journal=journal)
+    assert resumed(manager, journal) == 3
+    assert len(many.calls) == 3
+
+
+def test_a_run_that_has_succeeded_is_over(journal: Journal) -> None:
+    manager = manager_of()
+    manager.run_sync(procedure(returning(1)), journal=journal)
+    with pytest.raises(RunOverError):
+        resumed(manager, journal)
+    with pytest.raises(RunNotFoundError):
+        asyncio.run(manager.resume(journal, "nothing"))
+
+
+async def test_two_can_not_go_on_at_once(journal: Journal, shop: Shop, tmp_path: Path) -> None:
+    source = procedure(call("look", "x", what="a"), output="{{ x }}")
+    await shop.interrupt(shop.manager.run(source, journal=journal))
+    (run,) = journal.runs()
+    shop.is_slow = True
+    shop.started.clear()
+    first = asyncio.ensure_future(shop.manager.resume(journal, run.id))
+    await shop.started.wait()
+    with Journal(tmp_path / "runs.db") as other:
+        for each in (journal, other):
+            with pytest.raises(RunBusyError):
+                await shop.manager.resume(each, run.id)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    shop.is_slow = False
+    assert await shop.manager.resume(journal, run.id) == "sold a"
+
+
+def failed(manager: ProcedureManager, source: Any, journal: Journal, **given: Any) -> None:
+    with pytest.raises(StepError):
+        manager.run_sync(source, given, journal=journal)
+
+
+def test_a_changed_procedure_is_refused_unless_somebody_forces_it(
+    journal: Journal, tmp_path: Path
+) -> None:
+    path = tmp_path / "sample.json"
+    steps = call("echo", "x", value="one"), call("refuse")
+    path.write_text(json.dumps(procedure(*steps)))
+    manager = manager_of(echo, refuse)
+    failed(manager, path, journal)
+    path.write_text(json.dumps(procedure(steps[0], returning("{{ x }} two"))))
+    with pytest.raises(ChangedProcedureError) as raised:
+        resumed(manager, journal)
+    assert str(raised.value).startswith("procedure 'sample' has changed since run ")
+    assert journal.runs()[0].resumed == 0
+    assert resumed(manager, journal, force=True) == "one two"
+
+
+def test_what_has_moved_is_not_taken_for_another_step(journal: Journal, tmp_path: Path) -> None:
+    path = tmp_path / "sample.json"
+    path.write_text(json.dumps(procedure(call("echo", "x", value="one"), call("refuse"))))
+    manager = manager_of(echo, refuse, add)
+    failed(manager, path, journal)
+    steps = call("echo", "y", value="new"), call("echo", "x", value="one")
+    path.write_text(json.dumps(procedure(*steps, output="{{ [x, y] }}")))
+    assert resumed(manager, journal, force=True) == ["one", "new"]
+
+
+def test_another_procedure_that_has_changed_is_refused_as_well(journal: Journal) -> None:
+    manager = manager_of(refuse)
+    manager.add(procedure(call("refuse"), name="inner"))
+    failed(manager, procedure({"action": "procedure", "procedure": "inner"}), journal)
+    manager.add(procedure(returning(1), name="inner"))
+    with pytest.raises(ChangedProcedureError, match="procedure 'inner' has changed"):
+        resumed(manager, journal)
+    assert resumed(manager, journal, force=True) is None
+
+
+def test_inputs_that_do_not_fit_a_changed_procedure_are_refused(
+    journal: Journal, tmp_path: Path
+) -> None:
+    path = tmp_path / "sample.json"
+    path.write_text(json.dumps(procedure(call("refuse"), inputs=inputs("n", n={}))))
+    manager = manager_of(refuse)
+    failed(manager, path, journal, n="text")
+    schema = inputs("n", n={"type": "integer"})
+    path.write_text(json.dumps(procedure(returning(1), inputs=schema)))
+    with pytest.raises(InputError):
+        resumed(manager, journal, force=True)
+    assert journal.runs()[0].state == "failed"
+
+
+def test_a_procedure_that_is_unsound_by_now_does_not_go_on(journal: Journal) -> None:
+    manager = manager_of(refuse)
+    failed(manager, procedure(call("refuse")), journal)
+    with pytest.raises(ProcedureError, match="there is no tool 'refuse'"):
+        resumed(manager_of(), journal)
+
+
+def test_a_tool_that_has_changed_is_told(journal: Journal) -> None:
+    failed(manager_of(refuse), procedure(call("refuse")), journal)
+
+    def other(why: str = "", when: str = "") -> None:
+        """Do something else."""
+
+    other.__name__ = "refuse"
+    events: list[Event] = []
+    resumed(manager_of(other), journal, on_event=events.append)
+    assert story(events)[0] == "refuse says it has changed since the run began"
+
+
+def test_a_procedure_that_was_added_is_found_by_its_name(journal: Journal) -> None:
+    manager = manager_of(refuse)
+    manager.add(procedure(call("refuse")))
+    failed(manager, "sample", journal)
+    changed = manager_of(refuse)
+    changed.add(procedure(returning(1)))
+    with pytest.raises(ChangedProcedureError):
+        resumed(changed, journal)
+    assert resumed(changed, journal, force=True) == 1
+
+
+def test_a_file_that_is_gone_is_told(journal: Journal, tmp_path: Path) -> None:
+    path = tmp_path / "sample.json"
+    path.write_text(json.dumps(procedure(call("refuse"))))
+    manager = manager_of(refuse)
+    failed(manager, path, journal)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        resumed(manager, journal)
+
+
+def test_a_bug_leaves_the_run_interrupted(journal: Journal) -> None:
+    def fail(_: Event) -> None:
+        raise AssertionError("a bug")
+
+    with pytest.raises(AssertionError, match="a bug"):
+        manager_of().run_sync(procedure(values(x=1)), journal=journal, on_event=fail)
+    assert journal.runs()[0].state == "interrupted"
+    assert resumed(manager_of(), journal) is None

@@ -1,0 +1,251 @@
+"""Procedures by name, in files and as dictionaries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sovl_tools
+from sovl_tools import ProcedureManager, Tooler
+from sovl_tools.procedures.errors import InputError, ProcedureError, ProcedureNotFoundError
+from tests.procedures.workshop import (
+    add,
+    call,
+    inputs,
+    manager_of,
+    procedure,
+    registry_of,
+    returning,
+    values,
+)
+
+YAML = """\
+name: {name}
+description: Returns a text.
+steps:
+  - action: return
+    value: {value}
+"""
+
+
+def save(path: Path, value: str = "done") -> Path:
+    path.write_text(YAML.format(name=path.stem, value=value))
+    return path
+
+
+def other(name: str, save_as: str) -> dict[str, Any]:
+    return {"action": "procedure", "procedure": name, "save_as": save_as}
+
+
+def test_the_public_names_are_there() -> None:
+    assert sovl_tools.ProcedureManager is ProcedureManager
+    assert sovl_tools.StepContext.__name__ == "StepContext"
+
+
+def test_a_manager_calls_tools_with_the_tooler_that_it_is_given() -> None:
+    seen: list[str] = []
+    registry = registry_of(add)
+    tooler = Tooler(registry, observers=[lambda event: seen.append(event.tool)])
+    ProcedureManager(registry, tooler).run_sync(procedure(call("add", a=1, b=2)))
+    assert seen == ["add"]
+
+
+def test_a_manager_has_a_tooler_of_its_own_otherwise() -> None:
+    source = procedure(call("add", "x", a=1, b=2), output="{{ x }}")
+    assert ProcedureManager(registry_of(add)).run_sync(source) == 3
+
+
+@pytest.mark.parametrize("name", ["sample.yaml", "sample.yml"])
+def test_a_file_is_run(tmp_path: Path, name: str) -> None:
+    path = save(tmp_path / name)
+    assert manager_of().run_sync(path) == "done"
+    assert manager_of().run_sync(str(path)) == "done"
+
+
+def test_a_json_file_is_run(tmp_path: Path) -> None:
+    path = tmp_path / "sample.json"
+    path.write_text(json.dumps(procedure(returning("{{ 1 + 1 }}"))))
+    assert manager_of().run_sync(path) == 2
+
+
+def test_a_procedure_that_was_added_is_run_by_its_name() -> None:
+    manager = manager_of()
+    added = manager.add(procedure(returning(1)))
+    assert manager.procedures == {"sample": added}
+    assert manager.run_sync("sample") == 1
+    assert manager.checked("sample") is added
+
+
+def test_a_procedure_that_is_added_again_is_another() -> None:
+    manager = manager_of()
+    manager.add(procedure(returning(1)))
+    manager.add(procedure(returning(2)))
+    assert manager.run_sync("sample") == 2
+
+
+def test_an_unknown_name_is_told_with_a_suggestion() -> None:
+    manager = manager_of()
+    manager.add(procedure(returning(1)))
+    with pytest.raises(ProcedureNotFoundError) as raised:
+        manager.run_sync("smaple")
+    assert str(raised.value) == "there is no procedure 'smaple'; did you mean 'sample'?"
+    with pytest.raises(ProcedureNotFoundError, match=r"^there is no procedure 'quite_different'$"):
+        manager.check("quite_different")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        manager_of().run_sync(str(tmp_path / "nowhere.yaml"))
+
+
+def test_a_path_without_a_suffix_is_read_if_it_is_there(tmp_path: Path) -> None:
+    assert manager_of().run_sync(str(save(tmp_path / "sample"))) == "done"
+
+
+def test_an_unsound_procedure_does_not_run() -> None:
+    called: list[int] = []
+
+    def note() -> None:
+        """Note."""
+        called.append(1)
+
+    source = procedure(call("note"), call("nowhere"), values(x="{{ y }}"))
+    with pytest.raises(ProcedureError) as raised:
+        manager_of(note).run_sync(source)
+    assert [each.code for each in raised.value.diagnostics] == ["ST754", "ST760"]
+    assert len(str(raised.value).splitlines()) == 2
+    assert not called
+
+
+def test_what_a_procedure_runs_is_checked_before_it_does(tmp_path: Path) -> None:
+    called: list[int] = []
+
+    def note() -> None:
+        """Note."""
+        called.append(1)
+
+    manager = manager_of(note)
+    manager.add(procedure(call("nowhere"), name="inner"))
+    manager.add(procedure(other("inner", "x"), name="middle"))
+    source = procedure(call("note"), other("middle", "x"), other("inner", "y"))
+    assert manager.check(source) == ()
+    with pytest.raises(ProcedureError) as raised:
+        manager.run_sync(source)
+    (diagnostic,) = raised.value.diagnostics
+    assert (diagnostic.code, diagnostic.tool) == ("ST754", "inner")
+    assert not called
+
+
+def test_a_warning_does_not_stop_a_run() -> None:
+    source = procedure(returning(1), values(x=1))
+    assert [each.code for each in manager_of().check(source)] == ["ST758"]
+    assert manager_of().run_sync(source) == 1
+
+
+def test_something_that_is_no_procedure_can_not_be_added() -> None:
+    with pytest.raises(ProcedureError):
+        manager_of().add({"name": "sample"})
+    with pytest.raises(ProcedureError):
+        manager_of().add(procedure(values(x=1), ouput=1))
+
+
+def test_a_dictionary_has_to_be_json() -> None:
+    with pytest.raises(TypeError):
+        manager_of().run_sync(procedure(returning(object())))
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        manager_of().run_sync(procedure(returning(float("nan"))))
+
+
+def test_a_dictionary_is_not_followed_when_it_changes() -> None:
+    manager = manager_of()
+    source = procedure(returning([1]))
+    manager.add(source)
+    source["steps"][0]["value"].append(2)
+    assert manager.run_sync("sample") == [1]
+
+
+def test_inputs_that_do_not_fit_are_refused() -> None:
+    schema = inputs("n", "m", n={"type": "integer"}, m={"type": "integer"})
+    source = procedure(values(x=1), inputs=schema)
+    with pytest.raises(InputError) as raised:
+        manager_of().run_sync(source, {"n": "5", "k": 1})
+    assert str(raised.value) == (
+        "the inputs of sample do not fit: k: is not a parameter; did you mean 'm'?; "
+        'm: is required; n: must be an integer, not the string "5"'
+    )
+
+
+def test_inputs_and_defaults_are_copied() -> None:
+    schema = inputs(given={}, default={"default": [1]})
+    given = {"given": [1]}
+
+    def spoil(_: Any, context: sovl_tools.StepContext) -> None:
+        context.inputs["given"].append(2)
+        context.inputs["default"].append(2)
+
+    manager = manager_of(spoil=spoil)
+    manager.add(procedure({"action": "spoil"}, returning("{{ inputs }}"), inputs=schema))
+    assert manager.run_sync("sample", given) == {"given": [1], "default": [1]}
+    assert manager.run_sync("sample", given) == {"given": [1], "default": [1]}
+    assert given == {"given": [1]}
+
+
+def test_a_directory_is_added(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a.yml", "_private.yaml", ".hidden.yaml", "notes.txt"):
+        save(tmp_path / name)
+    (tmp_path / "broken.yaml").write_text("name: [\n")
+    manager = manager_of()
+    (diagnostic,) = manager.add_directory(tmp_path)
+    assert (diagnostic.code, diagnostic.path) == ("ST750", str(tmp_path / "broken.yaml"))
+    assert list(manager.procedures) == ["a", "b"]
+    with pytest.raises(FileNotFoundError):
+        manager.add_directory(tmp_path / "nowhere")
+
+
+def test_procedures_are_found_beside_the_one_that_runs_them(tmp_path: Path) -> None:
+    save(tmp_path / "inner.yaml", "beside")
+    (tmp_path / "below").mkdir()
+    save(tmp_path / "below" / "inner.yaml", "below")
+    (tmp_path / "below" / "outer.json").write_text(
+        json.dumps(procedure(other("inner", "x"), returning("{{ x }}"), name="outer"))
+    )
+    (tmp_path / "outer.json").write_text(
+        json.dumps(procedure(other("inner", "x"), returning("{{ x }}"), name="outer"))
+    )
+    assert manager_of().run_sync(tmp_path / "outer.json") == "beside"
+    assert manager_of().run_sync(tmp_path / "below" / "outer.json") == "below"
+    manager = manager_of()
+    manager.add(procedure(returning("added"), name="inner"))
+    assert manager.run_sync(tmp_path / "outer.json") == "added"
+
+
+def test_a_file_is_read_once_before_a_run(tmp_path: Path) -> None:
+    save(tmp_path / "inner.yaml", "old")
+
+    def edit() -> None:
+        """Change the file."""
+        save(tmp_path / "inner.yaml", "new")
+
+    steps = call("edit"), other("inner", "x"), returning("{{ x }}")
+    (tmp_path / "outer.json").write_text(json.dumps(procedure(*steps, name="outer")))
+    manager = manager_of(edit)
+    assert manager.run_sync(tmp_path / "outer.json") == "old"
+    assert manager.run_sync(tmp_path / "outer.json") == "new"
+
+
+def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """Two procedures run ``inner``, each the one beside it."""
+    for folder, value in (("one", 1), ("two", 2)):
+        (tmp_path / folder).mkdir()
+        save(tmp_path / folder / "inner.yaml", str(value))
+        (tmp_path / folder / "middle.json").write_text(
+            json.dumps(procedure(other("inner", "x"), returning("{{ x }}"), name=f"m{value}"))
+        )
+    manager = manager_of()
+    for folder in ("one", "two"):
+        manager.add(tmp_path / folder / "middle.json")
+    steps = other("m1", "a"), other("m2", "b"), returning("{{ [a, b] }}")
+    assert manager.run_sync(procedure(*steps)) == [1, 2]

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+import yaml
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.procedures.reading import MAX_BYTES, MAX_VALUES, UnreadableError, read
+from tests.validation.strategies import moderate, texts, values
+
+# Without a blank, at which a long line could be folded.
+MARKER = "MARKER"
+# YAML 1.1, which PyYAML writes, has fewer numbers than 1.2, and writes these without quotes.
+NUMBERLIKE = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|0o[0-7]+")
+# What PyYAML and json write as it is, and YAML 1.2 refuses or reads otherwise than 1.1.
+UNFIT = re.compile("[\x7f\x85\u2028\u2029]")
+KEYS = texts | st.sampled_from(["on", "no", "<<", "=", "12:30", "2001-01-01", "null", "1", "~"])
+DOCUMENTS = st.recursive(
+    values | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=6,
+)
+WRITERS: dict[str, Callable[[JSON], str]] = {
+    "block": lambda value: yaml.safe_dump(value, sort_keys=False),
+    "wide": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, indent=4),
+    "flow": lambda value: yaml.safe_dump(value, sort_keys=False, default_flow_style=True),
+    "quoted": lambda value: yaml.safe_dump(value, sort_keys=False, default_style="'"),
+    "explicit": lambda value: yaml.safe_dump(value, explicit_start=True, sort_keys=False),
+    "windows": lambda value: yaml.safe_dump(value, sort_keys=False, line_break="\r\n"),
+    "json": json.dumps,
+    "indented json": lambda value: json.dumps(value, indent=2),
+}
+written_by = st.sampled_from(sorted(WRITERS))
+
+
+def strings(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for key, child in children(value):
+        yield from strings(key)
+        yield from strings(child)
+
+
+def children(value: JSON) -> list[tuple[str | int, JSON]]:
+    if isinstance(value, dict):
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, list) else []
+
+
+def paths(value: JSON, path: Path = ()) -> Iterator[Path]:
+    yield path
+    for key, child in children(value):
+        yield from paths(child, (*path, key))
+
+
+def replaced(value: JSON, path: Path, new: JSON) -> JSON:
+    if not path:
+        return new
+    made = value.copy()
+    made[path[0]] = replaced(value[path[0]], path[1:], new)
+    return made
+
+
+def renamed(value: JSON, path: Path) -> JSON:
+    """Return the value with the last key of the path replaced by the marker."""
+    if len(path) > 1:
+        return replaced(value, path[:1], renamed(value[path[0]], path[1:]))
+    return {MARKER if key == path[0] else key: child for key, child in value.items()}
+
+
+def marked_place(text: str) -> tuple[int, int]:
+    """Return line and column of the marker, and of the quote before it if there is one."""
+    offset = text.index(MARKER)
+    offset -= text[offset - 1 : offset] in {"'", '"'}
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def refused(text: str | bytes, path: str = "a.yaml") -> UnreadableError:
+    with pytest.raises(UnreadableError) as caught:
+        read(text, path=path)
+    return caught.value
+
+
+@moderate
+@given(DOCUMENTS, written_by)
+def test_a_document_is_read_as_it_was_written(document: JSON, writer: str) -> None:
+    assume(not any(NUMBERLIKE.fullmatch(each) for each in strings(document)))
+    text = WRITERS[writer](document)
+    assume(not UNFIT.search(text))
+    found = read(text, path="a.yaml").value
+    assert json.dumps(found) == json.dumps(document)
+
+
+@moderate
+@given(DOCUMENTS, st.sampled_from([None, 0, 2, "\t"]))
+def test_json_is_read_as_it_was_written(document: JSON, indent: int | str | None) -> None:
+    text = json.dumps(document, indent=indent, ensure_ascii=indent is None)
+    assert json.dumps(read(text, path="A.JSON").value) == json.dumps(document)
+
+
+@moderate
+@given(DOCUMENTS, written_by, st.data())
+def test_the_place_of_a_value_is_where_it_stands(
+    document: JSON, writer: str, data: st.DataObject
+) -> None:
+    path = data.draw(st.sampled_from(list(paths(document))))
+    text = WRITERS[writer](replaced(document, path, MARKER))
+    assume(not UNFIT.search(text))
+    assert read(text, path="a.yaml").place(path) == marked_place(text)
+
+
+@moderate
+@given(DOCUMENTS, written_by, st.data())
+def test_the_place_of_a_key_is_where_it_stands(
+    document: JSON, writer: str, data: st.DataObject
+) -> None:
+    keyed = [each for each in paths(document) if each and isinstance(each[-1], str)]
+    assume(keyed)
+    path = data.draw(st.sampled_from(keyed))
+    text = WRITERS[writer](renamed(document, path))
+    assume(not UNFIT.search(text))
+    place = read(text, path="a.yaml").place((*path[:-1], MARKER), of_key=True)
+    assert place == marked_place(text)
+
+
+def test_places_in_json_are_found_too() -> None:
+    source = read('{\n  "steps": [{"action": "wait"}]\n}', path="a.json")
+    assert source.place(("steps", 0, "action")) == (2, 24)
+    assert source.place(("steps", 0, "action"), of_key=True) == (2, 14)
+    assert source.place(()) == (1, 1)
+
+
+@pytest.mark.parametrize(("path", "text"), [("a.yml", "a: [1]"), ("a.json", '{"a": [1]}')])
+def test_what_is_not_there_is_placed_at_what_is_around_it(path: str, text: str) -> None:
+    source = read(text, path=path)
+    column = text.index("[") + 1
+    assert source.place(("a", 7, "x")) == (1, column)
+    assert source.place(("a", 7, "x"), of_key=True) == (1, column)
+    assert source.place(("b",)) == (1, 1)
+
+
+def test_a_byte_order_mark_is_skipped_and_takes_no_column() -> None:
+    source = read(b"\xef\xbb\xbfa: 1", path="a.yaml")
+    assert (source.value, source.place(("a",)), source.text) == ({"a": 1}, (1, 4), "a: 1")
+
+
+def test_an_error_says_where_what_and_what_to_do() -> None:
+    error = refused("a: b\nc: [1\n")
+    assert (error.line, error.column) == (3, 1)
+    assert str(refused("a: 1\n2: b")) == '2:1: the key 2 is no string; put it in quotes: "2"'
+    assert str(refused("- a\n- b: 1\n  b: 2")) == "3:3: the key 'b' stands here a second time"
+
+
+@pytest.mark.parametrize("path", ["a.yaml", "a.json"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"\xff\xfe{\x00", "1:1: the file is UTF-16; save it as UTF-8"),
+        (b'{"a":\n "\xe9"}', "2:3: byte 0xe9 is not UTF-8; save the file as UTF-8"),
+        ("\ud83d", "1:1: byte 0xed is not UTF-8; save the file as UTF-8"),
+        (" \n", "1:1: the file is empty"),
+        ("x" * (MAX_BYTES + 1), "1:1: the text has 1,048,577 bytes; at most 1,048,576 are read"),
+        ('"' + "é" * (MAX_BYTES // 2) + '"', "1:1: the text has 1,048,578 bytes; at most"),
+        ("[" * 101, "1:101: values are nested more than 100 levels deep"),
+        ("[" * 100_000, "1:101: values are nested more than 100 levels deep"),
+    ],
+)
+def test_some_texts_are_refused_whatever_they_should_be(
+    path: str, text: str | bytes, message: str
+) -> None:
+    assert message in str(refused(text, path))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": 1,}', "1:8: there is a trailing comma before '}'; remove the comma"),
+        ('{"a": 1,\n "a": 2}', "2:2: the key 'a' stands here a second time"),
+        ("[NaN]", "1:2: NaN is not a number that JSON can hold"),
+        ("[1e999]", "1:2: 1e999 is not a number that JSON can hold"),
+        ("[" + "0," * MAX_VALUES + "0]", "1:1: the file has more than 50,000 values"),
+        (r'["\ud83d"]', "1:2: the string holds half of a surrogate pair"),
+        ("[" * 70 + "1 2" + "]" * 70, "1:73: this is not JSON: Expecting ',' delimiter"),
+    ],
+)
+def test_json_is_read_as_strictly_as_manifests_are(text: str, message: str) -> None:
+    assert str(refused(text, "a.json")) == message
+
+
+@pytest.mark.parametrize("path", ["a.yaml", "a.json"])
+def test_a_hundred_levels_are_read(path: str) -> None:
+    text = "[" * 100 + "]" * 100
+    assert read(text, path=path).value == json.loads(text)
+
+
+@pytest.mark.parametrize("character", ["\x00", "\x07", "\x7f", "\x85", "\u2028", "\ufffe"])
+def test_yaml_may_not_hold_control_characters_and_forgotten_line_breaks(character: str) -> None:
+    error = refused(f"a: b\nc: x{character}")
+    words = f"2:5: the character U+{ord(character):04X} may not stand here"
+    assert str(error) == f"{words}; write it as an escape in double quotes"
+
+
+def test_a_comma_in_a_string_counts_for_no_value() -> None:
+    text = json.dumps("," * (MAX_VALUES + 1))
+    assert len(read(text, path="a.json").value) == MAX_VALUES + 1

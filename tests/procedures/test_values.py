@@ -1,0 +1,250 @@
+"""Templates, and the variables in them: ST759 to ST764."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.procedures.workshop import (
+    add,
+    call,
+    found,
+    inputs,
+    manager_of,
+    procedure,
+    returning,
+    values,
+)
+
+TEXT = {"type": "string"}
+
+
+def page() -> dict[str, Any]:
+    """Return a page."""
+    return {"links": [{"url": "a"}]}
+
+
+def said(*steps: dict[str, Any], **keys: Any) -> list[str]:
+    return found(manager_of(add, page_of()).check(procedure(*steps, **keys)))
+
+
+def page_of() -> Any:
+    from dataclasses import replace
+
+    from sovl_tools.authoring.decorator import define
+
+    link = {"type": "object", "properties": {"url": TEXT}, "additionalProperties": False}
+    links = {"type": "array", "items": link}
+    schema = {"type": "object", "properties": {"links": links}, "additionalProperties": False}
+    return replace(define(page), output_schema=schema)
+
+
+def branch(condition: str, then: list[Any], *otherwise: Any) -> dict[str, Any]:
+    step = {"action": "if", "condition": condition, "then": then}
+    return {**step, "else": list(otherwise)} if otherwise else step
+
+
+def loop(*steps: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return {"action": "for_each", "items": [1, 2], "steps": list(steps), **keys}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        values(x="{{ 1 + }}"),
+        values(x=["{{ 1"]),
+        {**values(x=1), "when": "1 +"},
+        branch("{{ x }}", [values(x=1)]),
+        {"action": "fail", "message": "{% include 'a' %}"},
+        loop(values(x=1), items="{{ a b }}"),
+        loop(values(x=1), result={"a": "{{ | }}"}),
+    ],
+)
+def test_a_template_that_can_not_be_read_is_told(step: dict[str, Any]) -> None:
+    assert [each[:5] for each in said(step)] == ["ST759"]
+
+
+def test_a_bad_template_in_the_output_is_told_with_advice() -> None:
+    (diagnostic,) = manager_of().check(procedure(values(x=1), output="{{ x | uper }}"))
+    assert (diagnostic.code, diagnostic.help) == ("ST759", "did you mean 'upper'?")
+
+
+def test_an_unknown_variable_is_told_with_a_suggestion() -> None:
+    (diagnostic,) = manager_of().check(procedure(values(count=1, y="{{ cuont }}")))
+    message = "there is no variable 'cuont', at 'steps[0].values.y'"
+    assert (diagnostic.code, diagnostic.message) == ("ST760", message)
+    assert diagnostic.help == "did you mean 'count'?"
+
+
+def test_a_variable_that_is_assigned_only_later_is_told() -> None:
+    (message,) = said(values(y="{{ x }}"), values(x=1))
+    assert message.startswith("ST760 'x' is assigned only later")
+
+
+def test_values_of_one_step_see_those_before() -> None:
+    assert said(values(x=1, y="{{ x }}")) == []
+    assert [each[:5] for each in said(values(y="{{ x }}", x=1))] == ["ST760"]
+
+
+def test_what_a_step_keeps_is_there_only_afterwards() -> None:
+    assert said(call("add", "x", a=1, b=2), output="{{ x }}") == []
+    assert [each[:5] for each in said(call("add", "x", a="{{ x }}", b=2))] == ["ST760"]
+
+
+def test_an_unknown_input_is_told() -> None:
+    (diagnostic,) = manager_of().check(
+        procedure(values(x="{{ inputs.urll }}"), inputs=inputs("url", url=TEXT))
+    )
+    assert diagnostic.message.startswith("'inputs' has no 'urll'")
+    assert diagnostic.help == "did you mean 'url'?"
+    schema = {**inputs("url", url=TEXT), "additionalProperties": True}
+    assert said(values(x="{{ inputs.urll }}"), inputs=schema) == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_known"),
+    [
+        ("page.links", True),
+        ("page.links[0].url", True),
+        ("page['links'][0]", True),
+        ("page.keys() | list", True),
+        ("page.link", False),
+        ("page.links[0].title", False),
+        ("page.links[inputs.n].title", True),
+        ("page.title | default('')", True),
+        ("page.title is defined and page.title", True),
+    ],
+)
+def test_what_a_tool_does_not_return_is_told(expression: str, is_known: Any) -> None:
+    steps = call("page", "page"), values(x=f"{{{{ {expression} }}}}")
+    found = said(*steps, inputs=inputs("n", n={"type": "integer"}))
+    assert [each[:5] for each in found] == ([] if is_known else ["ST760"])
+
+
+@pytest.mark.parametrize("expression", ["item", "loop.index", "loop.count", "y"])
+def test_variables_of_an_iteration_are_there_in_it_alone(expression: str) -> None:
+    inner = values(y=1), values(z=f"{{{{ {expression} }}}}")
+    assert said(loop(*inner, result=f"{{{{ {expression} }}}}")) == []
+    assert [each[:5] for each in said(loop(*inner), output=f"{{{{ {expression} }}}}")] == ["ST760"]
+
+
+def test_loop_has_no_more_than_it_has() -> None:
+    (message,) = said(loop(values(z="{{ loop.last }}")))
+    assert message.startswith("ST760 'loop' has no 'last'")
+
+
+def test_items_do_not_see_the_item() -> None:
+    assert [each[:5] for each in said(loop(values(x=1), items="{{ [item] }}"))] == ["ST760"]
+
+
+def test_the_name_of_the_item_may_be_chosen() -> None:
+    step = {**loop(values(z="{{ link }}")), "as": "link"}
+    assert said(step) == []
+
+
+def test_variables_of_one_branch_are_not_there_in_another() -> None:
+    branches = {"left": [values(x=1)], "right": [values(y="{{ x }}")]}
+    (message,) = said({"action": "parallel", "branches": branches})
+    assert message.startswith("ST760 'x' is assigned only later")
+    branches = {"left": [values(x=1)], "right": [values(y=2)]}
+    step = {"action": "parallel", "branches": branches}
+    assert said(step, output="{{ x + y }}") == []
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{**values(x=1), "when": "inputs.n"}],
+        [branch("inputs.n", [values(x=1)])],
+        [branch("inputs.n", [values(y=1)], values(x=1))],
+        [{**branch("inputs.n", [values(x=1)], values(x=2)), "on_error": "continue"}],
+        [{**values(x=1), "when": "inputs.n"}, {**values(x=2), "when": "inputs.n"}],
+        [{**call("add", "x", a=1, b=1), "when": "inputs.n"}],
+        [branch("inputs.n", [branch("inputs.n", [returning(1)]), values(y=1)], values(x=1))],
+        [branch("inputs.n", [{**returning(1), "when": "inputs.n"}], values(x=1))],
+        [branch("inputs.n", [{**returning(1), "on_error": "continue"}], values(x=1))],
+    ],
+)
+def test_a_variable_that_may_not_be_assigned_is_a_warning(steps: list[Any]) -> None:
+    given = inputs("n", n={"type": "integer"})
+    (message,) = said(*steps, output="{{ x }}", inputs=given)
+    assert message.startswith("ST761 'x' may not have been assigned")
+    assert said(*steps, output="{{ x | default(0) }}", inputs=given) == []
+    assert said(values(x=0), *steps, output="{{ x }}", inputs=given) == []
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [branch("inputs.n", [values(x=1)], values(x=2))],
+        [branch("inputs.n", [values(x=1)], returning(1))],
+        [branch("inputs.n", [{"action": "fail", "message": "no"}], values(x=1))],
+        [{**call("add", "x", a=1, b=1), "on_error": "continue"}],
+        [{**loop(values(y=1), result=1), "save_as": "x"}],
+        [branch("inputs.n", [branch("inputs.n", [returning(1)], returning(2))], values(x=1))],
+    ],
+)
+def test_a_variable_that_is_assigned_whatever_happens_is_fine(steps: list[Any]) -> None:
+    assert said(*steps, output="{{ x }}", inputs=inputs("n", n={"type": "integer"})) == []
+
+
+def test_an_input_that_may_be_missing_is_a_warning() -> None:
+    given = inputs(n={"type": "integer"}, m={"type": "integer", "default": 1})
+    (message,) = said(values(x="{{ inputs.n + inputs.m }}"), inputs=given)
+    assert message.startswith("ST761 the input 'n' may be missing")
+    assert said(values(x="{{ inputs.n | default(1) }}"), inputs=given) == []
+    assert said({**values(x="{{ inputs.n }}"), "when": "inputs.m"}, inputs=given) != []
+
+
+def test_two_branches_may_not_assign_one_variable() -> None:
+    branches = {"left": [values(x=1), values(x=2)], "right": [call("add", "x", a=1, b=1)]}
+    (message,) = said({"action": "parallel", "branches": branches})
+    assert message.startswith("ST762 another branch assigns 'x' too, at ")
+    assert message.endswith("branches.right[0].save_as'")
+
+
+def test_branches_may_assign_one_variable_in_iterations() -> None:
+    branches = {"left": [loop(values(x=1))], "right": [loop(values(x=1))]}
+    assert said({"action": "parallel", "branches": branches}) == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [values(inputs=1), values(**{"not": 1}), {**loop(values(x=1)), "as": "loop"}]
+    + [call("add", name, a=1, b=1) for name in ("loop", "True", "none", "if", "self")],
+)
+def test_some_names_are_taken(step: dict[str, Any]) -> None:
+    (message,) = said(step)
+    assert message.startswith("ST763 no variable can be called ")
+
+
+def test_every_other_name_can_be_used() -> None:
+    from sovl_tools.procedures.model import RESERVED
+
+    names = ["for", "import", "range", "dict", "set", "elif", "filter", "context", "x1", "_"]
+    assert RESERVED.isdisjoint(names)
+    steps = [values(**{name: 7}) for name in names]
+    output = [f"{{{{ {name} }}}}" for name in names]
+    assert manager_of().run_sync(procedure(*steps, output=output)) == [7] * len(names)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {**values(x=1), "save_as": "y"},
+        {**branch("true", [values(x=1)]), "save_as": "y"},
+        {"action": "wait", "seconds": 0, "save_as": "y"},
+        {**returning(1), "save_as": "y"},
+        {"action": "parallel", "branches": {"a": [values(x=1)]}, "save_as": "y"},
+    ],
+)
+def test_a_step_without_value_can_not_keep_it(step: dict[str, Any]) -> None:
+    (message,) = said(step)
+    assert message.startswith(f"ST764 a step '{step['action']}' has no value to keep")
+
+
+def test_everything_is_told_at_once() -> None:
+    steps = values(loop=1), call("ad"), {"action": "fial"}, values(x="{{ nothing }}", y="{{ 1 +")
+    codes = {each[:5] for each in said(*steps)}
+    assert codes == {"ST753", "ST754", "ST759", "ST760", "ST763"}

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.model.diagnostic import ManifestPlace
+from sovl_tools.model.document import JSON
+from sovl_tools.procedures.yaml_core import MAX_EXPANSION, MAX_VALUES, load
+from sovl_tools.procedures.yaml_events import NotYamlError
+from tests.validation.strategies import moderate
+
+
+def refused(text: str) -> NotYamlError:
+    with pytest.raises(NotYamlError) as caught:
+        load(text)
+    return caught.value
+
+
+def refusal(text: str) -> NotYamlError | None:
+    try:
+        load(text)
+    except NotYamlError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[null, Null, NULL, ~, ]", [None, None, None, None]),
+        ("a:", {"a": None}),
+        ("---", None),
+        ("[nULL, nil]", ["nULL", "nil"]),
+        ("[true, True, TRUE, false, False, FALSE]", [True, True, True, False, False, False]),
+        ("[yes, no, on, off, y, n, tRUE]", ["yes", "no", "on", "off", "y", "n", "tRUE"]),
+        ("[0, -1, +12, 010, 0o17, 0x1F, 0xff]", [0, -1, 12, 10, 15, 31, 255]),
+        ("[1_000, 0b1, 0o8, 0xg, -0x1, 12:30]", ["1_000", "0b1", "0o8", "0xg", "-0x1", "12:30"]),
+        ("[1.5, .5, 1., -0.0, 1e3, 2E-2, +1.5e+1]", [1.5, 0.5, 1.0, -0.0, 1000.0, 0.02, 15.0]),
+        ("[., e3, 1e, .e3, inf, nan, .infx]", [".", "e3", "1e", ".e3", "inf", "nan", ".infx"]),
+        ("[2001-01-01, =, <<]", ["2001-01-01", "=", "<<"]),
+        ("""['1', "true", '', "~"]""", ["1", "true", "", "~"]),
+        ("[!!str 12, !!str , ! 12, ! ]", ["12", "", "12", ""]),
+        ("[!!int '7', !!float 3, !!float 0x10]", [7, 3.0, 16.0]),
+        ("[!!null '', !!bool 'true']", [None, True]),
+        ("!!map {a: !!seq [1]}", {"a": [1]}),
+        ("! [! {}]", [{}]),
+        ("<<: {a: 1}\nb: 2", {"<<": {"a": 1}, "b": 2}),
+        ("? a\n: 1\n? b", {"a": 1, "b": None}),
+        ("a: |\n  x\n  y\nb: >-\n  x\n  y", {"a": "x\ny\n", "b": "x y"}),
+        ("text: Hello {{ name }}!", {"text": "Hello {{ name }}!"}),
+        (r'"\ud83d\ude00 \/ \x41"', "\U0001f600 / A"),
+        ("# c\n%YAML 1.2\n---\na\n...\n", "a"),
+        ("a: 1\r\nb: 2", {"a": 1, "b": 2}),
+    ],
+)  # fmt: skip
+def test_scalars_mean_what_the_core_schema_says(text: str, value: JSON) -> None:
+    assert json.dumps(load(text).value) == json.dumps(value)
+
+
+@moderate
+@given(st.text("0123456789+-.eExo_:a", max_size=8))
+def test_no_scalar_is_anything_but_text_null_or_a_number(text: str) -> None:
+    try:
+        value = load(f"- {text}").value[0]
+    except NotYamlError:
+        return
+    assert type(value) in {str, int, float, type(None), list, dict}
+    if isinstance(value, int) and not text.startswith("0"):
+        assert value == int(text)
+    if isinstance(value, float):
+        assert value == float(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message"),
+    [
+        ("a: .inf", 3, ".inf is not a number that JSON can hold; quote it if it is text"),
+        ("a: -.INF", 3, "-.INF is not a number that JSON can hold; quote it if it is text"),
+        ("a: .NaN", 3, ".NaN is not a number that JSON can hold; quote it if it is text"),
+        ("a: 1e999", 3, "1e999 is not a number that JSON can hold"),
+        ("!!float 0x" + "f" * 300, 0, "0x" + "f" * 38 + " is not a number that JSON can hold"),
+        ("a: " + "9" * 5000, 3, "the number has more digits than can be read"),
+        ("a: 0x" + "f" * 5000, 3, "the number has more digits than can be read"),
+        (r'a: "\ud83d"', 3, "the string holds half of a surrogate pair"),
+        ("!!int x", 0, "'x' is not an integer, as its tag says; remove the tag"),
+        ("!!float x", 0, "'x' is not a number, as its tag says; remove the tag"),
+        ("!!bool x", 0, "'x' is not a boolean, as its tag says; remove the tag"),
+        ("!!null x", 0, "'x' is not null, as its tag says; remove the tag"),
+        ("1: x", 0, 'the key 1 is no string; put it in quotes: "1"'),
+        ("{true: x}", 1, 'the key true is no string; put it in quotes: "true"'),
+        ("? \n: x", 1, "a key is missing here"),
+        ("? [a]\n: b", 2, "a list can't be a key; write a string"),
+        ("{{a: b}: c}", 0, 'a template without quotes is a mapping; put it in quotes: "{{ … }}"'),
+        ("? {a: b}\n: c", 2, "a mapping can't be a key; write a string"),
+        ("a: {{ x }}", 3, 'a template without quotes is a mapping; put it in quotes: "{{ … }}"'),
+        ("a: 1\nb: 2\na: 3", 10, "the key 'a' stands here a second time"),
+        ("a: !x 1", 3, "the tag '!x' has no meaning here; remove it"),
+        ("a: !<x> 1", 3, "the tag 'x' has no meaning here; remove it"),
+        ("!!python/object:os.system a", 0, "the tag '!!python/object:os.system' has no meaning"),
+        ("a: !!timestamp 2001-01-01", 3, "the tag '!!timestamp' has no meaning here; remove it"),
+        ("!!set {a}", 0, "the tag '!!set' has no meaning here; remove it"),
+        ("!!omap [a: 1]", 0, "the tag '!!omap' has no meaning here; remove it"),
+        ("!!binary YQ==", 0, "the tag '!!binary' has no meaning here; remove it"),
+        ("!!seq a", 0, "the tag '!!seq' has no meaning here; remove it"),
+        ("!!str [a]", 0, "the tag '!!str' has no meaning here; remove it"),
+        ("a\n---\nb", 2, "another document begins here; keep one in a file"),
+        ("# nothing\n", 0, "the file is empty"),
+    ],
+)
+def test_what_json_has_not_is_refused_at_its_place(text: str, offset: int, message: str) -> None:
+    error = refused(text)
+    told = f"{error.message}; {error.help}" if error.help else error.message
+    assert error.offset == offset
+    assert told.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message"),
+    [
+        ("a:\n\t- b", 3, "a tab stands where only spaces may"),
+        ("a: @b", 3, "no value can begin with this character"),
+        ("a: b: c", 4, "a colon makes no sense here"),
+        ("- a\nb", 5, "a colon is missing after the key"),
+        ("a: - b", 3, "an entry of a list makes no sense here"),
+        ("a: ? b", 3, "a key makes no sense here"),
+        ("a: 'b", 5, "the quoted text does not end"),
+        ("a: 'b\n---\n'", 6, "the quoted text does not end"),
+        (r'a: "\q"', 5, "the backslash begins no escape that YAML has"),
+        (r'a: "\xg"', 6, "the escape needs more hexadecimal digits"),
+        (r'a: "\UFFFFFFFF"', 6, "an escape or a number is too large here"),
+        ("%YAML " + "1" * 5000 + ".1\n---", 6, "an escape or a number is too large here"),
+        ("a:\n  - b\n c: d", 10, "this does not belong to what stands above"),
+        ("[1", 2, "a comma or ']' is missing before this"),
+        ("{a: 1", 5, "a comma or '}' is missing before this"),
+        ("[}", 1, "a value is missing here"),
+        ("[]]", 2, "something follows the end of the document"),
+        ("!x!y z", 0, "the tag has no meaning here"),
+        ("& a", 1, "an anchor needs a name of letters and digits"),
+        ("* a", 1, "an alias needs a name of letters and digits"),
+        ("a: |x", 4, "after '|' or '>' only '-', '+' or a digit may stand"),
+        ("%YAML x", 6, "the directive is unknown or broken"),
+        ("a: !<x", 6, "the tag is broken"),
+        ("a: !x{", 5, "the tag is broken"),
+        ("%YAML 2.0\n---\n", 0, "this is not YAML: found incompatible YAML document"),
+    ],
+)
+def test_mistakes_are_told_in_one_sentence(text: str, offset: int, message: str) -> None:
+    error = refused(text)
+    assert error.offset == offset
+    assert error.message.startswith(message)
+
+
+@moderate
+@given(st.text("ab:- \n\t[]{},'\"|>&*!%#?@\\", max_size=30))
+def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
+    error = refusal(text)
+    assert error is None or 0 <= error.offset <= len(text)
+    assert error is None or "\n" not in error.message
+
+
+def test_an_alias_is_a_copy() -> None:
+    value = load("a: &x [1]\nb: *x\nc: &k key\n*k : 2").value
+    assert value == {"a": [1], "b": [1], "c": "key", "key": 2}
+    value["a"].append(2)
+    assert value["b"] == [1]
+
+
+def test_an_alias_stands_where_it_is_and_its_parts_at_the_anchor() -> None:
+    text = "a: &x {k: [1, 2]}\nb: *x"
+    spot = load(text).spot
+    assert spot.find(ManifestPlace(("b",))) == text.index("*x")
+    assert spot.find(ManifestPlace(("b",), "key")) == text.index("b:")
+    assert spot.find(ManifestPlace(("b", "k", 1))) == text.index("2]")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "advice"),
+    [
+        ("&a [*a]", "the alias 'a' stands in what it stands for", None),
+        ("&a {b: {c: *a}}", "the alias 'a' stands in what it stands for", None),
+        ("- &name 1\n- *nam", "there is no anchor 'nam' before this", "did you mean 'name'?"),
+        ("[*a, &a 1]", "there is no anchor 'a' before this", None),
+        ("[&a 1, &a 2]", "the anchor 'a' stands here a second time", None),
+        ("&a [1]\n", None, None),
+        ("{? *a : 1}", "there is no anchor 'a' before this", None),
+        ("[&a [1], {*a : 1}]", "the key *a is no string", 'put it in quotes: "*a"'),
+    ],
+)
+def test_aliases_stand_for_what_is_complete(
+    text: str, message: str | None, advice: str | None
+) -> None:
+    if message is None:
+        assert load(text).value == [1]
+    else:
+        error = refused(text)
+        assert (error.message, error.help) == (message, advice)
+
+
+def test_aliases_may_stand_for_so_many_values_and_not_one_more() -> None:
+    hundred = "- &a [" + "1," * 98 + "1]\n"
+    times = MAX_EXPANSION // 100
+    assert len(load(hundred + "- *a\n" * times).value) == times + 1
+    error = refused(hundred + "- *a\n" * (times + 1))
+    assert error.message == "the aliases up to here stand for more than 10,000 values"
+    assert error.offset == len(hundred) + 5 * times + 2
+
+
+def test_a_billion_laughs_are_refused_at_the_first_ten_thousand() -> None:
+    lines = ["a0: &a0 [" + "ha, " * 9 + "ha]"]
+    lines += [f"a{n}: &a{n} [" + f"*a{n - 1}, " * 9 + f"*a{n - 1}]" for n in range(1, 100)]
+    text = "\n".join(lines)
+    assert text.index("a3:") < refused(text).offset < text.index("a4:")
+
+
+def test_long_texts_count_for_more_than_one_value() -> None:
+    text = "- &a " + "x" * 100_000 + "\n" + "- *a\n" * 11
+    assert "more than 10,000 values" in refused(text).message
+
+
+def test_aliases_do_not_nest_deeper_than_what_is_written() -> None:
+    fifty = "- &a " + "[" * 50 + "]" * 50 + "\n"
+    deepest = "- " + "[" * 49 + "*a" + "]" * 49
+    assert load(fifty + deepest).value
+    assert "levels deep" in refused(fifty + deepest.replace("*a", "[*a]")).message
+
+
+@pytest.mark.parametrize("opening", ["[", "- ", "{a: "])
+def test_endless_nesting_is_refused_at_its_hundred_and_first_level(opening: str) -> None:
+    error = refused(opening * 100_000)
+    assert error.message == "values are nested more than 100 levels deep"
+    assert error.offset == 100 * len(opening)
+
+
+def test_a_document_has_so_many_values_and_not_one_more() -> None:
+    text = "[" + "0," * (MAX_VALUES - 1) + "0]"
+    error = refused(text)
+    assert error.message == "the file has more than 50,000 values"
+    assert error.offset == text.index("]") - 1
