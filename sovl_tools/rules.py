@@ -16,6 +16,8 @@ from sovl_tools.loading.checks import (
     text,
 )
 from sovl_tools.model.diagnostic import Rule
+from sovl_tools.procedures import sources
+from sovl_tools.procedures.checks import document
 
 FAMILIES = {
     "ST1": "the folder",
@@ -24,7 +26,7 @@ FAMILIES = {
     "ST4": "the code against the manifest",
     "ST5": "importing the module",
     "ST6": "phrases and step handlers",
-    "ST7": "tools in code",
+    "ST7": "tools in code, and procedures",
     "ST8": "between tools",
     "ST9": "providers' formats",
 }
@@ -53,6 +55,9 @@ _RULES = (
     module.plain_sibling_import,
     *offer.RULES,
     *code.RULES,
+    document.unreadable,
+    *document.RULES,
+    *sources.RULES,
     between.duplicate_tool,
     between.same_action,
     between.same_phrase,

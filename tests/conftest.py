@@ -15,6 +15,7 @@ import pytest
 from tests.forking import Forker, Request, forker, outputs_of_python
 
 REPOSITORY = Path(__file__).parent.parent
+SHIPPED = Path(__file__).parent / "tools"
 COVERAGE = "COVERAGE_PROCESS_CONFIG"
 """What makes Python measure coverage from its start."""
 
@@ -30,10 +31,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse names that differ from process to process, which tests run in parallel must not."""
+    """Refuse names that differ from process to process, which tests run in parallel must not.
+
+    What is covered does not depend on random examples, nor on the shipped tools, which are not
+    measured: so those tests need not be slowed down.
+    """
     for item in items:
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"the name of a test has an address in it: {item.nodeid}")
+        is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if is_random or SHIPPED in item.path.parents:
+            item.add_marker("no_cover")
 
 
 @pytest.hookimpl(wrapper=True)

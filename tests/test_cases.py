@@ -1,10 +1,10 @@
 """Golden cases: every folder in ``tests/cases`` and what is said about it.
 
 ``expected.txt`` is what ``sovl-tools validate`` prints, without its last line. Where the case has
-an ``arguments.txt``, those are its arguments, because the case needs more than one directory, or
-the child process of ``validate``. Where it has ``plugins`` instead of ``tools``, that is a
-directory of modules, which ``load_modules`` takes. Where it has a ``target.txt``, it is about what
-that format loses. After a change that is meant,
+an ``arguments.txt``, those are its arguments, because the case needs more than one directory, a
+procedure, or the child process of ``validate``. Where it has ``plugins`` instead of ``tools``, that
+is a directory of modules, which ``load_modules`` takes. Where it has a ``target.txt``, it is about
+what that format loses. After a change that is meant,
 ``scripts/test tests/test_cases.py --bless`` writes the files anew.
 """
 
@@ -61,7 +61,7 @@ def add_healthy(folder: Path) -> None:
     """Add a tool to a directory of modules, or make the folder of one."""
     decorated = "from sovl_tools import tool\n\n\n@tool(description='Say something.')\n"
     head = decorated if folder.name == "plugins" else ""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{HEALTHY}.py").write_text(head + code_of(HEALTHY))
     if not head:
         (folder / f"{HEALTHY}.json").write_text(json.dumps(manifest_of(HEALTHY)))

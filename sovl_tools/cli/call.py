@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
@@ -22,9 +19,8 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import complete_names, one_tool
+from sovl_tools.cli.pairs import given, paired
 from sovl_tools.model.call import LogMessage, Progress
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.plain import plain
 from sovl_tools.running.engine import Observer
@@ -82,7 +78,8 @@ def call(
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
     registry = one_tool(tools, name, entry_points=entry_points)
     tool = registry.get(name)
-    arguments = _given(text) if text is not None else _paired(pairs, tool)
+    properties = tool.parameters["properties"] if tool else {}
+    arguments = paired(pairs, properties) if text is None else given(text, "--args")
     with _observers(events) as observers:
         tooler = Tooler(
             registry,
@@ -97,44 +94,6 @@ def call(
     if result.error is not None:
         ctx.exit(_failed(result.error))
     write(json_text(result.value))
-
-
-def _given(text: str) -> str:
-    """Return the JSON text that ``--args`` names."""
-    if text == "-":
-        if sys.stdin is None:
-            raise Misuse("--args -: there is no standard input")
-        return sys.stdin.read()
-    if text.startswith("@"):
-        try:
-            return Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise Misuse(f"--args {text}: {error}") from error
-    return text
-
-
-def _paired(pairs: tuple[str, ...], tool: ToolDefinition | None) -> dict[str, JSON]:
-    arguments: dict[str, JSON] = {}
-    properties = tool.parameters["properties"] if tool else {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key:
-            raise Misuse(f"{pair!r} is not KEY=VALUE")
-        if key in arguments:
-            raise Misuse(f"{key!r} is given twice")
-        arguments[key] = _value(value, properties.get(key))
-    return arguments
-
-
-def _value(text: str, schema: JSON) -> JSON:
-    """Read a value as its schema wants it; what is no JSON is text, and the check will say so."""
-    kinds = schema.get("type") if isinstance(schema, dict) else None
-    if kinds == "string":
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _failed(error: Failure) -> int:
@@ -159,8 +118,12 @@ def _observers(events: str | None) -> Iterator[tuple[Observer, ...]]:
 
 def _told(event: Progress | LogMessage, *, is_quiet: bool) -> None:
     if not is_quiet:
-        words = _progress(event) if isinstance(event, Progress) else _message(event)
-        click.echo(plain(words), err=True)
+        click.echo(plain(words_of(event)), err=True)
+
+
+def words_of(event: Progress | LogMessage) -> str:
+    """Return what a tool says of a running call, in one line."""
+    return _progress(event) if isinstance(event, Progress) else _message(event)
 
 
 def _progress(event: Progress) -> str:

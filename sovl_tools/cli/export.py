@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from typing import Any
 
@@ -11,12 +10,12 @@ import click
 from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, tools_option, write
 from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import all_tools, complete_names
+from sovl_tools.cli.saving import save
 from sovl_tools.formats.table import FORMATS
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.export import Export
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.plain import plain
-from sovl_tools.scaffolding.saving import replace_files
 
 EXAMPLES = """\b
 Examples:
@@ -77,7 +76,7 @@ def export(
     if output in (None, "-"):
         write(text)
     else:
-        _save(str(output), text)
+        save(str(output), text)
     quiet = ctx.ensure_object(dict).get("quiet", False)
     for each in () if quiet else found.diagnostics:
         click.echo(plain(str(each)), err=True)
@@ -92,11 +91,3 @@ def _exported(
         return registry.export(format_, strict=strict, **options)
     except ToolNotFoundError as error:
         raise Misuse(str(error)) from error
-
-
-def _save(path: str, text: str) -> None:
-    folder, name = os.path.split(path)
-    try:
-        replace_files(folder or ".", {name: f"{text}\n".encode()})
-    except OSError as error:
-        raise click.ClickException(f"{path!r} can't be written: {error.strerror}") from error

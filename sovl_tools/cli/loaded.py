@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import click
 from click.shell_completion import CompletionItem
@@ -33,6 +33,17 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
         count = f"{len(rejected)} tool{'s' * (len(rejected) != 1)}"
         click.echo(f"{count} did not load; sovl-tools validate says why", err=True)
     return registry
+
+
+def named_tools(
+    tools: Sequence[str], names: Collection[str], *, entry_points: bool
+) -> ToolRegistry:
+    """Load the tools of those names alone, if all are sound folders'; else all that there are."""
+    found = settings(tools, needs_tools=False)
+    registry = folders_of(found, set(names))
+    if all(name in registry for name in names):
+        return registry
+    return all_tools(tools, entry_points=entry_points)
 
 
 def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:

@@ -15,5 +15,8 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("name", type=click.Choice(NAMES), default="tool")
 def schema(*, name: str) -> None:
-    """Print a published JSON Schema: of manifests (tool) or of pyproject.toml's table (config)."""
+    """Print a published JSON Schema.
+
+    It is that of manifests (tool), of procedures (procedure) or of pyproject.toml's table (config).
+    """
     write(schema_text(name).rstrip("\n"))

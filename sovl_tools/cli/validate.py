@@ -19,12 +19,14 @@ from sovl_tools.cli.command import (
     tools_option,
     write,
 )
+from sovl_tools.cli.procedure_paths import parted
 from sovl_tools.cli.progress import Progress
+from sovl_tools.configuration import Configuration
 from sovl_tools.loading.collecting import collect, report_of
 from sovl_tools.loading.combining import combine
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
-from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
@@ -35,6 +37,7 @@ EXAMPLES = """\b
 Examples:
   sovl-tools validate                          the configured tools directories
   sovl-tools validate tools/echo               one tool
+  sovl-tools validate tools procedures         tools, and procedures that use them
   sovl-tools validate --no-import              without running a line of any tool
   sovl-tools validate --format github          in a workflow
   sovl-tools validate --ignore ST306,ST305     without these warnings
@@ -81,29 +84,33 @@ def validate(
     warnings_as_errors: bool,
     import_timeout: float | None,
 ) -> None:
-    """Check tool folders against the convention and against their own code.
+    """Check tool folders against the convention and against their own code, and procedures.
 
-    PATH is a tools directory, one tool folder or a file in one. Modules are imported in a child
-    process, one tool after another, so that none can hang or end this one. Exits with 1 if there
-    are errors; codes are explained by `sovl-tools explain CODE`.
+    PATH is a tools directory, one tool folder or a file in one; or a file of a procedure or a
+    directory called procedures. Modules are imported in a child process, one tool after another,
+    so that none can hang or end this one. Exits with 1 if there are errors; codes are explained by
+    `sovl-tools explain CODE`.
     """
     started = perf_counter()
     wanted = _checked_targets(target) if target else ()
     for path in paths:
         if not os.path.lexists(path):
             raise Misuse(f"there is no {path!r}")
-    found = settings(tools or paths)
-    collected = collect(paths or found.paths)
+    procedures, folders = parted(paths)
+    found = settings(tools or folders, needs_tools=not procedures)
+    collected = collect(folders or filter(os.path.exists, found.paths))
     limits = Settings(imports=not no_import, limit=import_timeout or found.import_timeout)
     quiet = ctx.ensure_object(dict).get("quiet", False)
     with Progress(len(collected.folders), quiet=quiet) as progress:
         candidates = _load(collected.folders, limits, progress)
     catalog = combine(candidates)
     lost = _lost(catalog.candidates, wanted) if wanted else ()
-    report = report_of(catalog, (*collected.diagnostics, *lost))
+    files, wrong = _procedures(procedures, found, catalog if limits.imports else None)
+    report = report_of(catalog, (*collected.diagnostics, *lost, *wrong))
     report = selected(report, select=select, ignore=ignore)
     report = strict(report) if warnings_as_errors else report
-    outcome = Outcome(report, perf_counter() - started, color=colored())
+    duration = perf_counter() - started
+    outcome = Outcome(report, duration, color=colored(), procedures=len(files))
     write(render(outcome, format_))
     ctx.exit(FINDINGS if report.errors else 0)
 
@@ -118,6 +125,23 @@ def _lost(candidates: Sequence[Candidate], targets: Sequence[str]) -> tuple[Diag
     from sovl_tools.loading.exporting import checked  # noqa: PLC0415 - only for targets
 
     return checked(candidates, targets)
+
+
+def _procedures(
+    paths: Sequence[str], found: Configuration, validated: Catalog | None
+) -> tuple[Sequence[str], Sequence[Diagnostic]]:
+    """Return the files of procedures, and what is wrong in them."""
+    if not paths:
+        return (), ()
+    from sovl_tools.cli.procedure_files import (  # noqa: PLC0415 - only for procedures
+        files_of,
+        known_tools,
+        wrong_in,
+    )
+
+    files = files_of(paths)
+    known = None if validated is None else known_tools(found, validated)
+    return files, wrong_in(files, known)
 
 
 def _load(folders: Sequence[ToolFolder], limits: Settings, progress: Progress) -> list[Candidate]:

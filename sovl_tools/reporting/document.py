@@ -23,6 +23,7 @@ def document(outcome: Outcome) -> dict[str, JSON]:
         "summary": {
             "folders": len(report.folders),
             **{status: statuses[status] for status in _STATUSES},
+            "procedures": outcome.procedures,
             "errors": len(report.errors),
             "warnings": len(report.warnings),
         },

@@ -13,11 +13,19 @@ STATUSES = ("loaded", "disabled", "unavailable", "waiting", "rejected")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A report, how long it took in seconds, and whether it may be shown in colour."""
+    """What is to be shown.
+
+    Attributes:
+        report: of the tools, with all diagnostics.
+        duration: how long it took, in seconds.
+        color: whether it may be shown in colour.
+        procedures: how many procedures were checked.
+    """
 
     report: LoadReport
     duration: float = 0.0
     color: bool = False
+    procedures: int = 0
 
     @property
     def statuses(self) -> Counter[str]:
@@ -30,7 +38,8 @@ class Outcome:
         count = len(self.report.folders)
         counts = self.statuses
         states = ", ".join(f"{counts[each]} {each}" for each in STATUSES if counts[each])
-        took = f"{counted(count, 'tool')} checked in {self.duration:.2f} s"
+        what = f"{counted(self.procedures, 'procedure')} and " if self.procedures else ""
+        took = f"{what}{counted(count, 'tool')} checked in {self.duration:.2f} s"
         return f"{took}{': ' if states else ''}{states}; {self._findings()}"
 
     def _findings(self) -> str:

@@ -49,7 +49,7 @@ def test_json_has_the_form_of_the_contract(run: Run, write: Write) -> None:
         "version": 1,
         "summary": {
             "folders": 4, "loaded": 1, "disabled": 1, "unavailable": 1, "rejected": 1,
-            "errors": 1, "warnings": 1,
+            "procedures": 0, "errors": 1, "warnings": 1,
         },
         "tools": [
             {"name": "echo", "path": "tools/echo", "status": "loaded"},

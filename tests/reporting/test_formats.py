@@ -77,6 +77,7 @@ def test_json_is_the_document_of_the_contract() -> None:
             "disabled": 1,
             "unavailable": 0,
             "rejected": 1,
+            "procedures": 0,
             "errors": 1,
             "warnings": 1,
         },

@@ -129,7 +129,6 @@ def test_giant_texts_are_refused(call: Call) -> None:
     assert answer.error.kind == "invalid_arguments"
 
 
-@pytest.mark.no_cover
 def test_hostile_texts_take_bounded_time(value: Value) -> None:
     started = time.perf_counter()
     value("text_diff", before="ab" * 10_000, after="ac" * 10_000, compare_by="characters")

@@ -99,7 +99,6 @@ def test_counts_paragraphs(count: Callable[..., Any], text: str, paragraphs: int
     assert count(text)["paragraphs"] == paragraphs
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "piece",
     [".", "'", "a'", "a", "a-", "\n", "\n ", '."', "1,", "x!?", "e\u0301\u0316", "\u200d", "世"],

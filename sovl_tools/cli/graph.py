@@ -1,0 +1,42 @@
+"""``sovl-tools graph``."""
+
+from __future__ import annotations
+
+import click
+
+from sovl_tools.cli.command import FINDINGS, Command, write
+from sovl_tools.cli.procedures import reached, tell
+from sovl_tools.cli.saving import save
+from sovl_tools.procedures.drawing import svg
+from sovl_tools.procedures.mermaid import mermaid
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools graph weekly_report.yaml
+  sovl-tools graph weekly_report.yaml --format svg -o weekly_report.svg"""
+
+FORMATS = {"mermaid": mermaid, "svg": svg}
+"""What draws a procedure, by the name of the format."""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("file", type=click.Path())
+@click.option(
+    "--format", "format_", type=click.Choice(list(FORMATS)), default="mermaid", show_default=True
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write here.")
+@click.pass_context
+def graph(ctx: click.Context, *, file: str, format_: str, output: str | None) -> None:
+    """Draw the steps of a procedure, as a flowchart of Mermaid or as an SVG image.
+
+    The file alone is looked at, and no tool. Exits with 1 if it is no procedure.
+    """
+    found = reached(file)[0]
+    if found.procedure is None:
+        tell(found.diagnostics(found.verdicts))
+        ctx.exit(FINDINGS)
+    drawn = FORMATS[format_](found.procedure)
+    if output in {None, "-"}:
+        write(drawn)
+    else:
+        save(str(output), drawn)

@@ -1,0 +1,93 @@
+"""The procedures that a command works on: a file, and those that it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+import click
+
+from sovl_tools.cli.command import Misuse
+from sovl_tools.cli.loaded import all_tools, named_tools
+from sovl_tools.model.catalog import BUILT_IN_ACTIONS
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON
+from sovl_tools.procedures.manager import ProcedureManager
+from sovl_tools.procedures.model import Procedure, Step
+from sovl_tools.procedures.sources import Written, file_beside, written
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.text import block
+
+
+def reached(source: str | Mapping[str, JSON]) -> tuple[Written, ...]:
+    """Return a procedure and the files of all that it runs, each once.
+
+    Raises:
+        Misuse: there is no such file, or it can't be opened.
+    """
+    found = [_read(source)]
+    paths = {os.path.abspath(found[0].path)}
+    for each in found:
+        for path in _beside(each):
+            if os.path.abspath(path) not in paths:
+                paths.add(os.path.abspath(path))
+                found.append(_read(path))
+    return tuple(found)
+
+
+def _read(source: str | Mapping[str, JSON]) -> Written:
+    try:
+        return written(source)
+    except OSError as error:
+        raise Misuse(f"{source}: {error.strerror or error}") from error
+
+
+def _beside(asking: Written) -> Iterable[str]:
+    paths = (file_beside(asking.path, name) for name in asking.runs if asking.path)
+    return filter(None, paths)
+
+
+def registry_of(
+    procedures: Sequence[Written], tools: Sequence[str], *, entry_points: bool
+) -> ToolRegistry:
+    """Load the tools that procedures call; all there are if one takes a step that a tool brings."""
+    steps = [step for each in procedures for step in _steps(each.procedure)]
+    if any(step.action not in BUILT_IN_ACTIONS for step in steps):
+        return all_tools(tools, entry_points=entry_points)
+    names = {step.fields["tool"] for step in steps if step.action == "tool"}
+    return named_tools(tools, names, entry_points=entry_points)
+
+
+def _steps(procedure: Procedure | None) -> Iterable[Step]:
+    return () if procedure is None else procedure.every_step()
+
+
+def diagnosed(manager: ProcedureManager, procedures: Iterable[Written]) -> tuple[Diagnostic, ...]:
+    """Return all that is wrong with procedures."""
+    return tuple(found for each in procedures for found in manager.check(each))
+
+
+def tell(diagnostics: Iterable[Diagnostic]) -> None:
+    """Show diagnostics with excerpts on the error output."""
+    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    for each in diagnostics:
+        click.echo(block(each, color=color), err=True)
+
+
+def near(path: str) -> str:
+    """Return an absolute path as it is, or relative to the current directory if that is shorter."""
+    try:
+        return min(path, os.path.relpath(path), key=len)
+    except ValueError:  # another drive
+        return path
+
+
+def place(procedures: Sequence[Written], name: str, path: Sequence[str | int]) -> str:
+    """Return ``file:line:column`` of a value in the procedure of a name; "" if nobody knows."""
+    for each in procedures:
+        is_it = each.procedure is not None and each.procedure.name == name
+        if is_it and each.place is not None:
+            line, column = each.place(tuple(path))
+            return f"{each.path}:{line}:{column}"
+    return ""

@@ -1,0 +1,407 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.procedures import FAILING, GREETINGS, TWO_STEPS, WAITING, Put
+from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
+from tests.cli.sessions import CTRL_C, session
+from tests.conftest import Run, Write, clean_environment, manifest_of
+
+
+def run_id(text: str) -> str:
+    """Return the ID that a command has printed."""
+    found = re.search(r"\d{8}-\d{6}-[0-9a-f]{4}", text)
+    assert found is not None, text
+    return found[0]
+
+
+def test_the_result_is_all_that_goes_to_the_standard_output(run: Run, put: Put) -> None:
+    put("greetings.yaml", GREETINGS)
+    done = run("run", "greetings.yaml", "--input", 'names=["Ada", "Grace"]')
+    assert (done.code, done.out) == (0, '["Ada!", "Grace!"]\n')
+    lines = re.sub(r"in \d\.\d\d s", "in 0.00 s", done.err).splitlines()
+    assert lines == [
+        "greetings",
+        "started          for_each  [steps.0]",
+        "started            #1 tool echo  [steps.0[0].steps.0]",
+        "done               #1 tool echo  [steps.0[0].steps.0]  in 0.00 s",
+        "started            #2 tool echo  [steps.0[1].steps.0]",
+        "done               #2 tool echo  [steps.0[1].steps.0]  in 0.00 s",
+        "done             for_each  [steps.0]  in 0.00 s",
+    ]
+
+
+def test_a_quiet_run_says_nothing_but_the_result(run: Run, put: Put) -> None:
+    put("greetings.yaml", GREETINGS)
+    done = run("-q", "run", "greetings.yaml", "--input", "names=[]")
+    assert (done.code, done.out, done.err) == (0, "[]\n", "")
+
+
+def test_inputs_are_read_as_their_types_say(run: Run, put: Put) -> None:
+    put("greetings.yaml", GREETINGS)
+    done = run("run", "greetings.yaml", "--input", "names=[]", "--input", "mark=5")
+    assert done.out == "[]\n"
+    done = run("run", "greetings.yaml", "--input", 'names=["a"]', "--input", "mark=null")
+    assert done.out == '["anull"]\n'
+
+
+@pytest.mark.parametrize("given", ['{"names": ["b"]}', "-", "@inputs.json"])
+def test_inputs_come_as_text_from_the_input_or_from_a_file(given: str, run: Run, put: Put) -> None:
+    put("greetings.yaml", GREETINGS)
+    put("inputs.json", '{"names": ["b"]}')
+    done = run("run", "greetings.yaml", "--inputs", given, stdin='{"names": ["b"]}')
+    assert done.out == '["b!"]\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "name the file of a procedure"),
+        (["nowhere.yaml"], "nowhere.yaml: No such file"),
+        (["greetings.yaml"], "names: is required"),
+        (["greetings.yaml", "--input", "names=5"], "names: must be an array"),
+        (["greetings.yaml", "--input", "nams=[]"], "did you mean 'names'?"),
+        (["greetings.yaml", "--input", "names"], "'names' is not KEY=VALUE"),
+        (["greetings.yaml", "--inputs", "{"], "they are no JSON"),
+        (["greetings.yaml", "--inputs", "[]"], "they must be an object, not array"),
+        (["greetings.yaml", "--inputs", '{"names": NaN}'], "NaN is no number of JSON"),
+        (["greetings.yaml", "--inputs", "@nowhere.json"], "No such file"),
+        (["greetings.yaml", "--inputs", "{}", "--input", "names=[]"], "not both"),
+        (["greetings.yaml", "--timeout", "0"], "--timeout"),
+        (["greetings.yaml", "--force"], "need --resume"),
+        (["greetings.yaml", "--repeat-unfinished"], "need --resume"),
+        (["greetings.yaml", "--resume", "x"], "--resume needs --journal"),
+        (["greetings.yaml", "--resume", "x", "--input", "names=[]"], "has its inputs already"),
+        (["greetings.yaml", "--journal", "no/runs.db"], "there is no such directory"),
+        (["--resume", "x", "--journal", "runs.db"], "there is no such file"),
+        (["greetings.yaml", "--journal", "greetings.yaml"], "it is no journal of runs"),
+    ],
+)
+def test_misuse_ends_with_two_and_one_clear_message(
+    arguments: list[str], words: str, run: Run, put: Put
+) -> None:
+    put("greetings.yaml", GREETINGS)
+    done = run("run", *arguments)
+    assert (done.code, done.out) == (2, ""), done
+    assert words in done.err
+    assert "Traceback" not in done.err
+    assert "started" not in done.err
+
+
+UNSOUND = """\
+name: unsound
+description: Calls what is not there.
+steps:
+  - {action: tool, tool: echo, arguments: {text: a}}
+  - {action: tool, tool: ehco}
+  - {action: procedure, procedure: other}
+  - {action: set, values: {a: "{{ nothing }}"}}
+"""
+DOUBTFUL = """\
+name: doubtful
+description: Has a step that is never reached.
+steps:
+  - {action: return, value: 1}
+  - {action: wait, seconds: 1}
+"""
+
+
+def test_an_unsound_procedure_is_told_with_excerpts_before_anything_runs(
+    run: Run, put: Put
+) -> None:
+    put("unsound.yaml", UNSOUND)
+    put("other.yaml", DOUBTFUL.replace("doubtful", "other").replace("wait", "wiat"))
+    done = run("run", "unsound.yaml")
+    assert (done.code, done.out) == (1, "")
+    assert "started" not in done.err
+    assert done.err.splitlines()[:5] == [
+        "unsound.yaml:5:26: ST754 there is no tool 'ehco'",
+        "  |",
+        "5 |   - {action: tool, tool: ehco}",
+        "  |                          ^^^^",
+        "help: did you mean 'echo'?",
+    ]
+    assert "unsound.yaml:7:31: ST760 there is no variable 'nothing'" in done.err
+    assert "other.yaml:5:14: ST753 there is no action 'wiat'" in done.err
+
+
+def test_warnings_are_told_and_do_not_stop_a_run(run: Run, put: Put) -> None:
+    put("doubtful.yaml", DOUBTFUL)
+    done = run("run", "doubtful.yaml")
+    assert (done.code, done.out) == (0, "1\n")
+    assert "doubtful.yaml:5:5: ST758 this step is never reached" in done.err
+    assert run("-q", "run", "doubtful.yaml").err == ""
+
+
+def test_an_unreadable_file_is_a_finding(run: Run, put: Put) -> None:
+    put("broken.yaml", "name: [")
+    done = run("run", "broken.yaml")
+    assert (done.code, done.out) == (1, "")
+    assert "broken.yaml:1:8: ST750 " in done.err
+
+
+def test_a_step_that_fails_is_named_with_its_place(run: Run, put: Put, write: Write) -> None:
+    write("rest", code=FAILING)
+    put("two_steps.yaml", TWO_STEPS)
+    done = run("run", "two_steps.yaml")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines()[-1] == ("Error: two_steps.yaml:5:5: steps.1: ValueError: first")
+
+
+def test_a_failure_in_another_procedure_is_named_where_it_is(run: Run, put: Put) -> None:
+    put(
+        "outer.yaml", "name: outer\ndescription: d\nsteps:\n- {action: procedure, procedure: inner}"
+    )
+    put("inner.yaml", 'name: inner\ndescription: d\nsteps:\n- {action: fail, message: "no"}')
+    done = run("run", "outer.yaml")
+    assert done.err.splitlines()[-1] == "Error: inner.yaml:4:3: steps.0/inner:steps.0: no"
+    assert done.err.count(": no") == 2, "the steps around it do not say it again"
+
+
+def test_a_step_that_is_tried_again_says_when(run: Run, put: Put, write: Write) -> None:
+    write("rest", code=FAILING)
+    policy = "on_error: {retry: 1, delay: 0.01, then: continue}"
+    put("two_steps.yaml", TWO_STEPS.replace("save_as: rested", f"save_as: rested, {policy}"))
+    done = run("run", "two_steps.yaml")
+    assert done.out == '["first", null]\n'
+    assert "ValueError: first; attempt 2 in 0.01 s" in done.err
+    assert re.search(r"failed, goes on  tool rest  \[steps\.1\]  in \S+ s: ValueError", done.err)
+
+
+PLAN = """\
+name: planned
+description: Does this and that.
+inputs:
+  type: object
+  properties: {a: {type: [string, "null"]}, b: true, c: {type: integer}, d: {default: [1]}}
+  required: [c]
+steps:
+  - action: if
+    condition: "true"
+    then: [{action: wait, seconds: 60}]
+    else: [{action: set, values: {c: 1}}]
+  - action: parallel
+    name: Two at a time
+    timeout: 5
+    branches:
+      left: [{action: tool, tool: rest, arguments: {text: a}, on_error: {retry: 1, then: continue}}]
+      right: [{action: return, value: 1, when: inputs.b}]
+  - {action: procedure, procedure: doubtful, save_as: done}
+  - {action: for_each, items: [1, 2], steps: [{action: wait, seconds: "{{ item }}"}]}
+output: {a: "{{ inputs.a }}"}
+"""
+
+
+def test_a_dry_run_prints_the_plan_and_runs_nothing(run: Run, put: Put) -> None:
+    put("planned.yaml", PLAN.replace("return, value: 1", "fail, message: no"))
+    put("doubtful.yaml", DOUBTFUL)
+    done = run("-q", "run", "planned.yaml", "--dry-run", "--journal", "runs.db")
+    assert (
+        done.out
+        == """\
+planned: Does this and that.
+inputs: a (string or null, optional), b (any, optional), c (integer), d (any, default [1])
+├ if true
+│ ├ then:
+│ │ └ wait 60 s
+│ └ else:
+│   └ set c
+├ Two at a time  (at the same time; at most 5 s)
+│ ├ left:
+│ │ └ tool rest  (1 more attempt; goes on after a failure)
+│ └ right:
+│   └ fail: no  (when inputs.b)
+├ procedure doubtful → done
+└ for each item in [1, 2]
+  └ wait item s
+output: {"a": "{{ inputs.a }}"}
+
+doubtful: Has a step that is never reached.
+├ return 1
+└ wait 1 s
+"""
+    )
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_dry_run_finds_what_is_unsound(run: Run, put: Put) -> None:
+    put("planned.yaml", PLAN)
+    put("doubtful.yaml", DOUBTFUL)
+    done = run("run", "planned.yaml", "--dry-run")
+    assert (done.code, done.out) == (1, "")
+    assert "ST757" in done.err
+
+
+def test_only_the_tools_that_are_called_are_imported(run: Run, put: Put, write: Write) -> None:
+    write("loud", code="print('imported')\n\n\ndef loud(text: str): ...\n")
+    put("greetings.yaml", GREETINGS)
+    assert "imported" not in run("run", "greetings.yaml", "--input", "names=[]").err
+    handled = "name: h\ndescription: d\nsteps: [{action: shout}]\n"
+    write("echo", code="def echo(text: str): ...\nSTEP_HANDLERS = {'shout': lambda s, c: 1}\n")
+    put("handled.yaml", handled)
+    done = run("run", "handled.yaml")
+    assert done.code == 0
+    assert "imported" in done.err
+
+
+def test_a_procedure_without_tools_needs_no_tools_directory(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "doubtful.yaml").write_text(DOUBTFUL)
+    assert run("-q", "run", "doubtful.yaml").out == "1\n"
+
+
+def test_a_tool_that_reports_is_heard(run: Run, put: Put, write: Write) -> None:
+    code = (
+        "from sovl_tools import ToolContext\n\n\n"
+        "def rest(text: str, context: ToolContext):\n"
+        "    context.report_progress(1, 2, 'half')\n    context.log('warning', '\\x1b[31m')\n"
+    )
+    write("rest", code=code)
+    put("two_steps.yaml", TWO_STEPS)
+    err = run("run", "two_steps.yaml").err
+    assert "rest: 1 of 2 (50%): half\nrest: warning: \\x1b[31m\n" in err
+
+
+def test_a_run_that_takes_too_long_ends_and_can_go_on(run: Run, put: Put, write: Write) -> None:
+    write("rest", manifest_of("rest", annotations={"idempotent": True}), WAITING)
+    put("two_steps.yaml", TWO_STEPS)
+    done = run("run", "two_steps.yaml", "--timeout", "0.5", "--journal", "runs.db")
+    assert (done.code, done.out) == (1, "")
+    *_, words, way_on = done.err.splitlines()
+    assert words == "Error: the run took longer than 0.5 s"
+    assert way_on == f"to go on: sovl-tools run --journal runs.db --resume {run_id(done.err)}"
+    without = run("run", "two_steps.yaml", "--timeout", "0.5").err
+    assert without.splitlines()[-1] == words
+
+
+def test_a_run_that_failed_goes_on_where_it_stopped(
+    run: Run, put: Put, write: Write, tmp_path: Path
+) -> None:
+    write("rest", code=FAILING)
+    put("two_steps.yaml", TWO_STEPS)
+    failed = run("run", "two_steps.yaml", "--journal", "runs.db")
+    resume = ["run", "--journal", "runs.db", "--resume", run_id(failed.err)]
+    write("rest")
+    done = run(*resume)
+    assert (done.code, done.out) == (0, '["first", "first"]\n')
+    assert "done before      tool echo  [steps.0]\n" in done.err
+    again = run(*resume)
+    assert again.code == 2
+    assert again.err.endswith("has succeeded\n")
+    assert run(*resume[:-1], "nothing").code == 2
+
+
+def test_a_procedure_that_has_changed_or_moved_needs_a_word(
+    run: Run, put: Put, write: Write, tmp_path: Path
+) -> None:
+    write("rest", code=FAILING)
+    path = put("two_steps.yaml", TWO_STEPS)
+    failed = run("run", "two_steps.yaml", "--journal", "runs.db")
+    write("rest")
+    resume = ["run", "--journal", "runs.db", "--resume", run_id(failed.err)]
+    path.write_text(f"# changed\n{TWO_STEPS}")
+    refused = run(*resume)
+    assert refused.code == 2
+    assert "has changed since run" in refused.err
+    assert "--force" in refused.err
+    path.rename(tmp_path / "moved.yaml")
+    assert "two_steps.yaml: No such file" in run(*resume).err
+    done = run(*resume, "moved.yaml", "--force")
+    assert (done.code, done.out) == (0, '["first", "first"]\n')
+
+
+def test_a_step_that_was_under_way_is_repeated_only_if_told_to(
+    run: Run, put: Put, write: Write
+) -> None:
+    write("rest", manifest_of("rest"), WAITING)
+    put("two_steps.yaml", TWO_STEPS)
+    ended = run("run", "two_steps.yaml", "--timeout", "0.5", "--journal", "runs.db")
+    resume = ["run", "--journal", "runs.db", "--resume", run_id(ended.err)]
+    write("rest")
+    refused = run(*resume)
+    assert refused.code == 1
+    assert "was under way" in refused.err
+    assert run(*resume, "--repeat-unfinished").out == '["first", "first"]\n'
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_interrupted_ends_its_entry_and_says_how_to_go_on(
+    number: signal.Signals, run: Run, put: Put, write: Write, tmp_path: Path
+) -> None:
+    write("rest", manifest_of("rest", annotations={"idempotent": True}), WAITING)
+    put("two_steps.yaml", TWO_STEPS)
+    command = [sys.executable, "-P", "-m", "sovl_tools", "run", "two_steps.yaml"]
+    process = subprocess.Popen(
+        [*command, "--journal", "runs.db"],
+        cwd=tmp_path,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stderr is not None
+        head = ""
+        while "resting" not in head:
+            head += process.stderr.readline()
+        os.kill(process.pid, number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (1, "")
+    *_, words, way_on = err.splitlines()
+    assert words == "Error: the run was interrupted"
+    assert way_on == f"to go on: sovl-tools run --journal runs.db --resume {run_id(head)}"
+    listed = run("runs", "runs.db", "--format", "json")
+    assert [each["state"] for each in json.loads(listed.out)] == ["cancelled"]
+
+
+TREE = """\
+name: tree
+description: Does several things.
+steps:
+  - {action: tool, tool: echo, arguments: {text: a}, when: "false"}
+  - action: parallel
+    branches:
+      left: [{action: tool, tool: echo, arguments: {text: "printed"}}]
+      right: [{action: tool, tool: rest, arguments: {text: no}, on_error: continue}]
+"""
+
+
+def test_a_terminal_shows_a_tree_with_states_and_times(
+    put: Put, write: Write, tmp_path: Path
+) -> None:
+    write("echo", code="def echo(text: str):\n    print(text)\n    print('end', end='')\n")
+    write("rest", code=FAILING)
+    put("tree.yaml", TREE)
+    with session(tmp_path, "run", "tree.yaml") as terminal:
+        assert terminal.await_end() == 0
+        shown = re.sub(r"\d\.\d\d s", "0.00 s", terminal.shown)
+    assert shown.splitlines()[-5:] == [
+        "- tool echo  skipped",
+        "✓ parallel  0.00 s",
+        "  ✓ left: tool echo  0.00 s",
+        "  ! right: tool rest  0.00 s  ValueError: no",
+        "null",
+    ]
+    assert "end\n" in shown, "what ends without a newline is printed too"
+    assert "printed\n" in terminal.shown
+
+
+def test_ctrl_c_on_a_terminal_leaves_the_tree_and_says_how_to_go_on(
+    put: Put, write: Write, tmp_path: Path
+) -> None:
+    write("rest", manifest_of("rest", annotations={"idempotent": True}), WAITING)
+    put("two_steps.yaml", TWO_STEPS)
+    with session(tmp_path, "run", "two_steps.yaml", "--journal", "runs.db") as terminal:
+        terminal.await_text("resting")
+        terminal.await_text("▸ tool rest")
+        terminal.type(CTRL_C, end="")
+        assert terminal.await_end() == 1
+    assert "the run was interrupted" in terminal.shown
+    assert "to go on: sovl-tools run --journal runs.db --resume" in terminal.shown

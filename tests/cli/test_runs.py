@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.procedures import FAILING, GREETINGS, TWO_STEPS, Put
+from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
+from tests.conftest import Run, Write
+
+
+@pytest.fixture
+def two(run: Run, put: Put, write: Write) -> list[str]:
+    """Make a journal with two runs; return their IDs, the latest first."""
+    write("rest", code=FAILING)
+    put("greetings.yaml", GREETINGS)
+    put("two_steps.yaml", TWO_STEPS)
+    run("run", "greetings.yaml", "--input", 'names=["Ada"]', "--journal", "runs.db")
+    run("run", "two_steps.yaml", "--journal", "runs.db")
+    listed = json.loads(run("runs", "runs.db", "--format", "json").out)
+    return [each["id"] for each in listed]
+
+
+def timeless(text: str) -> str:
+    text = re.sub(r"\d+\.\d\d s", "0.00 s", text)
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "2026-11-22 10:15:30", text)
+
+
+def test_runs_are_listed_the_latest_first(run: Run, two: list[str]) -> None:
+    done = run("runs", "runs.db")
+    assert timeless(done.out).splitlines() == [
+        "RUN                   PROCEDURE  STATE      STARTED              TOOK",
+        f"{two[0]}  two_steps  failed     2026-11-22 10:15:30  0.00 s",
+        f"{two[1]}  greetings  succeeded  2026-11-22 10:15:30  0.00 s",
+    ]
+    assert len(run("runs", "runs.db", "--limit", "1").out.splitlines()) == 2
+
+
+def test_runs_as_json_tell_everything_but_the_text(run: Run, two: list[str]) -> None:
+    first, second = json.loads(run("runs", "runs.db", "--format", "json").out)
+    assert (first["state"], first["error"]) == ("failed", "steps.1: ValueError: first")
+    assert (second["state"], second["result"]) == ("succeeded", ["Ada!"])
+    assert second["inputs"] == {"names": ["Ada"], "mark": "!"}
+    assert "text" not in first
+
+
+def test_a_run_is_shown_with_its_steps(run: Run, two: list[str]) -> None:
+    assert (
+        timeless(run("runs", "runs.db", two[0]).out)
+        == f"""\
+run {two[0]} of two_steps: failed
+file: two_steps.yaml
+inputs: {{}}
+started: 2026-11-22 10:15:30
+took: 0.00 s
+error: steps.1: ValueError: first
+steps:
+  succeeded  steps.0  tool echo  0.00 s
+             "first"
+  failed     steps.1  tool rest  0.00 s
+             ValueError: first
+"""
+    )
+
+
+def test_a_run_that_went_on_says_so(run: Run, two: list[str], write: Write) -> None:
+    write("rest")
+    run("run", "--journal", "runs.db", "--resume", two[0])
+    lines = timeless(run("runs", "runs.db", two[0]).out).splitlines()
+    assert lines[0] == f"run {two[0]} of two_steps: succeeded"
+    assert "started: 2026-11-22 10:15:30, resumed 1 time" in lines
+    assert 'result: ["first", "first"]' in lines
+    assert "  succeeded  steps.1  tool rest  0.00 s, attempt 2" in lines
+
+
+def test_a_run_is_exported_with_its_text_and_steps(run: Run, two: list[str]) -> None:
+    document = json.loads(run("runs", "runs.db", two[0], "--export").out)
+    assert document["text"] == TWO_STEPS
+    assert [step["key"] for step in document["steps"]] == ["steps.0", "steps.1"]
+    assert json.loads(run("runs", "runs.db", two[0], "--format", "json").out) == document
+
+
+def test_a_run_of_a_procedure_without_steps_of_note_is_shown(run: Run, put: Put) -> None:
+    put("a.yaml", "name: a\ndescription: d\nsteps:\n- {action: set, values: {b: 1}}\n")
+    run("run", "a.yaml", "--journal", "runs.db")
+    (each,) = json.loads(run("runs", "runs.db", "--format", "json").out)
+    assert run("runs", "runs.db", each["id"]).out.splitlines()[-1] == "no steps"
+
+
+def test_a_journal_without_runs_says_so(run: Run, put: Put, tmp_path: Path) -> None:
+    put("a.yaml", "name: a\ndescription: d\nsteps:\n- {action: nothing}\n")
+    run("run", "a.yaml", "--journal", "runs.db")
+    assert run("runs", "runs.db").out == "no runs\n"
+    assert run("runs", "runs.db", "--format", "json").out == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.db"], "there is no such file"),
+        (["runs.db", "nothing"], "there is no run 'nothing'"),
+        (["runs.db", "--export"], "--export needs the ID of a run"),
+        (["runs.db", "--limit", "0"], "--limit"),
+        (["greetings.yaml"], "it is no journal of runs"),
+    ],
+)
+def test_misuse_ends_with_two_and_one_clear_message(
+    arguments: list[str], words: str, run: Run, two: list[str], tmp_path: Path
+) -> None:
+    done = run("runs", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "nowhere.db").exists()

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.procedures import GREETINGS, TWO_STEPS, Put
+from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
+from tests.conftest import Run, Write, manifest_of
+
+WRONG = GREETINGS.replace("tool: echo", "tool: ehco").replace("name }}", "nam }}")
+
+
+def test_a_procedure_is_checked_with_the_configured_tools(run: Run, put: Put) -> None:
+    put("greetings.yaml", WRONG)
+    done = run("validate", "greetings.yaml")
+    assert done.code == 1
+    assert "greetings.yaml:14:30: ST754 there is no tool 'ehco'" in done.out
+    assert "help: did you mean 'echo'?" in done.out
+    assert "ST760 there is no variable 'nam'" in done.out
+    summary = done.out.splitlines()[-1]
+    assert summary.startswith("1 procedure and 2 tools checked in ")
+    assert summary.endswith(" s: 2 loaded; 2 errors")
+
+
+def test_a_directory_called_procedures_stands_for_its_files(run: Run, put: Put) -> None:
+    put("procedures/greetings.yaml", GREETINGS)
+    put("procedures/odd.json", "{")
+    put("procedures/_draft.yaml", WRONG)
+    put("procedures/notes.txt", "nothing")
+    done = run("validate", "tools", "procedures", "--format", "json")
+    document = json.loads(done.out)
+    assert document["summary"]["procedures"] == 2
+    assert document["summary"]["folders"] == 2
+    (found,) = document["diagnostics"]
+    assert (found["code"], found["path"]) == ("ST750", "procedures/odd.json")
+    assert found["tool"] == "odd"
+    assert run("validate", "procedures/odd.json").code == 1
+
+
+def test_a_json_file_with_steps_is_a_procedure_wherever_it_is(run: Run, put: Put) -> None:
+    step = {"action": "tool", "tool": "echo", "arguments": {"text": 5}}
+    put("a.json", json.dumps({"name": "a", "description": "d", "steps": [step]}))
+    done = run("validate", "a.json", "--format", "concise")
+    line, summary = done.out.splitlines()
+    assert line.startswith("a.json:1:")
+    assert "ST766 text: must be a string" in line
+    assert summary.startswith("1 procedure and 2 tools")
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "{"])
+def test_another_json_file_belongs_to_a_tool(content: str, run: Run, put: Put) -> None:
+    put("tools/echo/data.json", content)
+    assert run("validate", "tools/echo/data.json").out.startswith("1 tool checked")
+
+
+def test_the_tools_that_are_named_beside_a_procedure_are_those_it_has(run: Run, put: Put) -> None:
+    put("two_steps.yaml", TWO_STEPS)
+    assert run("validate", "tools", "two_steps.yaml").code == 0
+    done = run("validate", "tools/echo", "two_steps.yaml", "--format", "concise")
+    assert done.out.splitlines()[0] == "two_steps.yaml:5:26: ST754 there is no tool 'rest'"
+
+
+def test_a_tool_that_did_not_load_is_named_with_the_reason(
+    run: Run, put: Put, write: Write
+) -> None:
+    write("rest", code="raise ValueError('no')\n")
+    put("two_steps.yaml", TWO_STEPS)
+    out = run("validate", "two_steps.yaml", "--format", "concise").out
+    assert "two_steps.yaml:5:26: ST754 tool 'rest' is not available: " in out
+    assert "tools/rest/rest.py:1:1: ST501" in out
+
+
+def test_without_imports_only_what_needs_no_tool_is_checked(run: Run, put: Put) -> None:
+    put("greetings.yaml", WRONG)
+    done = run("validate", "--no-import", "greetings.yaml", "--format", "concise")
+    assert "ST760" in done.out
+    assert "ST754" not in done.out
+
+
+def test_actions_that_tools_bring_and_procedures_beside_are_known(
+    run: Run, put: Put, write: Write
+) -> None:
+    write("echo", code="def echo(text: str): ...\nSTEP_HANDLERS = {'shout': lambda s, c: 1}\n")
+    put(
+        "a.yaml",
+        "name: a\ndescription: d\nsteps: [{action: shout}, {action: procedure, procedure: b}]",
+    )
+    put("b.yml", "name: b\ndescription: d\nsteps: [{action: shuot}]")
+    assert run("validate", "a.yaml").code == 0
+    out = run("validate", "a.yaml", "b.yml", "b.yml", "--format", "concise").out
+    assert out.splitlines()[0] == "b.yml:3:18: ST753 there is no action 'shuot'"
+    assert "2 procedures" in out
+
+
+def test_a_procedure_without_tools_needs_no_tools_directory(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("name: a\ndescription: d\nsteps: [{action: wait, seconds: 1}]")
+    done = run("validate", "a.yaml")
+    assert done.code == 0
+    assert done.out.startswith("1 procedure and 0 tools checked")
+
+
+def test_tools_in_code_are_known(run: Run, put: Put, tmp_path: Path) -> None:
+    put("pyproject.toml", '[tool.sovl-tools]\nplugins = ["plugins"]\n')
+    put(
+        "plugins/more.py",
+        "from sovl_tools import tool\n\n\n@tool(description='Say it.')\n"
+        "def whisper(text: str) -> str:\n    '''Say it.'''\n    return text\n",
+    )
+    put("greetings.yaml", GREETINGS.replace("tool: echo", "tool: whisper"))
+    assert run("validate", "greetings.yaml").code == 0, run("validate", "greetings.yaml").out
+    done = run("-q", "run", "greetings.yaml", "--input", 'names=["a"]')
+    assert done.out == '["a!"]\n'
+
+
+def test_codes_of_procedures_can_be_selected_and_explained(run: Run, put: Put) -> None:
+    put("greetings.yaml", WRONG)
+    done = run("validate", "greetings.yaml", "--ignore", "ST754,ST760")
+    assert done.code == 0
+    assert run("explain", "ST760").out.startswith("ST760 (error): A template uses a variable")
+
+
+def test_a_file_that_can_not_be_opened_is_misuse(run: Run, put: Put, tmp_path: Path) -> None:
+    put("procedures/a.yaml", "").unlink()
+    (tmp_path / "procedures" / "a.yaml").mkdir()
+    done = run("validate", "procedures")
+    assert (done.code, done.out) == (2, "")
+    assert "Is a directory" in done.err
+
+
+def test_the_schema_of_procedures_is_printed(run: Run) -> None:
+    assert json.loads(run("schema", "procedure").out)["title"] == "Procedure"
+
+
+def test_a_manifest_is_no_procedure(run: Run, write: Write) -> None:
+    write("echo", manifest_of("echo"))
+    assert run("validate", "tools/echo/echo.json").out.startswith("1 tool checked")
