@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from sovl_tools.formats.certainty import certainly_fits
 from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect
 from sovl_tools.formats.easing import ANTHROPIC
 from sovl_tools.formats.measuring import size_of
@@ -52,6 +53,10 @@ def _whole(found: Narrowed, _: dict[str, JSON]) -> Schema:
     return Schema(found.schema, found.losses, is_strict=True, cost=cost)
 
 
+_OF_ROOT = 2
+"""So long at the most is the place of what is said of all arguments, whose properties it adds."""
+
+
 def _cost(optional: int, unions: int) -> tuple[tuple[str, int], ...]:
     return ("strict tools", 1), ("optional parameters", optional), ("unions", unions)
 
@@ -73,7 +78,7 @@ def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     if tool.name in asked.defer_loading:
         definition["defer_loading"] = True
     inputs = _inputs(tool) if tool.examples else []
-    reason = _why_no_examples(found, definition) if inputs else None
+    reason = _why_no_examples(found, definition, inputs) if inputs else None
     if reason is not None:
         losses = (*losses, Loss("dropped", ("examples",), f"examples are left out: {reason}"))
     elif inputs:
@@ -85,12 +90,15 @@ def _inputs(tool: ToolDefinition) -> list[JSON]:
     return [each["input"] for each in tool.examples if isinstance(each.get("input"), dict)]
 
 
-def _why_no_examples(schema: Schema, definition: dict[str, JSON]) -> str | None:
+def _why_no_examples(schema: Schema, definition: dict[str, JSON], inputs: list[JSON]) -> str | None:
     """Return why examples would be refused: each has to fit the schema that is sent."""
     if "defer_loading" in definition:
         return "a tool that is deferred can't have any"
-    is_closed = schema.is_strict and any(each.kind == "rewritten" for each in schema.losses)
-    return "they may not fit the strict schema" if is_closed else None
+    if schema.is_strict and any(each.kind == "rewritten" for each in schema.losses):
+        return "they may not fit the strict schema"
+    root, is_whole = schema.parameters, all(len(each.path) > _OF_ROOT for each in schema.losses)
+    is_sure = is_whole or all(certainly_fits(each, root, root) for each in inputs)
+    return None if is_sure else "they may not fit the schema that is sent"
 
 
 def settled(shapes: Sequence[Shape], asked: Asked) -> list[Shape]:

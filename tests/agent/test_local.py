@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -413,9 +414,7 @@ def test_a_tool_that_has_gone_is_missed(write: Write, tmp_path: Path) -> None:
     folder = write("echo")
     agent = Agent(tools=str(tmp_path / "tools"), provider="local")
     assert said(agent, "echo") == "echo: Say something.\ntext (a text): What to say."
-    (folder / "echo.json").unlink()
-    (folder / "echo.py").unlink()
-    folder.rmdir()
+    shutil.rmtree(folder)
     agent.tools.reload()
     assert said(agent, "hi").startswith("echo can't be called any more: ")
 

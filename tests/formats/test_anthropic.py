@@ -86,6 +86,18 @@ def test_examples_that_would_be_refused_are_left_out(asked: Asked, reason: str) 
     assert shape.losses[-1] == Loss("dropped", ("examples",), f"examples are left out: {reason}")
 
 
+def test_examples_stay_if_they_certainly_fit_what_alternatives_became() -> None:
+    alternatives = [{"required": ["city"]}, {"properties": {"city": TEXT}}]
+    parameters = {"type": "object", "properties": {}, "oneOf": alternatives}
+    for city, is_shown in (("Oslo", True), (0, False)):
+        shape = anthropic.shaped(tool(parameters, examples=[{"input": {"city": city}}]), Asked())
+        assert ("input_examples" in shape.definition) == is_shown
+        reasons = [each.message for each in shape.losses if each.path == ("examples",)]
+        assert [each.endswith("the schema that is sent") for each in reasons] == [True] * (
+            not is_shown
+        )
+
+
 def optional(name: str, count: int) -> Any:
     return tool(arguments(**{f"p{number}": TEXT for number in range(count)}), name)
 
