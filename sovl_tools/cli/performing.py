@@ -19,7 +19,7 @@ from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.events import Event, RunStarted
 from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.journal_errors import RunNotFoundError, RunOverError
-from sovl_tools.procedures.journaling import ChangedProcedureError
+from sovl_tools.procedures.journaling import ChangedProcedureError, UnfinishedError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.sources import Written
@@ -33,11 +33,13 @@ class Job(NamedTuple):
         manager: with the tools that it needs.
         procedure: the procedure.
         procedures: it and those that it runs, as they are written.
+        again: the arguments that whoever goes on with the run has to give as well.
     """
 
     manager: ProcedureManager
     procedure: Procedure
     procedures: tuple[Written, ...]
+    again: tuple[str, ...] = ()
 
 
 class Resumption(NamedTuple):
@@ -88,8 +90,8 @@ def performed(
     except (ChangedProcedureError, RunNotFoundError, RunOverError) as error:
         raise Misuse(f"{error}{_ADVICE.get(type(error), '')}") from error
     except (StepError, TimeoutError, KeyboardInterrupt) as error:
-        words = _failure(error, job, timeout)
-        raise click.ClickException(words + _way_on(kept, run_ids)) from error
+        words = f"{_failure(error, job, timeout)}{_ADVICE.get(type(error), '')}"
+        raise click.ClickException(words + _way_on(kept, run_ids, job.again)) from error
 
 
 def _begun(
@@ -127,15 +129,16 @@ def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
     return f"the run took longer than {timeout:g} s" if is_late else "the run was interrupted"
 
 
-def _way_on(kept: Resumption | Journal | None, run_ids: Sequence[str]) -> str:
+def _way_on(kept: Resumption | Journal | None, run_ids: Sequence[str], again: Sequence[str]) -> str:
     """Return a line that says how a run can go on; "" if it can't."""
     if kept is None or not run_ids:
         return ""
     journal = kept.journal if isinstance(kept, Resumption) else kept
-    command = ["sovl-tools", "run", "--journal", near(journal.path), "--resume", *run_ids]
+    command = ["sovl-tools", "run", "--journal", near(journal.path), "--resume", *run_ids, *again]
     return f"\nto go on: {shlex.join(command)}"
 
 
-_ADVICE: Mapping[type[Exception], str] = {
-    ChangedProcedureError: "; go on all the same with --force"
+_ADVICE: Mapping[type[BaseException], str] = {
+    ChangedProcedureError: "; go on all the same with --force",
+    UnfinishedError: "; take it again with --repeat-unfinished",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import click
@@ -94,13 +94,30 @@ def run(
         resumption = _resumption(journal, run_id, force=force, repeat_unfinished=repeat_unfinished)
         source = _source(file, resumption)
         job = _job(source, tools, entry_points=entry_points, is_quiet=is_quiet)
+        moved = file if resumption is not None else None
+        again = tuple(_again(moved, tools, entry_points=entry_points, force=force))
         if dry_run:
             write("\n\n".join(plan(each.procedure) for each in job.procedures if each.procedure))
             return
         inputs = _inputs(job.procedure, pairs, text) if is_new else {}
         with showing(is_quiet=is_quiet, is_verbose=is_verbose) as show:
-            result = performed(job, inputs, resumption or journal, timeout=timeout, show=show)
+            kept = resumption or journal
+            result = performed(job._replace(again=again), inputs, kept, timeout=timeout, show=show)
     write(json_text(result))
+
+
+def _again(
+    moved: str | None, tools: Sequence[str], *, entry_points: bool, force: bool
+) -> Iterator[str]:
+    """Yield what was said of a run that its journal does not know, as arguments."""
+    if moved is not None:
+        yield moved
+    for each in tools:
+        yield from ("--tools", each)
+    if not entry_points:
+        yield "--no-entry-points"
+    if force:
+        yield "--force"
 
 
 def _opened(path: str | None, *, create: bool) -> AbstractContextManager[Journal | None]:

@@ -93,11 +93,9 @@ class Tree:
 
     def _is_told(self, event: StepEnded) -> bool:
         """Tell whether a step in this one has failed for the same reason, and says so."""
-        return any(
-            line.message is not None and line.message == event.message
-            for key, line in self._lines.items()
-            if key != event.key and key.startswith(event.key)
-        )
+        if event.message is None:
+            return False
+        return any(line.message == event.message for line in self._walk(event.key))
 
     def lines(self, limit: int) -> list[Line | int]:
         """Return no more than so many lines in the order of the procedure.

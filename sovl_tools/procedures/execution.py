@@ -181,12 +181,16 @@ class Execution:
         raise _KnownError(known.error)
 
     async def _set(self, step: Step, scope: Scope, _: str) -> None:
+        inner = Scope(dict(scope.variables))
         for name, value in step.fields["values"].items():
-            scope.variables[name] = _filled(value, scope)
+            inner.variables[name] = _filled(value, inner)
+        scope.variables.update(inner.variables)
 
     async def _if(self, step: Step, scope: Scope, key: str) -> None:
         place = "then" if _is_true(step.fields["condition"], scope) else "else"
-        await self._steps(step.blocks.get((place,), ()), scope.inner(step, key))
+        inner = scope.inner(step, key, dict(scope.variables))
+        await self._steps(step.blocks.get((place,), ()), inner)
+        scope.variables.update(inner.variables)
 
     async def _for_each(self, step: Step, scope: Scope, key: str) -> JSON:
         items = _filled(step.fields["items"], scope)

@@ -60,11 +60,11 @@ def _separated(values: Iterable[Any], separator: str) -> Iterator[str]:
         yield as_text(value)
 
 
-def _counted(function: Callable[..., str]) -> Callable[..., str]:
+def _counted(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the filter, which makes as much as an argument says, with that checked."""
 
     @wraps(function)
-    def checked(value: Any, *arguments: Any, **named: Any) -> str:
+    def checked(value: Any, *arguments: Any, **named: Any) -> Any:
         check_counts(*arguments, *named.values())
         return function(value, *arguments, **named)
 
@@ -79,10 +79,9 @@ def _format(pattern: str, *arguments: Any, **named: Any) -> str:
 
 TABLE: Mapping[str, Callable[..., Any]] = {
     **{name: each for name, each in FILTERS.items() if name not in _LEFT_OUT},
-    "center": _counted(FILTERS["center"]),
+    **{name: _counted(FILTERS[name]) for name in ("batch", "center", "indent", "round", "slice")},
     "format": _format,
     "from_json": from_json,
-    "indent": _counted(FILTERS["indent"]),
     "join": join,
     "string": as_text,
     "to_json": to_json,

@@ -36,6 +36,10 @@ class ChangedProcedureError(SovlToolsError):
         return f"procedure {self.name!r} has changed since run {self.run_id} began"
 
 
+class UnfinishedError(StepError):
+    """A step that was under way when its run was interrupted, and may do harm if it is repeated."""
+
+
 class Journaled:
     """Writes the steps of a run into a journal, and knows those that were there before.
 
@@ -67,7 +71,7 @@ def refuse_unfinished(steps: Iterable[StepRecord], registry: ToolLookup) -> None
     """Refuse to repeat what was under way and is not known to do no harm.
 
     Raises:
-        StepError: there is such a step.
+        UnfinishedError: there is such a step.
     """
     every = list(steps)
     over = tuple(each.key for each in every if each.action in _HARMLESS and each.state in _ENDED)
@@ -78,9 +82,9 @@ def refuse_unfinished(steps: Iterable[StepRecord], registry: ToolLookup) -> None
             and not _is_below(each, over)
         ):
             what = f"tool {each.tool!r}" if each.tool else f"action {each.action!r}"
-            raise StepError(
+            raise UnfinishedError(
                 f"{what} was under way when the run was interrupted, and nothing says that it may "
-                "be repeated; resume with repeat_unfinished if it may",
+                "be repeated",
                 key=each.key,
             )
 

@@ -161,7 +161,8 @@ class ProcedureManager:
             ChangedProcedureError: the procedure, or one that it runs, is another than it was.
             ProcedureError: it is unsound by now.
             InputError: the inputs do not fit a procedure that has changed.
-            StepError: a step failed, or was under way and may not be repeated.
+            UnfinishedError: a step was under way, and nothing says that it may be repeated.
+            StepError: a step failed.
             OSError: there is no file of the procedure any more.
         """
         record = journal.run(run_id)

@@ -103,14 +103,15 @@ def written(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Written:
 def files(directory: str | os.PathLike[str]) -> list[str]:
     """Return the paths of the files of procedures in a directory, by name.
 
-    Those whose names begin with ``.`` or ``_`` are left out.
+    Those whose names begin with ``.`` or ``_`` are left out, and so are directories in it.
 
     Raises:
         OSError: there is no such directory.
     """
     names = sorted(os.listdir(directory))
     chosen = (each for each in names if each.endswith(SUFFIXES) and each[0] not in "._")
-    return [os.path.join(directory, each) for each in chosen]
+    paths = (os.path.join(directory, each) for each in chosen)
+    return [each for each in paths if not os.path.isdir(each)]
 
 
 def file_beside(path: str, name: str) -> str | None:
@@ -122,7 +123,7 @@ def file_beside(path: str, name: str) -> str | None:
 def _checked(
     value: JSON, text: str, path: str, place: Callable[[Path], tuple[int, int]] | None
 ) -> Written:
-    case = DocumentCase(value, published("procedure").problems(value))
+    case = DocumentCase(value, published("procedure").problems(value), path)
     verdicts = ask(document.RULES, case)
     if case.problems:
         return Written(None, verdicts, path, place)

@@ -27,6 +27,7 @@ from sovl_tools.running.settling import called, called_async
 from sovl_tools.validation.wording import named
 
 _LOGGER = logging.getLogger("sovl_tools.tools")
+_YEAR = 31_536_000
 
 
 async def done(step: Step, fields: Mapping[str, JSON], scope: Scope, around: Surroundings) -> JSON:
@@ -55,6 +56,8 @@ async def _waited(step: Step, fields: Mapping[str, JSON], _: Scope, __: Surround
     seconds = fields["seconds"]
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
         raise StepError(f"seconds must be a number of at least 0, not {named(seconds)}")
+    if seconds > _YEAR:
+        raise StepError(f"seconds must be at most {_YEAR}, a year")
     await within(step.timeout, asyncio.sleep(seconds))
 
 

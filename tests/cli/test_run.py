@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -244,7 +245,7 @@ def test_only_the_tools_that_are_called_are_imported(run: Run, put: Put, write: 
     write("loud", code="print('imported')\n\n\ndef loud(text: str): ...\n")
     put("greetings.yaml", GREETINGS)
     assert "imported" not in run("run", "greetings.yaml", "--input", "names=[]").err
-    handled = "name: h\ndescription: d\nsteps: [{action: shout}]\n"
+    handled = "name: handled\ndescription: d\nsteps: [{action: shout}]\n"
     write("echo", code="def echo(text: str): ...\nSTEP_HANDLERS = {'shout': lambda s, c: 1}\n")
     put("handled.yaml", handled)
     done = run("run", "handled.yaml")
@@ -311,10 +312,27 @@ def test_a_procedure_that_has_changed_or_moved_needs_a_word(
     assert refused.code == 2
     assert "has changed since run" in refused.err
     assert "--force" in refused.err
-    path.rename(tmp_path / "moved.yaml")
+    (tmp_path / "moved").mkdir()
+    path.rename(tmp_path / "moved" / "two_steps.yaml")
     assert "two_steps.yaml: No such file" in run(*resume).err
-    done = run(*resume, "moved.yaml", "--force")
+    done = run(*resume, "moved/two_steps.yaml", "--force")
     assert (done.code, done.out) == (0, '["first", "first"]\n')
+
+
+def test_the_way_on_has_the_options_that_it_needs(
+    run: Run, put: Put, write: Write, tmp_path: Path
+) -> None:
+    write("rest", code=FAILING)
+    put("two_steps.yaml", TWO_STEPS)
+    (tmp_path / "tools").rename(tmp_path / "my tools")
+    tools = ["--tools", "my tools", "--no-entry-points"]
+    failed = run("run", "two_steps.yaml", *tools, "--journal", "runs.db")
+    way_on = shlex.split(failed.err.splitlines()[-1].removeprefix("to go on: sovl-tools "))
+    assert way_on[-3:] == tools
+    moved = [*way_on, "two_steps.yaml", "--force"]
+    again = run(*moved).err.splitlines()[-1].removeprefix("to go on: sovl-tools ")
+    assert sorted(shlex.split(again)) == sorted(moved)
+    assert "done before      tool echo" in run(*way_on).err
 
 
 def test_a_step_that_was_under_way_is_repeated_only_if_told_to(
@@ -328,6 +346,7 @@ def test_a_step_that_was_under_way_is_repeated_only_if_told_to(
     refused = run(*resume)
     assert refused.code == 1
     assert "was under way" in refused.err
+    assert refused.err.endswith("; take it again with --repeat-unfinished\n")
     assert run(*resume, "--repeat-unfinished").out == '["first", "first"]\n'
 
 

@@ -72,6 +72,15 @@ def test_a_reason_is_told_once_where_it_came_up() -> None:
     assert [line.message for line in tree.lines(9) if isinstance(line, Line)] == [None, "no"]
 
 
+def test_the_end_of_a_step_costs_the_same_however_many_there_are() -> None:
+    keys = [f"steps.0[{number}].steps.0" for number in range(20_000)]
+    tree = started(*keys)
+    before = time.perf_counter()
+    for key in keys:
+        tree.hear(ended(key, "continued", "no"), 1.0)
+    assert time.perf_counter() - before < 5
+
+
 def test_a_step_that_is_tried_again_says_why_until_it_has_ended() -> None:
     tree = started("steps.0")
     tree.hear(StepRetried("steps.0", "step", 0, 1, 0.5, "no"), 1.0)

@@ -123,10 +123,10 @@ def test_codes_of_procedures_can_be_selected_and_explained(run: Run, put: Put) -
 
 def test_a_file_that_can_not_be_opened_is_misuse(run: Run, put: Put, tmp_path: Path) -> None:
     put("procedures/a.yaml", "").unlink()
-    (tmp_path / "procedures" / "a.yaml").mkdir()
+    (tmp_path / "procedures" / "a.yaml").symlink_to("nowhere")
     done = run("validate", "procedures")
     assert (done.code, done.out) == (2, "")
-    assert "Is a directory" in done.err
+    assert "No such file" in done.err
 
 
 def test_the_schema_of_procedures_is_printed(run: Run) -> None:

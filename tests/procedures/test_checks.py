@@ -55,6 +55,8 @@ def test_a_missing_part_is_told() -> None:
     [
         ({"action": "if", "condition": "x", "then": []}, "at 'steps[0].then'"),
         ({**values(x=1), "timeout": 0}, "must be more than 0"),
+        ({**values(x=1), "timeout": 10**400}, "must be at most 31536000"),
+        ({"action": "wait", "seconds": 1e308}, "must be at most 31536000"),
         ({**values(x=1), "on_error": {"retry": 0}}, "at 'steps[0].on_error"),
         ({**values(x=1), "on_error": "ignore"}, "at 'steps[0].on_error"),
         ({**values(x=1), "save_as": "1x"}, "at 'steps[0].save_as'"),
@@ -140,9 +142,25 @@ def test_an_unfit_schema_of_the_inputs_hides_nothing_else() -> None:
 def test_an_unfit_schema_of_another_procedure_disturbs_nobody(tmp_path: Path) -> None:
     other = procedure(values(x=1), name="other", inputs={"type": "object", "required": 5})
     (tmp_path / "other.json").write_text(json.dumps(other))
-    step = {"action": "procedure", "procedure": "other", "inputs": {"a": 1}}
-    (tmp_path / "a.json").write_text(json.dumps(procedure(step)))
+    own = {"action": "procedure", "procedure": "other", "inputs": {"a": 1}}
+    (tmp_path / "a.json").write_text(json.dumps(procedure(own, name="a")))
     assert said(tmp_path / "a.json") == []
+
+
+@pytest.mark.parametrize("file", ["sample.yaml", "sample.yml", "sample.json", "dir/sample.json"])
+def test_a_procedure_is_called_as_its_file(tmp_path: Path, file: str) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(procedure(values(x=1))))
+    assert said(path) == []
+    other = path.rename(path.with_stem("simple"))
+    assert said(other) == ["ST768 the name is 'sample', the file's is 'simple'"]
+
+
+@pytest.mark.parametrize("name", [5, "a b"])
+def test_a_name_that_is_none_is_told_once(tmp_path: Path, name: Any) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(procedure(values(x=1), name=name)))
+    assert [each[:5] for each in said(tmp_path / "a.json")] == ["ST751"]
 
 
 PLACED = """\

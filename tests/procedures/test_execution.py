@@ -223,6 +223,13 @@ def test_wait_needs_a_number(seconds: Any) -> None:
     assert "seconds must be a number of at least 0, not the" in error.message
 
 
+@pytest.mark.parametrize("seconds", [31_536_001, 10**400])
+def test_wait_waits_no_longer_than_a_year(seconds: int) -> None:
+    step = {"action": "wait", "seconds": "{{ inputs.seconds }}"}
+    error = failing(procedure(step, inputs=inputs("seconds", seconds={})), seconds=seconds)
+    assert error.message == "seconds must be at most 31536000, a year"
+
+
 def test_a_failed_step_ends_the_run_and_says_where() -> None:
     step = {"action": "for_each", "items": [1, 2], "steps": [call("refuse", why="{{ item }}!")]}
     error = failing(procedure(step, call("echo")), refuse, echo)
@@ -235,10 +242,19 @@ def test_a_failed_step_may_be_gone_past() -> None:
     assert run(procedure(*steps, output="{{ y }}"), refuse) is True
 
 
-def test_a_block_that_fails_may_be_gone_past() -> None:
+def test_a_block_that_fails_may_be_gone_past_and_has_assigned_nothing() -> None:
     inner = [values(x=1), call("refuse"), values(x=2)]
     step = {"action": "if", "condition": "true", "then": inner, "on_error": "continue"}
-    assert run(procedure(step, output="{{ x | default(0) }}"), refuse) == 1
+    assert run(procedure(step, output="{{ x | default(0) }}"), refuse) == 0
+    step = {**values(x=1, y="{{ [][0] }}"), "on_error": "continue"}
+    assert run(procedure(step, output="{{ x | default(0) }}")) == 0
+
+
+def test_a_block_that_is_tried_again_begins_with_what_was_there_before() -> None:
+    inner = [values(x="{{ x + 1 }}"), call("flaky")]
+    policy = {"retry": 2, "delay": 0}
+    step = {"action": "if", "condition": "true", "then": inner, "on_error": policy}
+    assert run(procedure(values(x=0), step, output="{{ x }}"), Flaky(2, []).tool()) == 1
 
 
 def test_a_step_is_tried_again() -> None:

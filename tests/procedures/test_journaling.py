@@ -307,6 +307,25 @@ def test_a_failed_step_that_was_gone_past_is_not_repeated(journal: Journal) -> N
     assert "steps.0 continued: ValueError: attempt 1" in story(events)
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"action": "if", "condition": "true", "then": [values(x=1), call("refuse")]},
+        values(x=1, y="{{ [][0] }}"),
+    ],
+)
+def test_what_a_block_assigned_before_it_failed_is_the_same_in_a_run_that_goes_on(
+    block: dict[str, Any], journal: Journal
+) -> None:
+    policy = {"on_error": "continue"}
+    source = procedure(values(x=0), {**block, **policy}, call("flaky"), output="{{ x }}")
+    undisturbed = manager_of(Flaky(0, []).tool(), refuse).run_sync(source)
+    manager = manager_of(Flaky(1, []).tool(), refuse)
+    with pytest.raises(StepError, match="attempt 1"):
+        manager.run_sync(source, journal=journal)
+    assert resumed(manager, journal) == undisturbed == 0
+
+
 def test_attempts_that_failed_are_not_made_again(journal: Journal) -> None:
     flaky, calls = broken_later(2)
     policy = {"retry": 1, "delay": 0}

@@ -197,6 +197,7 @@ def test_a_directory_is_added(tmp_path: Path) -> None:
     for name in ("b.yaml", "a.yml", "_private.yaml", ".hidden.yaml", "notes.txt"):
         save(tmp_path / name)
     (tmp_path / "broken.yaml").write_text("name: [\n")
+    (tmp_path / "drafts.yaml").mkdir()
     manager = manager_of()
     (diagnostic,) = manager.add_directory(tmp_path)
     assert (diagnostic.code, diagnostic.path) == ("ST750", str(tmp_path / "broken.yaml"))
@@ -241,11 +242,11 @@ def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     for folder, value in (("one", 1), ("two", 2)):
         (tmp_path / folder).mkdir()
         save(tmp_path / folder / "inner.yaml", str(value))
-        (tmp_path / folder / "middle.json").write_text(
+        (tmp_path / folder / f"m{value}.json").write_text(
             json.dumps(procedure(other("inner", "x"), returning("{{ x }}"), name=f"m{value}"))
         )
     manager = manager_of()
-    for folder in ("one", "two"):
-        manager.add(tmp_path / folder / "middle.json")
+    manager.add(tmp_path / "one" / "m1.json")
+    manager.add(tmp_path / "two" / "m2.json")
     steps = other("m1", "a"), other("m2", "b"), returning("{{ [a, b] }}")
     assert manager.run_sync(procedure(*steps)) == [1, 2]

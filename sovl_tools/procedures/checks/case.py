@@ -15,10 +15,17 @@ Others: TypeAlias = Callable[[str], Procedure | None]
 
 
 class DocumentCase(NamedTuple):
-    """A document, and what the published schema refuses in it."""
+    """A document, and what the published schema refuses in it.
+
+    Attributes:
+        document: as it was read.
+        problems: what the schema refuses.
+        path: of the file; ``""`` for a dictionary.
+    """
 
     document: JSON
     problems: list[Problem]
+    path: str = ""
 
 
 class ProcedureCase(NamedTuple):

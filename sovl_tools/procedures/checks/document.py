@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
@@ -122,4 +123,19 @@ def _uncompilable(inputs: dict[str, JSON]) -> Iterator[Finding]:
         yield Finding(place, f"the schema can't be used: {error.reason}")
 
 
-RULES = (unfit_document, unknown_key, unfit_inputs_schema)
+@rule("ST768")
+def name_differs(case: DocumentCase) -> Iterator[Finding]:
+    """The name of a procedure is not that of its file.
+
+    Steps find other procedures by the names of their files, so one with two names would not be
+    found by what it calls itself. Make them equal.
+    """
+    name = case.document.get("name") if isinstance(case.document, dict) else None
+    stem = os.path.splitext(os.path.basename(case.path))[0]
+    is_unfit = any(each.path == ("name",) for each in case.problems)
+    if case.path and isinstance(name, str) and not is_unfit and name != stem:
+        message = f"the name is {name!r}, the file's is {stem!r}"
+        yield Finding(ManifestPlace(("name",)), message, "make them equal")
+
+
+RULES = (unfit_document, unknown_key, unfit_inputs_schema, name_differs)
