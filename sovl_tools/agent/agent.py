@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, closing
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.approval import Approve, approving
@@ -16,9 +16,16 @@ from sovl_tools.agent.events import Reply
 from sovl_tools.agent.forwarding import forwarding
 from sovl_tools.agent.messages import Policy, checked
 from sovl_tools.agent.providers import chosen
-from sovl_tools.agent.requests import in_async, in_sync
+from sovl_tools.agent.requests import Steps, in_async, in_sync
 from sovl_tools.agent.selection import Budget
-from sovl_tools.agent.settings import Told, Wanted, settle
+from sovl_tools.agent.settings import (
+    Told,
+    Wanted,
+    check_counts,
+    check_functions,
+    settle,
+    wanted_of,
+)
 from sovl_tools.agent.stream import AgentStream
 from sovl_tools.agent.toolbox import gathered
 from sovl_tools.agent.turn import Turn
@@ -102,14 +109,14 @@ class Agent:
             observers: told of each call of a tool; see ``Tooler``.
 
         Raises:
-            ValueError: there is no such provider, or a number is not more than 0.
+            ValueError: there is no such provider or directory, or a number is not more than 0.
             ImportError: the provider's SDK is not installed.
             AgentError: the client can't be made.
-            TypeError: there is something among the tools of which no tool can be made.
+            TypeError: there is something among the tools of which no tool can be made, the client
+                is of another provider, or another argument is none that could be used.
         """
-        for name, number in (("max_rounds", max_rounds), ("max_tools", max_tools)):
-            if number < 1:
-                raise ValueError(f"{name} must be at least 1, not {number!r}")
+        check_counts({"max_rounds": max_rounds, "max_tools": max_tools})
+        check_functions({"emit": emit, "approve": approve, "trim": trim})
         who = chosen(client, provider=provider, model=model, base_url=base_url)
         around = (*hooks, *(() if approve is None else (approving(approve),)))
         told = Told(
@@ -167,10 +174,11 @@ class Agent:
             RoundsError: the model went on calling tools beyond ``max_rounds``.
             ProviderError: the provider could not be asked, or said that something is wrong.
             ToolNotFoundError: there is no tool of one of the names.
+            TypeError: an argument is of another type.
             RuntimeError: a turn of this agent is under way.
         """
-        wanted = _wanted(tools, tool_choice, is_streaming=False)
-        async with aclosing(in_async(self._turn(content, wanted))) as events:
+        wanted = wanted_of(content, tools, tool_choice, is_streaming=False)
+        async with aclosing(in_async(_turn(self, content, wanted))) as events:
             return [event async for event in events][-1].reply  # type: ignore[union-attr]
 
     def chat_sync(
@@ -181,8 +189,8 @@ class Agent:
         tool_choice: str = "auto",
     ) -> Reply:
         """Say something and wait for the answer; see ``chat``."""
-        wanted = _wanted(tools, tool_choice, is_streaming=False)
-        with closing(in_sync(self._turn(content, wanted))) as events:
+        wanted = wanted_of(content, tools, tool_choice, is_streaming=False)
+        with closing(in_sync(_turn(self, content, wanted))) as events:
             return list(events)[-1].reply  # type: ignore[union-attr]
 
     def stream(
@@ -201,11 +209,8 @@ class Agent:
         Whoever stops early cancels the turn; what was said and done until then is kept. See
         ``chat`` for the arguments and for what is raised on the way.
         """
-        wanted = _wanted(tools, tool_choice, is_streaming=True)
-        return AgentStream(lambda: self._turn(content, wanted))
-
-    def _turn(self, content: JSON, wanted: Wanted) -> Any:
-        return Turn(self, self._settings, wanted).steps(content)
+        wanted = wanted_of(content, tools, tool_choice, is_streaming=True)
+        return AgentStream(lambda: _turn(self, content, wanted))
 
     def definitions(self) -> list[JSON]:
         """Return the definitions of tools that the model would be offered now."""
@@ -218,16 +223,8 @@ class Agent:
         Agents that would wait for themselves are refused, and so are more than five in a row.
         """
         return forwarding(
-            lambda: self._twin(name), self._settings.key, name=name, description=description
+            lambda: _twin(self, name), self._settings.key, name=name, description=description
         )
-
-    def _twin(self, name: str) -> Self:
-        """Return an agent with the same attributes that has said nothing and tells nobody."""
-        told = self._settings.told._replace(name=name, tools=self.tools)
-        twin = copy.copy(self)
-        twin.messages, twin.emit = [], None
-        twin._settings = settle(twin, told, self._settings.key)  # noqa: SLF001 - it is the same
-        return twin
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the conversation as JSON.
@@ -254,7 +251,15 @@ class Agent:
         return f"<{name} on {who.name}{model} with {len(self.tools)} tools>"
 
 
-def _wanted(tools: Sequence[str] | None, choice: str, *, is_streaming: bool) -> Wanted:
-    if isinstance(tools, str):
-        raise TypeError(f"tools must be a list of names, not {tools!r}")
-    return Wanted(None if tools is None else tuple(tools), choice, is_streaming)
+def _turn(agent: Agent, content: JSON, wanted: Wanted) -> Steps:
+    return Turn(agent, agent._settings, wanted).steps(content)  # noqa: SLF001 - it is the agent's
+
+
+def _twin(agent: Agent, name: str) -> Agent:
+    """Return an agent with the same attributes that has said nothing and tells nobody."""
+    settings = agent._settings  # noqa: SLF001 - it is the agent's
+    twin = copy.copy(agent)
+    twin.messages, twin.emit = [], None
+    told = settings.told._replace(name=name, tools=agent.tools)
+    twin._settings = settle(twin, told, settings.key)  # noqa: SLF001 - it is the same
+    return twin

@@ -144,11 +144,32 @@ class Adapter(Protocol):
 
 
 def plain(response: Any) -> dict[str, Any]:
-    """Return an object of an SDK as the JSON that the provider sent; a dictionary as it is."""
+    """Return an object of an SDK as the JSON that the provider sent; a dictionary as it is.
+
+    Raises:
+        TypeError: it is neither, as SDKs pass on what is not the JSON that they know.
+    """
     if isinstance(response, dict):
         return response
+    if not hasattr(response, "model_dump"):
+        raise TypeError(f"it must be a JSON object, not {response!r:.80}")
     made: dict[str, Any] = response.model_dump(mode="json", exclude_unset=True, warnings=False)
     return made
+
+
+def sound(answer: Answer) -> Answer:
+    """Return an answer whose texts are texts and whose numbers are numbers.
+
+    Raises:
+        TypeError: they are something else.
+    """
+    for text in (answer.text, *(part for call in answer.calls for part in call)):
+        if not isinstance(text, str):
+            raise TypeError(f"there must be a text in place of {text!r:.80}")
+    for number in answer.usage:
+        if not isinstance(number, int | float):
+            raise TypeError(f"there must be a number of tokens in place of {number!r:.80}")
+    return answer
 
 
 _OF_CLIENTS = frozenset({"extra_body", "extra_headers", "extra_query", "timeout"})

@@ -21,6 +21,7 @@ from sovl_tools.agent.answer import (
     with_options,
 )
 from sovl_tools.agent.blocks import Made, arguments_of, as_one_text, parts, sendable
+from sovl_tools.agent.errors import unanswered
 from sovl_tools.agent.messages import as_text, calls_of, fitted_name, items_of, whole
 from sovl_tools.model.document import JSON
 
@@ -133,9 +134,15 @@ def _picture(block: Made) -> Made:
 
 
 def answered(response: Any) -> Answer:
-    """Return an answer of Messages in our words."""
+    """Return an answer of Messages in our words.
+
+    Raises:
+        ProviderError: there is none in it.
+    """
     made = plain(response)
-    blocks = made["content"]
+    blocks = made.get("content")
+    if blocks is None:
+        raise unanswered(made)
     texts = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _calls(each)}
     return _answer(blocks, texts, made, made.get("usage") or {})
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal, TypeAlias
@@ -82,8 +84,27 @@ _KINDS: dict[int, ProviderErrorKind] = {
 _CLIENTS = ("openai", "anthropic", "httpx", "httpx2")
 
 
+@contextmanager
+def reading() -> Iterator[None]:
+    """Read what a provider answers, which is not always what its API promises.
+
+    Raises:
+        ProviderError: it can't be read.
+    """
+    try:
+        yield
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: BaseException) -> ProviderError:
+    return ProviderError(f"the answer can't be read: {type(error).__name__}: {error}")
+
+
 def provider_error(error: BaseException) -> ProviderError | None:
     """Return an exception of an SDK as ours; None if it comes from elsewhere."""
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return _unreadable(error)
     is_ours = any(kind.__module__.split(".")[0] in _CLIENTS for kind in type(error).__mro__)
     if not is_ours and not isinstance(error, ConnectionError):
         return None
@@ -97,15 +118,27 @@ def provider_error(error: BaseException) -> ProviderError | None:
 
 def reported(error: JSON) -> ProviderError:
     """Return an error that a provider told of instead of an answer or in the middle of one."""
-    words = error if isinstance(error, dict) else {}
+    words = error if isinstance(error, dict) else {"message": error}
     return ProviderError(_said(words) or "the provider failed", _told(words) or "overloaded")
+
+
+def unanswered(response: Mapping[str, JSON]) -> ProviderError:
+    """Return what a response says that has no answer in it."""
+    return reported(response.get("error") or {"message": "there is no answer in the response"})
 
 
 def _message(error: Any) -> str:
     said = _said(_inner(error))
     text = said or str(error) or type(error).__name__
-    cause = error.__cause__
-    return f"{text}: {cause}" if cause is not None and str(cause) and not said else text
+    more = "" if said else _detail(error) or str(error.__cause__ or "")
+    return f"{text.removesuffix('.')}: {more}" if more else text
+
+
+def _detail(error: Any) -> str:
+    """Return what servers say in other forms than OpenAI's, such as FastAPI's ``detail``."""
+    body = getattr(error, "body", None)
+    said = body.get("detail") or body.get("error") if isinstance(body, dict) else body
+    return said[:_MOST_DETAIL] if isinstance(said, str) and said not in str(error) else ""
 
 
 def _inner(error: Any) -> dict[str, JSON]:
@@ -134,6 +167,7 @@ def _kind(error: BaseException, status: int | None) -> ProviderErrorKind:
 
 
 _WRONG, _SERVER = 400, 500
+_MOST_DETAIL = 200
 _LOST = {"APIConnectionError", "ConnectionError", "TransportError"}
 _TYPES: dict[str, ProviderErrorKind] = {
     "overloaded_error": "overloaded",

@@ -74,6 +74,11 @@ def as_text(value: JSON) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def written(arguments: JSON) -> str:
+    """Return the arguments of a call as text, which some servers send as JSON, or not at all."""
+    return arguments if arguments and isinstance(arguments, str) else as_text(arguments or {})
+
+
 def text_of(content: JSON) -> str:
     """Return the text of a content."""
     if isinstance(content, str):

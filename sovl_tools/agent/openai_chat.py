@@ -30,8 +30,8 @@ from sovl_tools.agent.blocks import (
     parts,
     sendable,
 )
-from sovl_tools.agent.errors import reported
-from sovl_tools.agent.messages import as_text, calls_of, fitted_name, items_of, whole
+from sovl_tools.agent.errors import reported, unanswered
+from sovl_tools.agent.messages import calls_of, fitted_name, items_of, whole, written
 from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "openai"
@@ -111,7 +111,7 @@ def answered(response: Any) -> Answer:
     made = plain(response)
     choices = made.get("choices")
     if not choices:
-        raise reported(made.get("error") or {"message": "there is no answer in the response"})
+        raise unanswered(made)
     message, reason = choices[0]["message"], choices[0].get("finish_reason")
     return _answer(message, reason, made.get("usage") or {})
 
@@ -139,9 +139,7 @@ def _identified(called: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _call(called: dict[str, Any]) -> Call:
     function = called["function"]
-    arguments = function.get("arguments") or "{}"
-    text = arguments if isinstance(arguments, str) else as_text(arguments)
-    return Call(called["id"], function.get("name") or "", text)
+    return Call(called["id"], function.get("name") or "", written(function.get("arguments")))
 
 
 def _spoken(content: JSON) -> str:

@@ -22,8 +22,8 @@ from sovl_tools.agent.answer import (
     with_options,
 )
 from sovl_tools.agent.blocks import Made, data_url, parts, sendable
-from sovl_tools.agent.errors import reported
-from sovl_tools.agent.messages import calls_of, fitted_name, items_of, whole
+from sovl_tools.agent.errors import reported, unanswered
+from sovl_tools.agent.messages import calls_of, fitted_name, items_of, whole, written
 from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "openai-responses"
@@ -109,14 +109,16 @@ def answered(response: Any) -> Answer:
     """Return an answer of Responses in our words.
 
     Raises:
-        ProviderError: it failed.
+        ProviderError: it failed, or there is none.
     """
     made = plain(response)
     if made.get("status") == "failed":
         raise reported(made.get("error"))
-    items = made.get("output", [])
+    items = made.get("output")
+    if items is None:
+        raise unanswered(made)
     calls = tuple(
-        Call(each["call_id"], each["name"], each["arguments"] or "{}")
+        Call(each["call_id"], each["name"], written(each["arguments"]))
         for each in items
         if each["type"] == "function_call"
     )

@@ -81,6 +81,7 @@ def chosen(
 
     Raises:
         ValueError: there is no such provider, or it can't be told from the client.
+        TypeError: the client can't ask it.
         ImportError: its SDK is not installed.
         AgentError: its client can't be made, for the lack of a key for example.
     """
@@ -94,8 +95,17 @@ def chosen(
         name = name if provider else _of_client(client) or name
         known = PROVIDERS[name]
     adapter = cast("Adapter", import_module(known.adapter))
+    _check(adapter, client, name)
     asked = model or os.environ.get(known.model_variable) or known.model
     return Chosen(name, adapter, client, asked, known.format or adapter.FORMAT)
+
+
+def _check(adapter: Adapter, client: Any, name: str) -> None:
+    try:
+        adapter.method(client)
+    except AttributeError as error:
+        words = f"provider {name!r} needs another client than {type(client).__name__}"
+        raise TypeError(f"{words}: {error}") from error
 
 
 def _of_client(client: Any) -> str | None:
@@ -138,7 +148,7 @@ def _made(name: str, known: Provider, base_url: str | None) -> Any:
     except Exception as error:
         if not type(error).__module__.startswith(package):
             raise
-        words = f"provider {name!r} can't be asked: {error}"
+        words = f"provider {name!r} can't be asked: {str(error).removesuffix('.')}"
         raise AgentError(f"{words}; set {known.variable}") from error
     if not any(getattr(made, each, None) for each in _KEYS):
         _missing(name, known)

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.agent.answer import Draft
+from sovl_tools.agent.errors import reading
 from sovl_tools.agent.events import Event, TextDelta
 from sovl_tools.running.awaiting import in_thread
 from sovl_tools.running.background import iterated, run_in_background
@@ -106,7 +107,8 @@ def _heard_stream(request: Listen) -> Iterator[Event]:
 
 
 def _fed(draft: Draft, chunk: Any) -> Iterator[Event]:
-    text = draft.feed(chunk)
+    with reading():
+        text = draft.feed(chunk)
     if text:
         yield TextDelta(text)
 

@@ -12,6 +12,7 @@ from sovl_tools.agent.providers import Chosen
 from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.toolbox import equipped
 from sovl_tools.agent.tracing import Tracing
+from sovl_tools.model.document import JSON
 from sovl_tools.running.hooks import marked_methods
 from sovl_tools.running.tooler import Tooler
 
@@ -84,6 +85,49 @@ class Wanted(NamedTuple):
     tools: tuple[str, ...] | None = None
     choice: str = "auto"
     is_streaming: bool = False
+
+
+def wanted_of(
+    content: JSON, tools: Sequence[str] | None, choice: str, *, is_streaming: bool
+) -> Wanted:
+    """Return what is wanted of a turn.
+
+    Raises:
+        TypeError: an argument is of another type.
+    """
+    if not isinstance(content, str | list):
+        raise TypeError(f"say a text or a list of content blocks, not {content!r:.80}")
+    if isinstance(tools, str):
+        raise TypeError(f"tools must be a list of names, not {tools!r}")
+    for name in (choice, *(tools or ())):
+        if not isinstance(name, str):
+            raise TypeError(f"a tool must be given by its name, not {name!r:.80}")
+    return Wanted(None if tools is None else tuple(tools), choice, is_streaming)
+
+
+def check_counts(numbers: Mapping[str, int]) -> None:
+    """Let pass what are counts.
+
+    Raises:
+        TypeError: one is no number.
+        ValueError: one is too small.
+    """
+    for name, number in numbers.items():
+        if not isinstance(number, int):
+            raise TypeError(f"{name} must be a whole number, not {number!r:.80}")
+        if number < 1:
+            raise ValueError(f"{name} must be at least 1, not {number!r}")
+
+
+def check_functions(functions: Mapping[str, Any]) -> None:
+    """Let pass what can be called, and None.
+
+    Raises:
+        TypeError: one can't be called.
+    """
+    for name, function in functions.items():
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} must be a function, not {function!r:.80}")
 
 
 def settle(agent: Any, told: Told, key: int) -> Settings:

@@ -58,8 +58,11 @@ def gathered(tools: Any) -> Any:
 
     Raises:
         TypeError: they are neither a registry nor a path nor a list.
+        ValueError: there is no directory of that path.
     """
     if isinstance(tools, str | os.PathLike):
+        if not os.path.isdir(tools):
+            raise ValueError(f"there is no tools directory {os.fspath(tools)!r}")
         return ToolRegistry.from_directory(tools)
     if tools is None or isinstance(tools, ToolRegistry):
         return tools

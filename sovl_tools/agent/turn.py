@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from sovl_tools.agent.answer import Answer, Call, Draft, Message, Prompt, Usage
+from sovl_tools.agent.answer import Answer, Call, Draft, Message, Prompt, Usage, sound
 from sovl_tools.agent.calling import Calling
 from sovl_tools.agent.errors import (
     AgentError,
@@ -17,6 +17,7 @@ from sovl_tools.agent.errors import (
     RefusalError,
     RoundsError,
     provider_error,
+    reading,
 )
 from sovl_tools.agent.events import Reply, RoundFinished, TurnFinished
 from sovl_tools.agent.messages import assistant, complete, outcome, text_of, unmade, user
@@ -142,10 +143,13 @@ class Turn:
         adapter = self._settings.told.chosen.adapter
         method, body = adapter.method(self._agent.client), adapter.body(prompt)
         if not self._wanted.is_streaming:
-            return adapter.answered((yield Ask(method, body)))
+            response = yield Ask(method, body)
+            with reading():
+                return sound(adapter.answered(response))
         self._draft = adapter.draft()
         yield Listen(method, adapter.streamed(body), self._draft)
-        answer = self._draft.answer()
+        with reading():
+            answer = sound(self._draft.answer())
         self._draft = None
         return answer
 
@@ -181,7 +185,7 @@ class Turn:
         """Let the answer be changed, and tell of it."""
         agent = self._agent
         for function in (agent._finalize_response, *self._settings.responded):  # noqa: SLF001 - its own
-            text = str((yield Apply(function, (text,))))
+            text = _changed(function, (yield Apply(function, (text,))))
         reply = Reply.of(text, usage=self._usage, rounds=rounds, calls=tuple(self._calls))
         if agent.emit is not None:
             try:
@@ -215,6 +219,17 @@ def _problem(answer: Answer) -> AgentError | None:
     if not answer.calls and not answer.text.strip():
         return EmptyAnswerError("the model said nothing")
     return None
+
+
+def _changed(function: Callable[..., Any], text: Any) -> str:
+    """Return the answer as a function wants it to be.
+
+    Raises:
+        TypeError: it returned nothing.
+    """
+    if text is None:
+        raise TypeError(f"{function.__qualname__} must return the answer, not None")
+    return str(text)
 
 
 def _texts(said: Any) -> Iterable[str]:

@@ -70,7 +70,10 @@ class Slash:
         name, _, rest = line.removeprefix("/").partition(" ")
         command = self._commands.get(name)
         if command is None:
-            hint = did_you_mean(name, self._commands) or "/help lists the commands"
+            hint = (
+                did_you_mean(f"/{name}", map("/{}".format, self._commands))
+                or "/help lists the commands"
+            )
             raise SlashError(f"there is no command {f'/{name}'!r}; {hint}")
         argument = rest.strip()
         if argument and not command.usage:

@@ -12,7 +12,7 @@ from jinja2.filters import FILTERS, make_attrgetter
 
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.language import EvaluationError
-from sovl_tools.procedures.operators import check_counts, check_widths
+from sovl_tools.procedures.operators import check_counts, check_widths, replaced
 from sovl_tools.procedures.plain import as_json, as_text, joined
 
 _LEFT_OUT = frozenset(
@@ -50,10 +50,11 @@ def join(
     """Return values as text, with another text between them."""
     if attribute is not None:
         values = map(make_attrgetter(environment, attribute), values)
-    return joined(_separated(values, as_text(between)))
+    return joined(separated(values, as_text(between)))
 
 
-def _separated(values: Iterable[Any], separator: str) -> Iterator[str]:
+def separated(values: Iterable[Any], separator: str) -> Iterator[str]:
+    """Yield values as text, with another text between them."""
     for index, value in enumerate(values):
         if index:
             yield separator
@@ -77,12 +78,18 @@ def _format(pattern: str, *arguments: Any, **named: Any) -> str:
     return made
 
 
+def replace(value: Any, old: Any, new: Any, count: int | None = None) -> str:
+    """Return a text with another one in the place of each occurrence of one."""
+    return replaced(as_text(value), as_text(old), as_text(new), count)
+
+
 TABLE: Mapping[str, Callable[..., Any]] = {
     **{name: each for name, each in FILTERS.items() if name not in _LEFT_OUT},
     **{name: _counted(FILTERS[name]) for name in ("batch", "center", "indent", "round", "slice")},
     "format": _format,
     "from_json": from_json,
     "join": join,
+    "replace": replace,
     "string": as_text,
     "to_json": to_json,
     "tojson": to_json,

@@ -102,6 +102,20 @@ def check_counts(*arguments: object) -> None:
         raise too_long()
 
 
+def replaced(text: str, old: str, new: str, count: int | None = None) -> str:
+    """Return a text with another one in the place of each occurrence of one, as Python does it.
+
+    Raises:
+        EvaluationError: it would be too long, or what is given are no texts.
+    """
+    if not all(isinstance(each, str) for each in (text, old, new)):
+        raise EvaluationError("replace needs two strings")
+    found = text.count(old) if count is None or count < 0 else min(count, text.count(old))
+    if len(text) + found * (len(new) - len(old)) > MAX_RESULT:
+        raise too_long()
+    return text.replace(old, new, found)
+
+
 def bounded_range(*arguments: int) -> range:
     """Return a range of numbers, as Python's.
 

@@ -18,17 +18,35 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
 from jinja2.utils import Namespace, missing
 
 from sovl_tools.model.document import JSON_TYPES
-from sovl_tools.procedures.filters import TABLE
+from sovl_tools.procedures.filters import TABLE, separated
+from sovl_tools.procedures.language import EvaluationError
 from sovl_tools.procedures.operators import (
     SIGNS,
     bounded_range,
     check_counts,
     check_widths,
     computed,
+    replaced,
 )
-from sovl_tools.procedures.plain import article, as_text
+from sovl_tools.procedures.plain import article, as_text, joined
 
 _WIDENING = frozenset({"center", "expandtabs", "ljust", "rjust", "zfill"})
+
+
+def _join(separator: str, values: Iterable[Any]) -> str:
+    return joined(separated(values, separator))
+
+
+def _translate(_text: str, *_: Any) -> str:
+    raise EvaluationError("translate is not there", advice="use replace")
+
+
+_BOUNDED: dict[str, Callable[..., str]] = {
+    "join": _join,
+    "replace": replaced,
+    "translate": _translate,
+}
+"""Methods of texts whose results may be longer than all that they are given together."""
 
 
 class AbsentError(UndefinedError):
@@ -116,6 +134,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Call a method, within bounds."""
         if getattr(function, "__name__", "") in _WIDENING:
             check_counts(*arguments, *named.values())
+        bounded = _BOUNDED.get(getattr(function, "__name__", ""))
+        text = getattr(function, "__self__", None)
+        if bounded is not None and isinstance(text, str):
+            return bounded(text, *arguments, **named)
         return super().call(context, function, *arguments, **named)
 
     def _tokenize(

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
+import anthropic
+import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.agent.errors import ProviderError, provider_error, reported
+from sovl_tools import Agent
+from sovl_tools.agent.errors import ProviderError, RoundsError, provider_error, reported
 from sovl_tools.testing import Reply, calls, drops, fails, interrupts, says
 from tests.agent.talking import Way, each_api, each_provider, each_streaming, each_way, said, talk
 from tests.validation.strategies import moderate
@@ -210,3 +218,127 @@ def test_whatever_a_provider_reports_is_an_error(error: Any) -> None:
     found = reported(error)
     assert str(found)
     assert found.is_retryable
+
+
+class Page(BaseHTTPRequestHandler):
+    """Answers whatever it is asked with a page that is no answer of any API."""
+
+    status, type, text = 200, "application/json", ""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(self.status)
+        self.send_header("content-type", self.type)
+        self.end_headers()
+        self.wfile.write(self.text.encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def asking(provider: str, text: str, **attributes: Any) -> Iterator[Agent]:
+    """Yield an agent whose server answers each request with a text."""
+    page = type("Page", (Page,), {"text": text, **attributes})
+    package: Any = anthropic.Anthropic if provider == "anthropic" else openai.OpenAI
+    with ThreadingHTTPServer(("127.0.0.1", 0), page) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with package(base_url=url, api_key="any", max_retries=0) as client:
+            yield Agent(client, model="any", provider=provider, tools=[add])
+        server.shutdown()
+        thread.join()
+
+
+GARBAGE = (
+    "",
+    "null",
+    "[]",
+    "3",
+    '"hello"',
+    "<html>",
+    '{"choices": [null], "content": 3, "output": 3}',
+)
+
+
+@pytest.mark.parametrize("text", GARBAGE)
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic"])
+def test_an_answer_that_cannot_be_read_is_an_error_of_the_provider(
+    provider: str, text: str
+) -> None:
+    with asking(provider, text) as agent:
+        with pytest.raises(ProviderError, match=r"^the answer can't be read: "):
+            agent.chat_sync("Hello")
+        assert agent.messages == []
+
+
+def test_a_page_instead_of_an_answer_is_shown() -> None:
+    with (
+        asking("openai", "<h1>Sorry</h1>", type="text/html") as agent,
+        pytest.raises(ProviderError, match=r"must be a JSON object, not '<h1>Sorry</h1>'$"),
+    ):
+        agent.chat_sync("Hello")
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic"])
+def test_an_object_without_an_answer_is_told_with_the_error_in_it(provider: str) -> None:
+    with (
+        asking(provider, '{"error": "no model is loaded"}') as agent,
+        pytest.raises(ProviderError, match=r"^no model is loaded$"),
+    ):
+        agent.chat_sync("Hello")
+    with (
+        asking(provider, "{}") as agent,
+        pytest.raises(ProviderError, match=r"^there is no answer in the response$"),
+    ):
+        agent.chat_sync("Hello")
+
+
+@pytest.mark.parametrize("text", ["data: [null]\n\n", "data: {nope\n\n"])
+def test_an_event_that_cannot_be_read_is_an_error_of_the_provider(text: str) -> None:
+    with (
+        asking("openai", text, type="text/event-stream") as agent,
+        pytest.raises(ProviderError, match=r"^the answer can't be read: "),
+    ):
+        list(agent.stream("Hello"))
+
+
+CALL = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"message": {"tool_calls": [{**CALL, "id": 7}]}},
+        {"message": {"tool_calls": [{**CALL, "function": {"name": 7}}]}},
+        {"message": {"content": "Hello."}, "usage": {"prompt_tokens": "7"}},
+    ],
+)
+def test_an_answer_with_parts_of_other_types_does_not_get_into_the_conversation(part: Any) -> None:
+    answer = {"choices": [part], "usage": part.get("usage")}
+    with asking("openai", json.dumps(answer)) as agent:
+        with pytest.raises(ProviderError, match=r"in place of"):
+            agent.chat_sync("Hello")
+        assert agent.messages == []
+
+
+def test_arguments_of_a_call_may_come_as_an_object() -> None:
+    call = {"type": "function_call", "call_id": "a", "name": "add", "arguments": {"a": 1, "b": 2}}
+    with asking("openai-responses", json.dumps({"output": [call]})) as agent:
+        with pytest.raises(RoundsError):
+            agent.chat_sync("Hello")
+        assert agent.messages[2]["content"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"detail": "Not Found"}', "^Error code: 404: Not Found$"),
+        ('{"error": "no such model"}', "^Error code: 404: no such model$"),
+        ("{}", "^Error code: 404"),
+    ],
+)
+def test_what_a_server_says_of_an_error_in_its_own_form_is_told(text: str, message: str) -> None:
+    with asking("openai", text, status=404) as agent, pytest.raises(ProviderError, match=message):
+        agent.chat_sync("Hello")

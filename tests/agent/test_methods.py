@@ -234,3 +234,52 @@ def test_what_is_no_tool_is_refused() -> None:
 def test_limits_are_at_least_one(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
         Agent(provider="local", **{name: 0})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"max_rounds": "5"}, "^max_rounds must be a whole number, not '5'$"),
+        ({"max_tools": None}, "^max_tools must be a whole number, not None$"),
+        ({"approve": True}, "^approve must be a function, not True$"),
+        ({"trim": 20}, "^trim must be a function, not 20$"),
+        ({"emit": "all"}, "^emit must be a function, not 'all'$"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused(wrong: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Agent(**wrong)
+
+
+def test_a_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^there is no tools directory '.*tols'$"):
+        Agent(tools=tmp_path / "tols")
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted", "message"),
+    [
+        (3, {}, "^say a text or a list of content blocks, not 3$"),
+        (None, {}, "not None$"),
+        ("Hello", {"tools": [len]}, "^a tool must be given by its name, not <built-in"),
+        ("Hello", {"tool_choice": 3}, "^a tool must be given by its name, not 3$"),
+    ],
+)
+def test_what_cannot_be_said_is_refused_at_once(content: Any, wanted: Any, message: str) -> None:
+    agent = Agent()
+    with pytest.raises(TypeError, match=message):
+        agent.stream(content, **wanted)
+    with pytest.raises(TypeError, match=message):
+        agent.chat_sync(content, **wanted)
+
+
+class Game(Agent):
+    """Counts in attributes that sound as if an agent had them."""
+
+    _turn, _twin = 3, "Bo"
+
+
+def test_names_that_an_agent_does_not_take_are_free() -> None:
+    game = Game()
+    assert game.chat_sync("hello")
+    assert Agent(tools=[game.as_tool("ask_game", "Plays.")]).chat_sync("ask_game message=hello")

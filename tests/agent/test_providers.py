@@ -177,3 +177,8 @@ def test_the_client_and_the_model_may_be_replaced() -> None:
         assert agent.chat_sync("Hello") == "Hello."
         assert server.requests[0].body["model"] == "other"
         agent.client.close()
+
+
+def test_a_client_of_another_provider_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"^provider 'openai' needs another client than object: "):
+        chosen(object(), provider="openai")

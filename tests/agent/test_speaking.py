@@ -220,3 +220,15 @@ def test_whoever_follows_a_stream_emits_nothing_twice(way: Way) -> None:
         events = to.events("Add")
         assert any(isinstance(event, ToolStarted) for event in events)
         assert [each["type"] for each in ear.heard] == ["ai_response"]
+
+
+class Forgetful(Agent):
+    """Returns no answer."""
+
+    def _finalize_response(self, text: str) -> None:
+        """Forget to return it."""
+
+
+def test_whoever_changes_the_answer_returns_it() -> None:
+    with pytest.raises(TypeError, match=r"Forgetful\._finalize_response must return the answer"):
+        Forgetful().chat_sync("hello")

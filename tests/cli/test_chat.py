@@ -184,7 +184,7 @@ def test_quit_leaves_what_follows_unsaid(chat: Chat) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("/tols", "there is no command '/tols'; did you mean 'tools'?"),
+        ("/tols", "there is no command '/tols'; did you mean '/tools'?"),
         ("/", "there is no command '/'; /help lists the commands"),
         ("/clear all", "/clear takes nothing, not 'all'"),
         ("/load", "/load needs the name of a file"),

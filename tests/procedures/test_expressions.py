@@ -228,7 +228,7 @@ def test_expressions_give_values(text: str, value: JSON) -> None:
         ("{{ '[NaN]' | from_json }}", 3, "from_json can't read the text: NaN is no JSON"),
         ("{{ 1 | from_json }}", 3, "from_json needs a string"),
         ("{{ ('[' * 100000) | from_json }}", 4, "from_json can't read the text: maximum recursion"),
-        ("{{ text | replace('a', 'b', 1, 2) }}", 3, "replace() takes from 4 to 5 positional"),
+        ("{{ text | replace('a', 'b', 1, 2) }}", 3, "replace() takes from 3 to 4 positional"),
         ("{{ rows | map('nothing') | list }}", 3, "no filter named 'nothing'"),
         ("{% set text.x = 1 %}", 0, "cannot assign attribute on non-namespace object"),
     ],
@@ -495,3 +495,37 @@ def test_neither_jinja_nor_yaml_is_there_before_it_is_needed() -> None:
         "sys.exit(bool({'jinja2', 'yaml'} & set(sys.modules)))\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ long | replace('a', long) }}",
+        "{{ long.replace('a', long) }}",
+        "{{ long.replace('', long) }}",
+        "{{ long.join(long) }}",
+    ],
+)
+def test_texts_of_the_data_can_t_multiply_one_another(text: str) -> None:
+    with pytest.raises(EvaluationError, match="more than 1,048,576 characters"):
+        Template.of(text).evaluate({"long": "a" * 200_000})
+
+
+def test_texts_are_replaced_and_joined_as_python_does_it() -> None:
+    variables = {"text": "banana", "words": ["a", "b"]}
+    for text, expected in (
+        ("{{ text.replace('a', 'oo') }}", "boonoonoo"),
+        ("{{ text.replace('a', '', 1) }}", "bnana"),
+        ("{{ text | replace('a', 'o', 2) }}", "bonona"),
+        ("{{ '-'.join(words) }}", "a-b"),
+    ):
+        assert Template.of(text).evaluate(variables) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("{{ 'a'.translate({}) }}", "translate is not there"), ("{{ 'a'.replace(1, 2) }}", "strings")],
+)
+def test_methods_that_are_not_there_are_refused(text: str, words: str) -> None:
+    with pytest.raises(EvaluationError, match=words):
+        Template.of(text).evaluate({})
