@@ -19,6 +19,7 @@ from sovl_tools.procedures.sources import (
     checked,
     file_beside,
     files,
+    told,
     written,
 )
 
@@ -81,7 +82,7 @@ class Library:
         wrong: list[Diagnostic] = []
         for file in files(path):
             try:
-                self.add(file)
+                self.add(told(file))
             except ProcedureError as error:
                 wrong += error.diagnostics
         return tuple(wrong)

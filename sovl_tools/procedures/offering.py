@@ -20,7 +20,7 @@ from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
 from sovl_tools.procedures.library import Library
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.sources import Written, files, written
+from sovl_tools.procedures.sources import Written, files, told
 
 
 class Procedures(NamedTuple):
@@ -39,7 +39,7 @@ class Procedures(NamedTuple):
     def look(self) -> Sight:
         """Read every file anew; one whose text is the same stays the tool that it is."""
         try:
-            sources = [written(each) for each in files(self.path)]
+            sources = [told(each) for each in files(self.path)]
         except OSError as error:
             words = f"the procedures can't be read: {error.strerror}"
             return Sight.of_problem(mishap(code.unavailable_source, words, shown(self.path)))

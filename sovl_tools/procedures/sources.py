@@ -100,6 +100,15 @@ def written(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Written:
     return _checked(found.value, found.text, path, found.place)
 
 
+def told(path: str) -> Written:
+    """Return the procedure of a file; that it can't be opened is told as that it can't be read."""
+    try:
+        return written(path)
+    except OSError as error:
+        case = ReadingCase(f"the file can't be opened: {error.strerror}", 1, 1)
+        return Written(None, ask((document.unreadable,), case), path, None)
+
+
 def files(directory: str | os.PathLike[str]) -> list[str]:
     """Return the paths of the files of procedures in a directory, by name.
 

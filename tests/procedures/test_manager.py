@@ -193,6 +193,16 @@ def test_inputs_and_defaults_are_copied() -> None:
     assert given == {"given": [1]}
 
 
+def test_a_file_that_can_t_be_opened_takes_no_other_one_down(tmp_path: Path) -> None:
+    save(tmp_path / "a.yaml")
+    (tmp_path / "b.yaml").symlink_to("nowhere")
+    manager = manager_of()
+    (diagnostic,) = manager.add_directory(tmp_path)
+    assert (diagnostic.code, diagnostic.path) == ("ST750", str(tmp_path / "b.yaml"))
+    assert diagnostic.message.startswith("the file can't be opened: ")
+    assert list(manager.procedures) == ["a"]
+
+
 def test_a_directory_is_added(tmp_path: Path) -> None:
     for name in ("b.yaml", "a.yml", "_private.yaml", ".hidden.yaml", "notes.txt"):
         save(tmp_path / name)

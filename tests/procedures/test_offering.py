@@ -53,6 +53,14 @@ def test_a_procedure_is_a_tool(folder: Folder) -> None:
     assert [each["name"] for each in folder.registry.schemas()] == ["add", "double", "refuse"]
 
 
+def test_a_file_that_can_t_be_opened_takes_no_other_one_down(folder: Folder) -> None:
+    folder.save("one", returning(1))
+    (folder.path / "two.yaml").symlink_to("nowhere")
+    folder.load()
+    assert folder.call("one").value == 1
+    assert "can't be opened" in " ".join(map(str, folder.registry.report.diagnostics))
+
+
 def test_a_procedure_without_inputs_is_a_tool(folder: Folder) -> None:
     folder.save("one", returning(1))
     folder.save("two", returning(2), inputs={"type": "object"})
