@@ -175,7 +175,16 @@ def sound(answer: Answer) -> Answer:
 _OF_CLIENTS = frozenset({"extra_body", "extra_headers", "extra_query", "timeout"})
 
 
-def with_options(body: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def asking(body: dict[str, Any], prompt: Prompt, choice: Callable[[str], JSON]) -> dict[str, Any]:
+    """Return a request with the tools and options of a prompt.
+
+    ``choice`` says in the provider's way whether a tool has to be called.
+    """
+    known = {"tools": prompt.tools, "tool_choice": choice(prompt.choice)} if prompt.tools else {}
+    return _with_options({**body, **known}, prompt.options)
+
+
+def _with_options(body: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of a client's method with a user's options, which win.
 
     Clients refuse arguments that they do not know, which servers may know all the same; so those

@@ -16,9 +16,9 @@ from sovl_tools.agent.answer import (
     Prompt,
     Stop,
     Usage,
+    asking,
     joined,
     plain,
-    with_options,
 )
 from sovl_tools.agent.blocks import Made, arguments_of, as_one_text, parts, sendable
 from sovl_tools.agent.errors import unanswered
@@ -51,9 +51,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
     system = joined(prompt.system)
     if system:
         made["system"] = sendable(system)
-    if prompt.tools:
-        made |= {"tools": prompt.tools, "tool_choice": _choice(prompt.choice)}
-    return with_options(made, prompt.options)
+    return asking(made, prompt, _choice)
 
 
 def streamed(body: dict[str, Any]) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from sovl_tools.agent.answer import (
     Prompt,
     Stop,
     Usage,
+    asking,
     joined,
     plain,
-    with_options,
 )
 from sovl_tools.agent.blocks import (
     Made,
@@ -52,9 +52,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
     messages = [{"role": "system", "content": system}] if system else []
     messages += [_message(each) for each in whole(prompt.messages, _OWN) if _says_something(each)]
     made: dict[str, Any] = {"model": prompt.model, "messages": sendable(messages)}
-    if prompt.tools:
-        made |= {"tools": prompt.tools, "tool_choice": _choice(prompt.choice)}
-    return with_options(made, prompt.options)
+    return asking(made, prompt, _choice)
 
 
 def streamed(body: dict[str, Any]) -> dict[str, Any]:

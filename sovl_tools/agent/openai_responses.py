@@ -17,9 +17,9 @@ from sovl_tools.agent.answer import (
     Prompt,
     Stop,
     Usage,
+    asking,
     joined,
     plain,
-    with_options,
 )
 from sovl_tools.agent.blocks import Made, data_url, parts, sendable
 from sovl_tools.agent.errors import reported, unanswered
@@ -45,9 +45,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
     system = joined(prompt.system)
     if system:
         made["instructions"] = sendable(system)
-    if prompt.tools:
-        made |= {"tools": prompt.tools, "tool_choice": _choice(prompt.choice)}
-    return with_options(made, prompt.options)
+    return asking(made, prompt, _choice)
 
 
 def streamed(body: dict[str, Any]) -> dict[str, Any]:
