@@ -7,17 +7,16 @@ limits), "Tool search tool", "Prompt caching", and its SDK (``anthropic.types.To
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sovl_tools.formats.certainty import certainly_fits
 from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect
 from sovl_tools.formats.easing import ANTHROPIC
 from sovl_tools.formats.measuring import size_of
-from sovl_tools.formats.narrowing import Narrowed
 from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.shape import Asked, Loss, Shape
-from sovl_tools.formats.strictness import Schema, Strict, schema_of
+from sovl_tools.formats.strictness import Cost, Finished, Form, Strict, formed
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 
@@ -25,6 +24,11 @@ FORMATS = COMMON_FORMATS | {"uri"}
 
 MOST = {"strict tools": 20, "optional parameters": 24, "unions": 16}
 """How many there may be in the strict tools of one request together."""
+
+_BEYOND = {
+    name: Loss("loose", ROOT, f"not strict: the request would have more than {most} {name}")
+    for name, most in MOST.items()
+}
 
 
 def _admits(keyword: str, value: JSON) -> bool:
@@ -42,61 +46,67 @@ DIALECT = Dialect(
 )
 
 
-def _flat(schema: dict[str, JSON], _: dict[str, JSON]) -> Schema:
-    optional = len(schema["properties"]) - len(schema["required"])
-    return Schema(schema, is_strict=True, cost=_cost(optional, 0))
+def _flat(schema: dict[str, JSON], _: dict[str, JSON]) -> Finished:
+    return schema, None, _cost(len(schema["properties"]) - len(schema["required"]), 0)
 
 
-def _whole(found: Narrowed, _: dict[str, JSON]) -> Schema:
-    size = size_of(found.schema)
-    cost = _cost(size.optional, size.unions)
-    return Schema(found.schema, found.losses, is_strict=True, cost=cost)
+def _whole(schema: dict[str, JSON], _: dict[str, JSON]) -> Finished:
+    size = size_of(schema)
+    return schema, None, _cost(size.optional, size.unions)
 
+
+def _cost(optional: int, unions: int) -> Cost:
+    return ("strict tools", 1), ("optional parameters", optional), ("unions", unions)
+
+
+def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
+    definition: dict[str, JSON] = {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": schema,
+    }
+    if is_strict:
+        definition["strict"] = True
+    return definition
+
+
+_FORM = Form(ANTHROPIC, Strict(DIALECT, _flat, _whole), _define)
 
 _OF_ROOT = 2
 """So long at the most is the place of what is said of all arguments, whose properties it adds."""
 
 
-def _cost(optional: int, unions: int) -> tuple[tuple[str, int], ...]:
-    return ("strict tools", 1), ("optional parameters", optional), ("unions", unions)
-
-
-STRICT = Strict(DIALECT, _flat, _whole)
-
-
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     """Return one tool, with those of its examples that have arguments."""
-    found = schema_of(tool, STRICT if asked.strict else None, ANTHROPIC)
-    definition: dict[str, JSON] = {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": found.parameters,
-    }
-    losses = found.losses
-    if found.is_strict:
-        definition["strict"] = True
+    shape = formed(tool, _FORM, is_strict=asked.strict)
     if tool.name in asked.defer_loading:
-        definition["defer_loading"] = True
-    inputs = _inputs(tool) if tool.examples else []
-    reason = _why_no_examples(found, definition, inputs) if inputs else None
+        shape.definition["defer_loading"] = True
+    return _with_examples(shape) if tool.examples else shape
+
+
+def _with_examples(shape: Shape) -> Shape:
+    inputs = [*_inputs(shape.tool)]
+    reason = _why_no_examples(shape, inputs) if inputs else None
     if reason is not None:
-        losses = (*losses, Loss("dropped", ("examples",), f"examples are left out: {reason}"))
-    elif inputs:
-        definition["input_examples"] = copied(inputs)
-    return Shape(tool, definition, losses, None, found.is_strict, found.cost)
+        loss = Loss("dropped", ("examples",), f"examples are left out: {reason}")
+        return shape._replace(losses=(*shape.losses, loss))
+    if inputs:
+        shape.definition["input_examples"] = copied(inputs)
+    return shape
 
 
-def _inputs(tool: ToolDefinition) -> list[JSON]:
-    return [each["input"] for each in tool.examples if isinstance(each.get("input"), dict)]
+def _inputs(tool: ToolDefinition) -> Iterator[JSON]:
+    return (each["input"] for each in tool.examples if isinstance(each.get("input"), dict))
 
 
-def _why_no_examples(schema: Schema, definition: dict[str, JSON], inputs: list[JSON]) -> str | None:
+def _why_no_examples(shape: Shape, inputs: list[JSON]) -> str | None:
     """Return why examples would be refused: each has to fit the schema that is sent."""
-    if "defer_loading" in definition:
+    if "defer_loading" in shape.definition:
         return "a tool that is deferred can't have any"
-    if schema.is_strict and any(each.kind == "rewritten" for each in schema.losses):
+    if shape.is_strict and any(each.kind == "rewritten" for each in shape.losses):
         return "they may not fit the strict schema"
-    root, is_whole = schema.parameters, all(len(each.path) > _OF_ROOT for each in schema.losses)
+    root = shape.definition["input_schema"]
+    is_whole = all(len(each.path) > _OF_ROOT for each in shape.losses)
     is_sure = is_whole or all(certainly_fits(each, root, root) for each in inputs)
     return None if is_sure else "they may not fit the schema that is sent"
 
@@ -119,9 +129,7 @@ def _settled(shape: Shape, asked: Asked, spent: Counter[str]) -> Shape:
         if not beyond:
             spent.update(dict(strict.cost))
             return strict
-    message = f"not strict: the request would have more than {MOST[beyond[0]]} {beyond[0]}"
-    losses = (Loss("loose", ROOT, message), *shape.losses)
-    return Shape(shape.tool, shape.definition, losses)
+    return Shape(shape.tool, shape.definition, (_BEYOND[beyond[0]], *shape.losses))
 
 
 def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sovl_tools.formats.dialect import has_lookaround
-from sovl_tools.formats.plainness import COMMON, Plainness, is_plain
+from sovl_tools.formats.plainness import COMMON, Plainness, plain
 from sovl_tools.formats.reworking import Changed, Node, reworked
 from sovl_tools.formats.rooting import ROOT, rooted
 from sovl_tools.formats.shape import Loss
-from sovl_tools.model.document import JSON, Path, copied, pointer
+from sovl_tools.model.document import JSON, Path, pointer
 from sovl_tools.model.schemanodes import nodes
 
 _ANY_NAME = re.compile(".*", re.DOTALL)
@@ -63,8 +63,9 @@ _CONTAINS = ("contains", "minContains", "maxContains")
 
 def eased(parameters: dict[str, JSON], rules: Rules) -> tuple[dict[str, JSON], tuple[Loss, ...]]:
     """Return a copy of a schema of arguments that a provider takes, and what that loses."""
-    if is_plain(parameters, _PLAIN):
-        return copied(parameters), ()
+    simple = plain(parameters, _PLAIN)
+    if simple is not None:
+        return simple, ()
     easing = _Easing(rules, _is_weakened(parameters, rules))
     source, losses = reworked(parameters, easing.change)
     schema, others = rooted(source, rules.root)

@@ -6,21 +6,19 @@ limit, so that nobody need look for what is.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from sovl_tools.formats.dialect import Dialect
+from sovl_tools.formats.plainness import WORDS, is_usual
 from sovl_tools.model.document import JSON, copied
 
 _ROOT = frozenset(
     {"type", "title", "description", "properties", "required", "additionalProperties"}
 )
-_WORDS = frozenset({"type", "title", "description"})
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _SAID = {
-    "string": _WORDS | {"pattern", "format", "enum"},
-    "integer": _WORDS | _NUMERIC,
-    "number": _WORDS | _NUMERIC,
-    "boolean": _WORDS,
+    "string": WORDS | {"pattern", "format", "enum"},
+    "integer": WORDS | _NUMERIC,
+    "number": WORDS | _NUMERIC,
+    "boolean": WORDS,
 }
 """What may be said of a scalar, if a dialect keeps it."""
 
@@ -40,21 +38,19 @@ def flat(parameters: dict[str, JSON], dialect: Dialect) -> dict[str, JSON] | Non
         return None
     if parameters.get("additionalProperties", False) is not False:
         return None
-    if len(properties) > _MOST_PROPERTIES or not _are_usual(properties):
+    if len(properties) > _MOST_PROPERTIES:
         return None
-    made = {name: _value(each, dialect) for name, each in properties.items()}
+    made = {}
+    for name, each in properties.items():
+        found = _value(each, dialect)
+        if found is None or not is_usual(name):
+            return None
+        made[name] = found
     required = parameters.get("required", ())
     named = [name for name in made if name in required]
-    if None in made.values() or not made.keys() >= {*required}:
+    if len(named) < len(required):
         return None
     return {**parameters, "properties": made, "required": named, "additionalProperties": False}
-
-
-def _are_usual(names: Collection[str]) -> bool:
-    """Tell whether names are short and of letters, digits and underscores of ASCII alone."""
-    every = "".join(names)
-    is_short = len(every) <= _MOST_CHARACTERS or max(map(len, names)) <= _MOST_CHARACTERS
-    return is_short and every.isascii() and f"_{every}".isidentifier() and "" not in names
 
 
 def _value(schema: JSON, dialect: Dialect) -> dict[str, JSON] | None:
@@ -63,8 +59,8 @@ def _value(schema: JSON, dialect: Dialect) -> dict[str, JSON] | None:
         return None
     kind = schema.get("type")
     if kind in _SCALARS:
-        return schema.copy() if _WORDS.issuperset(schema) else _constrained(schema, dialect)
-    if kind != "array" or schema.keys() - _WORDS != {"items"}:
+        return schema.copy() if WORDS.issuperset(schema) else _constrained(schema, dialect)
+    if kind != "array" or schema.keys() - WORDS != {"items"}:
         return None
     items = _value(schema["items"], dialect)
     return None if items is None or "items" in items else {**schema, "items": items}

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sovl_tools.formats.declaring import SCALAR, Declared, declared
-from sovl_tools.formats.plainness import Plainness, is_plain
+from sovl_tools.formats.plainness import Plainness, plain
 from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.document import JSON
 from sovl_tools.model.schemanodes import IN_LIST, SINGLE
 
 MOST_TOOLS = 512
@@ -41,8 +41,9 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     else:
         message = "description is empty, which may be refused"
         losses = (Loss("doubt", ("description",), message, "say what the tool does"),)
-    if is_plain(tool.parameters, _PLAIN):
-        definition["parametersJsonSchema"] = copied(tool.parameters)
+    simple = plain(tool.parameters, _PLAIN)
+    if simple is not None:
+        definition["parametersJsonSchema"] = simple
         return Shape(tool, definition, losses)
     found = declared(tool.parameters)
     definition["parametersJsonSchema"] = found.schema

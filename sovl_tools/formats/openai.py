@@ -11,12 +11,11 @@ from typing import Any
 
 from sovl_tools.formats.demanding import Undoing, demanding, undoing
 from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect, UnfitError, is_elaborate
-from sovl_tools.formats.easing import OPENAI, Rules
+from sovl_tools.formats.easing import OPENAI
 from sovl_tools.formats.measuring import Size, size_of
-from sovl_tools.formats.narrowing import Narrowed
 from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.shape import Asked, Loss, Shape
-from sovl_tools.formats.strictness import Schema, Strict, schema_of
+from sovl_tools.formats.strictness import Finished, Form, Strict, formed
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
@@ -51,42 +50,43 @@ DIALECT = Dialect(
 )  # fmt: skip
 
 
-def _flat(schema: dict[str, JSON], parameters: dict[str, JSON]) -> Schema:
+def _flat(schema: dict[str, JSON], parameters: dict[str, JSON]) -> Finished:
     if len(schema["required"]) == len(schema["properties"]):
-        return Schema(schema, is_strict=True)
-    return Schema(demanding(schema), (), Undoing(schema, parameters), is_strict=True)
+        return schema, None, ()
+    return demanding(schema), Undoing(schema, parameters), ()
 
 
-def _whole(found: Narrowed, parameters: dict[str, JSON]) -> Schema:
-    made = demanding(found.schema)
+def _whole(schema: dict[str, JSON], parameters: dict[str, JSON]) -> Finished:
+    made = demanding(schema)
     size = size_of(made)
     for name, words in _SAYS.items():
         count, most = getattr(size, name), getattr(MOST, name)
         if count > most:
             raise UnfitError(ROOT, f"it has {count:,} {words}, more than {most:,}")
-    return Schema(made, found.losses, undoing(found.schema, parameters), is_strict=True)
+    return made, undoing(schema, parameters), ()
 
 
 STRICT = Strict(DIALECT, _flat, _whole)
 
 
-def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
-    """Return one tool; ``strict`` stands in it only if it is."""
-    return nested(tool, asked, OPENAI)
-
-
-def nested(tool: ToolDefinition, asked: Asked, rules: Rules) -> Shape:
-    """Return one tool in the form that compatible servers have taken over."""
-    found = schema_of(tool, STRICT if asked.strict else None, rules)
+def nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
+    """Return a definition as compatible servers have taken it over."""
     function: dict[str, JSON] = {
         "name": tool.name,
         "description": tool.description,
-        "parameters": found.parameters,
+        "parameters": schema,
     }
-    if found.is_strict:
+    if is_strict:
         function["strict"] = True
-    definition = {"type": "function", "function": function}
-    return Shape(tool, definition, found.losses, found.undo, found.is_strict)
+    return {"type": "function", "function": function}
+
+
+_FORM = Form(OPENAI, STRICT, nested)
+
+
+def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
+    """Return one tool; ``strict`` stands in it only if it is."""
+    return formed(tool, _FORM, is_strict=asked.strict)
 
 
 def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:

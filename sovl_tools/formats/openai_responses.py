@@ -9,20 +9,26 @@ from __future__ import annotations
 from sovl_tools.formats.easing import OPENAI
 from sovl_tools.formats.openai import STRICT, gathered
 from sovl_tools.formats.shape import Asked, Shape
-from sovl_tools.formats.strictness import schema_of
+from sovl_tools.formats.strictness import Form, formed
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
 
 __all__ = ["gathered", "shaped"]
 
 
-def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
-    """Return one tool."""
-    found = schema_of(tool, STRICT if asked.strict else None, OPENAI)
-    definition = {
+def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
+    return {
         "type": "function",
         "name": tool.name,
         "description": tool.description,
-        "parameters": found.parameters,
-        "strict": found.is_strict,
+        "parameters": schema,
+        "strict": is_strict,
     }
-    return Shape(tool, definition, found.losses, found.undo, found.is_strict)
+
+
+_FORM = Form(OPENAI, STRICT, _define)
+
+
+def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
+    """Return one tool."""
+    return formed(tool, _FORM, is_strict=asked.strict)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 from sovl_tools.formats.certainty import certainly_fits
 from sovl_tools.formats.hoisting import hoisted
 from sovl_tools.formats.notes import note, with_notes
-from sovl_tools.formats.plainness import COMMON, Plainness, is_plain
+from sovl_tools.formats.plainness import COMMON, Plainness, plain
 from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied
@@ -47,78 +47,90 @@ by itself.
 """
 
 _SCHEMAS = "#/components/schemas/"
-_REFERENCES = [
-    (str(each.status), f"#/components/responses/{name}") for name, each in ANSWERS.items()
-]
+_VALUE, _FAILURE = "#/components/responses/Value", "#/components/responses/Failure"
+_ANYTHING = "What the tool returned."
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def shaped(tool: ToolDefinition, _: Asked) -> Shape:
-    """Return one tool as ``{"path": …, "schemas": …}``, from which ``gathered`` makes a document.
+    """Return one tool as its path, the schema of its arguments, and other named schemas.
 
     A default stays only if it certainly fits its own schema, because checkers refuse a document
     for one that does not; any other stands in the description. Definitions, wherever they are, and
     anchors become components and references to those.
     """
-    schemas, losses = _components(tool.parameters, f"{tool.name}.arguments", ("parameters",))
+    name = f"{tool.name}.arguments"
+    arguments, others, losses = _components(tool.parameters, name, ("parameters",))
     if tool.output_schema is not None:
-        more, lost = _components(tool.output_schema, f"{tool.name}.result", ("output_schema",))
-        schemas, losses = schemas | more, [*losses, *lost]
-    definition = {"path": {"post": _operation(tool)}, "schemas": schemas}
-    return Shape(tool, definition, tuple(losses))
+        name = f"{tool.name}.result"
+        result, more, lost = _components(tool.output_schema, name, ("output_schema",))
+        others, losses = (*others, (name, result), *more), (*losses, *lost)
+    return Shape(tool, ({"post": _operation(tool)}, arguments, others), losses)
 
 
 def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
     """Return one document of all tools; the call of NAME is ``POST /tools/NAME``."""
-    schemas: dict[str, JSON] = {"Failure": _failure()}
+    paths, schemas = {}, {"Failure": _failure()}
     for shape in shapes:
-        schemas |= shape.definition["schemas"]
+        name = shape.tool.name
+        paths[f"/tools/{name}"], schemas[f"{name}.arguments"], others = shape.definition
+        schemas.update(others)
     document = {
         "openapi": "3.1.0",
         "jsonSchemaDialect": _DIALECT,
         "info": {"title": "Tools", "version": "1.0.0"},
-        "paths": {f"/tools/{shape.tool.name}": shape.definition["path"] for shape in shapes},
+        "paths": paths,
         "components": {
             "schemas": schemas,
-            "responses": {name: _response(each) for name, each in ANSWERS.items()},
+            "responses": {
+                "Value": _response(_ANYTHING, {}),
+                "Failure": _response(_statuses(), {"$ref": f"{_SCHEMAS}Failure"}),
+            },
         },
     }
     return document, ()
 
 
 def _operation(tool: ToolDefinition) -> dict[str, JSON]:
+    reference = f"{_SCHEMAS}{tool.name}.arguments"
     operation: dict[str, JSON] = {
         "operationId": tool.name,
-        "summary": tool.title or _SENTENCE.split(tool.description.strip(), maxsplit=1)[0],
+        "summary": tool.title or _first_sentence(tool.description.strip()),
         "description": tool.description,
         "requestBody": {
             "required": True,
-            "content": _content({"$ref": f"{_SCHEMAS}{tool.name}.arguments"}),
+            "content": {"application/json": {"schema": {"$ref": reference}}},
         },
-        "responses": {
-            "200": {
-                "description": tool.returns or "What the tool returned.",
-                "content": _content(_result(tool)),
-            },
-            **{status: {"$ref": reference} for status, reference in _REFERENCES},
-        },
+        "responses": {"200": _value(tool), "default": {"$ref": _FAILURE}},
     }
     if tool.tags:
         operation["tags"] = list(tool.tags)
     return operation
 
 
-def _result(tool: ToolDefinition) -> dict[str, JSON]:
-    return {} if tool.output_schema is None else {"$ref": f"{_SCHEMAS}{tool.name}.result"}
+def _first_sentence(text: str) -> str:
+    line = text.partition("\n")[0]
+    end = line.find(". ") + 1
+    return line[:end] if end else line
 
 
-def _content(schema: JSON) -> dict[str, JSON]:
-    return {"application/json": {"schema": schema}}
+def _value(tool: ToolDefinition) -> dict[str, JSON]:
+    if tool.output_schema is not None:
+        schema = {"$ref": f"{_SCHEMAS}{tool.name}.result"}
+        return _response(tool.returns or _ANYTHING, schema)
+    return _response(tool.returns, {}) if tool.returns else {"$ref": _VALUE}
 
 
-def _response(answer: Answer) -> dict[str, JSON]:
-    content = _content({"$ref": f"{_SCHEMAS}Failure"})
-    return {"description": answer.description, "content": content}
+def _response(description: str, schema: JSON) -> dict[str, JSON]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def _statuses() -> str:
+    """Return what each status says of a failure, as a list in CommonMark."""
+    lines = [f"- {status} `{name}`: {words}" for name, (status, words) in ANSWERS.items()]
+    return "\n".join(
+        ["There is no value. The status, and the kind in the body, say why:", "", *lines]
+    )
 
 
 def _failure() -> dict[str, JSON]:
@@ -148,26 +160,28 @@ def _failure() -> dict[str, JSON]:
     }
 
 
-def _components(
-    schema: dict[str, JSON], name: str, base: Path
-) -> tuple[dict[str, JSON], list[Loss]]:
-    """Return a schema and its definitions as components: NAME, and NAME.X for its definition X."""
-    own = copied(schema)
-    if is_plain(schema, _PLAIN):
-        return {name: own}, []
-    text = repr(schema)
+_Components: TypeAlias = tuple[
+    dict[str, JSON], tuple[tuple[str, dict[str, JSON]], ...], tuple[Loss, ...]
+]
+
+
+def _components(schema: dict[str, JSON], name: str, base: Path) -> _Components:
+    """Return a schema as a component, its definitions X as others, NAME.X, and what is lost."""
+    simple = plain(schema, _PLAIN)
+    if simple is not None:
+        return simple, (), ()
+    own, text = copied(schema), repr(schema)
     if not any(each in text for each in _ODD):
-        return {name: own}, []
-    losses = [loss for node in nodes(own, base) for loss in _settled(node)]
+        return own, (), ()
+    losses = tuple(loss for node in nodes(own, base) for loss in _settled(node))
     if "'$" not in text:
-        return {name: _complete(own)}, losses
+        return _complete(own), (), losses
     found = hoisted(own, lambda part: _SCHEMAS + (name if part is None else f"{name}.{part}"))
-    parts = {f"{name}.{part}": each for part, each in found.definitions.items()}
-    return {key: _complete(each) for key, each in {name: found.schema, **parts}.items()}, losses
+    parts = tuple((f"{name}.{part}", _complete(each)) for part, each in found.definitions.items())
+    return _complete(found.schema), parts, losses
 
 
 _PLAIN = Plainness(COMMON - {"default"}, lambda _, __: False)
-_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _ODD = ("'$", "'default'", "'allOf'", "'pattern'")
 """What stands in the text of a schema in which something may have to be changed."""
 

@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sovl_tools.formats.easing import OPENROUTER
-from sovl_tools.formats.openai import MOST_TOOLS, nested, too_many
+from sovl_tools.formats.openai import MOST_TOOLS, STRICT, nested, too_many
 from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.formats.strictness import Form, formed
 from sovl_tools.model.definition import ToolDefinition
+
+_FORM = Form(OPENROUTER, STRICT, nested)
 
 _DEFAULTS = "sovl_tools.authoring.aitool"
 """The module where the method stands that a subclass may override."""
@@ -23,13 +26,13 @@ def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     """Return one tool; what a subclass of ``AITool`` says of itself stands as it is."""
     make = getattr(tool.instance, "get_openrouter_tool_definition", None)
     if make is None or getattr(make, "__module__", "") == _DEFAULTS:
-        return nested(tool, asked, OPENROUTER)
+        return formed(tool, _FORM, is_strict=asked.strict)
     try:
         own = json.loads(json.dumps(make()))
         _check(own, tool.name)
     except Exception as error:  # noqa: BLE001 - it is the code of the tool's author
         message = f"get_openrouter_tool_definition failed: {type(error).__name__}: {error}"
-        found = nested(tool, asked, OPENROUTER)
+        found = formed(tool, _FORM, is_strict=asked.strict)
         return found._replace(losses=(Loss("dropped", (), message), *found.losses))
     is_strict = own["function"].get("strict") is True
     message = "not strict: its own definition is not"

@@ -1,4 +1,4 @@
-"""Schemas that a provider takes as they are, told in a microsecond.
+"""Schemas that a provider takes as they are, told and copied in one walk.
 
 Most tools take a few scalars, and lists and objects of them. Whoever finds that there is nothing
 to change need not look for what to change.
@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, copied
 
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _OBJECT = frozenset(
     {"type", "title", "description", "properties", "required", "additionalProperties"}
 )
 _MOST = 64
+
+WORDS = frozenset({"type", "title", "description"})
+"""What everybody takes, and what holds nothing that could be changed."""
 
 COMMON = frozenset(
     {
@@ -31,7 +34,7 @@ class Plainness(NamedTuple):
     """What may stand in a plain schema, beside a type and the schemas of members.
 
     Attributes:
-        keywords: these, whatever their values.
+        keywords: these, whatever their values; ``WORDS`` are among them.
         admits: tells it of any other keyword and its value.
     """
 
@@ -39,38 +42,56 @@ class Plainness(NamedTuple):
     admits: Callable[[str, JSON], bool]
 
 
-def is_plain(parameters: dict[str, JSON], plainness: Plainness) -> bool:
-    """Tell whether a schema of arguments says nothing that a provider could refuse.
+def plain(parameters: dict[str, JSON], plainness: Plainness) -> dict[str, JSON] | None:
+    """Return a copy of a schema of arguments in which a provider could refuse nothing, or None.
 
     It is an object that says what its properties are, as any object in it does; arrays say what
-    their items are; names of properties are ASCII identifiers of at most 64 characters.
+    their items are; names of properties are usual.
     """
-    return parameters.get("type") == "object" and _is_plain_object(parameters, plainness)
+    return _object(parameters, plainness) if parameters.get("type") == "object" else None
 
 
-def _is_plain_object(schema: dict[str, JSON], plainness: Plainness) -> bool:
+def _object(schema: dict[str, JSON], plainness: Plainness) -> dict[str, JSON] | None:
     if "properties" not in schema or not _OBJECT.issuperset(schema):
-        return False
+        return None
+    properties = {}
     for name, each in schema["properties"].items():
-        if not (name.isidentifier() and name.isascii() and len(name) <= _MOST):
-            return False
-        if not _is_plain(each, plainness):
-            return False
+        found = _schema(each, plainness)
+        if found is None or not is_usual(name):
+            return None
+        properties[name] = found
+    made = {**schema, "properties": properties}
+    if "required" in schema:
+        made["required"] = schema["required"].copy()
     others = schema.get("additionalProperties", False)
-    return type(others) is bool or _is_plain(others, plainness)
+    if type(others) is not bool:
+        found = _schema(others, plainness)
+        if found is None:
+            return None
+        made["additionalProperties"] = found
+    return made
 
 
-def _is_plain(schema: JSON, plainness: Plainness) -> bool:
+def is_usual(name: str) -> bool:
+    """Tell whether the name of a property is an ASCII identifier of at most 64 characters."""
+    return name.isidentifier() and name.isascii() and len(name) <= _MOST
+
+
+def _schema(schema: JSON, plainness: Plainness) -> dict[str, JSON] | None:
     if type(schema) is not dict:
-        return False
+        return None
     kind = schema.get("type")
     if kind in _SCALARS:
-        return plainness.keywords.issuperset(schema) or _is_admitted(schema, plainness)
+        return schema.copy() if WORDS.issuperset(schema) else _scalar(schema, plainness)
     if kind == "object":
-        return _is_plain_object(schema, plainness)
+        return _object(schema, plainness)
     if kind == "array":
-        return _is_plain_array(schema, plainness)
-    return _is_plain_union(schema, plainness)
+        return _array(schema, plainness)
+    return _union(schema, plainness)
+
+
+def _scalar(schema: dict[str, JSON], plainness: Plainness) -> dict[str, JSON] | None:
+    return copied(schema) if _is_admitted(schema, plainness) else None
 
 
 def _is_admitted(schema: dict[str, JSON], plainness: Plainness, *beside: str) -> bool:
@@ -82,17 +103,21 @@ def _is_admitted(schema: dict[str, JSON], plainness: Plainness, *beside: str) ->
     return True
 
 
-def _is_plain_array(schema: dict[str, JSON], plainness: Plainness) -> bool:
-    is_complete = "items" in schema and _is_plain(schema["items"], plainness)
-    return is_complete and _is_admitted(schema, plainness, "items")
+def _array(schema: dict[str, JSON], plainness: Plainness) -> dict[str, JSON] | None:
+    items = _schema(schema.get("items"), plainness)
+    if items is None or not _is_admitted(schema, plainness, "items"):
+        return None
+    return {key: items if key == "items" else copied(each) for key, each in schema.items()}
 
 
-def _is_plain_union(schema: dict[str, JSON], plainness: Plainness) -> bool:
-    """Tell whether a schema is a list of scalar types, or plain alternatives."""
+def _union(schema: dict[str, JSON], plainness: Plainness) -> dict[str, JSON] | None:
+    """Return a copy of a list of scalar types, or of plain alternatives."""
     types = schema.get("type")
     if isinstance(types, list):
-        return all(each in _SCALARS for each in types) and _is_admitted(schema, plainness)
-    if types is not None or "anyOf" not in schema:
-        return False
-    is_complete = all(_is_plain(each, plainness) for each in schema["anyOf"])
-    return is_complete and _is_admitted(schema, plainness, "anyOf")
+        return _scalar(schema, plainness) if all(each in _SCALARS for each in types) else None
+    if types is not None or "anyOf" not in schema or not _is_admitted(schema, plainness, "anyOf"):
+        return None
+    branches = [_schema(each, plainness) for each in schema["anyOf"]]
+    if None in branches:
+        return None
+    return {key: branches if key == "anyOf" else copied(each) for key, each in schema.items()}

@@ -5,69 +5,98 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import CO_VARKEYWORDS
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sovl_tools.formats.dialect import Dialect, UnfitError
 from sovl_tools.formats.easing import Rules, eased, misnamed
 from sovl_tools.formats.flatness import flat
-from sovl_tools.formats.narrowing import Narrowed, narrowed
+from sovl_tools.formats.narrowing import narrowed
 from sovl_tools.formats.rooting import ROOT
-from sovl_tools.formats.shape import Loss, Undo
+from sovl_tools.formats.shape import Loss, Shape, Undo
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.functions import underlying
 
-
-class Schema(NamedTuple):
-    """The arguments of a tool as a provider is told of them; see Shape."""
-
-    parameters: dict[str, JSON]
-    losses: tuple[Loss, ...] = ()
-    undo: Undo | None = None
-    is_strict: bool = False
-    cost: tuple[tuple[str, int], ...] = ()
+Cost: TypeAlias = tuple[tuple[str, int], ...]
+Finished: TypeAlias = tuple[dict[str, JSON], Undo | None, Cost]
+"""A strict schema, what undoes it in arguments, and what it costs; see Shape."""
 
 
 class Strict(NamedTuple):
     """How a provider wants a schema that it is to enforce.
 
+    Both functions take a narrowed schema, and that of the manifest.
+
     Attributes:
         dialect: the part of JSON Schema that it knows.
-        flat: from what ``flatness`` made, and from the schema of the manifest, to the end.
-        whole: the same from what ``narrowing`` made; raises an UnfitError for what is too large.
+        flat: finishes what ``flatness`` made.
+        whole: finishes what ``narrowing`` made; raises an UnfitError for what is too large.
     """
 
     dialect: Dialect
-    flat: Callable[[dict[str, JSON], dict[str, JSON]], Schema]
-    whole: Callable[[Narrowed, dict[str, JSON]], Schema]
+    flat: Callable[[dict[str, JSON], dict[str, JSON]], Finished]
+    whole: Callable[[dict[str, JSON], dict[str, JSON]], Finished]
 
 
-def schema_of(tool: ToolDefinition, strict: Strict | None, rules: Rules) -> Schema:
-    """Return the schema of a tool's arguments, a strict one if that can be."""
-    parameters = tool.parameters
-    if strict is None:
-        return Schema(*eased(parameters, rules))
-    plain = flat(parameters, strict.dialect)
-    if plain is not None:
-        return _with_words(strict.flat(plain, parameters), tool)
+class Define(Protocol):
+    """Makes a provider's definition of a tool and the schema of its arguments."""
+
+    def __call__(
+        self, tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool
+    ) -> dict[str, JSON]:
+        """Return a definition that holds the schema itself."""
+        ...
+
+
+class Form(NamedTuple):
+    """How a provider takes tools.
+
+    Attributes:
+        rules: what it refuses in any schema.
+        strict: what it can enforce.
+        define: how it is told of a tool.
+    """
+
+    rules: Rules
+    strict: Strict
+    define: Define
+
+
+def formed(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
+    """Return a tool in a form, strict if that is asked for and can be."""
+    if not is_strict:
+        return _loose(tool, form)
+    parameters, strict = tool.parameters, form.strict
+    losses = _unsaid(tool)
+    simple = flat(parameters, strict.dialect)
+    if simple is not None:
+        schema, undo, cost = strict.flat(simple, parameters)
+        return Shape(tool, form.define(tool, schema, is_strict=True), losses, undo, is_strict, cost)
     try:
-        found = strict.whole(narrowed(parameters, strict.dialect), parameters)
+        found = narrowed(parameters, strict.dialect)
+        schema, undo, cost = strict.whole(found.schema, parameters)
     except UnfitError as error:
-        loss = Loss("loose", error.path, f"not strict: {error.message}", error.help)
+        return _loose(tool, form, error)
     except RecursionError:
-        loss = Loss("loose", ROOT, "not strict: it is nested too deep")
-    else:
-        return _with_words(found, tool, *misnamed(parameters, found.parameters, rules=rules))
-    eased_parameters, losses = eased(parameters, rules)
-    return Schema(eased_parameters, (loss, *losses))
+        return _loose(tool, form, UnfitError(ROOT, "it is nested too deep"))
+    losses = (*found.losses, *losses, *misnamed(parameters, schema, rules=form.rules))
+    return Shape(tool, form.define(tool, schema, is_strict=True), losses, undo, is_strict, cost)
 
 
-def _with_words(found: Schema, tool: ToolDefinition, *losses: Loss) -> Schema:
-    """Return a strict schema with what else is to be said of it."""
-    if "additionalProperties" not in tool.parameters and _takes_any(tool.function):
-        message = "the function takes other arguments too, which can't be given"
-        losses = (Loss("rewritten", ROOT, message), *losses)
-    return found._replace(losses=(*found.losses, *losses)) if losses else found
+def _loose(tool: ToolDefinition, form: Form, why: UnfitError | None = None) -> Shape:
+    """Return a tool that is not strict, and why not if that was asked for."""
+    schema, losses = eased(tool.parameters, form.rules)
+    if why is not None:
+        losses = (Loss("loose", why.path, f"not strict: {why.message}", why.help), *losses)
+    return Shape(tool, form.define(tool, schema, is_strict=False), losses)
+
+
+def _unsaid(tool: ToolDefinition) -> tuple[Loss, ...]:
+    """Return that a function would take more than a strict schema has, if it would."""
+    if "additionalProperties" in tool.parameters or not _takes_any(tool.function):
+        return ()
+    message = "the function takes other arguments too, which can't be given"
+    return (Loss("rewritten", ROOT, message),)
 
 
 def _takes_any(function: Any) -> bool:

@@ -84,8 +84,10 @@ class Export:
         made: Format = format_of(target.name)
         settle = getattr(made, "settled", None)
         found = list(shapes.values())
-        found = found if settle is None else settle(found, target.asked)
-        self.shapes = dict(zip(shapes, found, strict=True))
+        self.shapes = shapes
+        if settle is not None:
+            found = settle(found, target.asked)
+            self.shapes = dict(zip(shapes, found, strict=True))
         self.definitions, self._gathered = made.gathered(found, target.asked)
         self._losses = tuple(losses)
         self._candidates: Callable[[], Iterable[Candidate]] = tuple
@@ -149,27 +151,28 @@ def exported(
 
     A tool whose schema can't be had just now is left out, and the export says so.
     """
-    made, shapes, losses, is_lasting = format_of(target.name), {}, [], True
+    made = format_of(target.name)
     is_alone = hasattr(made, "settled")
     asked = target.asked._replace(strict=False) if is_alone else target.asked
+    shaped, kept, is_lasting = made.shaped, known or {}, True
+    shapes: dict[str, Shape] = {}
+    losses: list[tuple[str, Loss]] = []
     for tool in tools:
+        name, shape = tool.name, kept.get(tool.name)
         is_lasting = is_lasting and not tool.is_dynamic
-        shape = known.get(tool.name) if known else None
         if shape is None or shape.tool is not tool:
             try:
-                shape = made.shaped(_resolved(tool), asked)
+                shape = shaped(_resolved(tool) if tool.is_dynamic else tool, asked)
             except (ResolutionError, SchemaError, RecursionError) as error:
-                _LOGGER.warning("tool %s is left out: %s", tool.name, error)
-                losses.append((tool.name, Loss("left_out", (), f"left out: {error}")))
+                _LOGGER.warning("tool %s is left out: %s", name, error)
+                losses.append((name, Loss("left_out", (), f"left out: {error}")))
                 continue
-        shapes[tool.name] = shape
+        shapes[name] = shape
     return Export(target, shapes, losses, is_lasting=is_lasting)
 
 
 def _resolved(tool: ToolDefinition) -> ToolDefinition:
-    """Return a tool with the functions in its schema called; what they make is checked."""
-    if not tool.is_dynamic:
-        return tool
+    """Return a dynamic tool with the functions in its schema called; what they make is checked."""
     resolved = tool.resolve()
     compile_schema(resolved.parameters)
     return resolved

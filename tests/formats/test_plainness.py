@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.formats.plainness import Plainness, is_plain
+from sovl_tools.formats.plainness import Plainness, plain
 
 TEXT = {"type": "string", "description": "What it is."}
 PLAINNESS = Plainness(
     frozenset({"type", "description", "minItems"}),
     lambda keyword, value: keyword == "enum" and len(value) < 3,
 )
+
+
+def containers(value: Any) -> set[int]:
+    """Return the identities of a JSON value's objects and arrays."""
+    if not isinstance(value, dict | list):
+        return set()
+    inner = value.values() if isinstance(value, dict) else value
+    return {id(value)}.union(*map(containers, inner))
 
 
 def of(**properties: Any) -> dict[str, Any]:
@@ -36,7 +44,9 @@ def of(**properties: Any) -> dict[str, Any]:
     ],
 )
 def test_objects_lists_and_scalars_are_plain(schema: dict[str, Any]) -> None:
-    assert is_plain(schema, PLAINNESS)
+    found = plain(schema, PLAINNESS)
+    assert found == schema
+    assert containers(found).isdisjoint(containers(schema))
 
 
 @pytest.mark.parametrize(
@@ -70,4 +80,4 @@ def test_objects_lists_and_scalars_are_plain(schema: dict[str, Any]) -> None:
     ],
 )
 def test_all_else_has_to_be_looked_at(schema: dict[str, Any]) -> None:
-    assert not is_plain(schema, PLAINNESS)
+    assert plain(schema, PLAINNESS) is None
