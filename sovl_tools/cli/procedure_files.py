@@ -6,13 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sovl_tools.cli.command import Misuse
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.sources import checked, file_beside, files, written
+from sovl_tools.procedures.sources import checked, file_beside, files, told
 
 
 def files_of(paths: Sequence[str]) -> list[str]:
@@ -40,9 +39,6 @@ def wrong_in(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
     Args:
         paths: of the files.
         catalog: the tools; None if they are not known, then what needs them is not asked.
-
-    Raises:
-        Misuse: a file can't be opened.
     """
     return [each for path in paths for each in _wrong(path, catalog)]
 
@@ -50,9 +46,6 @@ def wrong_in(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
 def _wrong(path: str, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
     def other(name: str) -> Procedure | None:
         place = file_beside(path, name)
-        return None if place is None else written(place).procedure
+        return None if place is None else told(place).procedure
 
-    try:
-        return checked(written(path), catalog, other)
-    except OSError as error:
-        raise Misuse(f"{error.filename}: {error.strerror}") from error
+    return checked(told(path), catalog, other)

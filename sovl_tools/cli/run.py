@@ -90,8 +90,8 @@ def run(
     options = ctx.ensure_object(dict)
     is_quiet, is_verbose = options.get("quiet", False), options.get("verbose", False)
     is_new = run_id is None
-    with _opened(None if is_new and dry_run else journal_path, create=is_new) as journal:
-        resumption = _resumption(journal, run_id, force=force, repeat_unfinished=repeat_unfinished)
+    with _opened(None if is_new else journal_path, create=False) as former:
+        resumption = _resumption(former, run_id, force=force, repeat_unfinished=repeat_unfinished)
         source = _source(file, resumption)
         job = _job(source, tools, entry_points=entry_points, is_quiet=is_quiet)
         moved = file if resumption is not None else None
@@ -100,7 +100,10 @@ def run(
             write("\n\n".join(plan(each.procedure) for each in job.procedures if each.procedure))
             return
         inputs = _inputs(job.procedure, pairs, text) if is_new else {}
-        with showing(is_quiet=is_quiet, is_verbose=is_verbose) as show:
+        with (
+            _opened(journal_path if is_new else None, create=True) as journal,
+            showing(is_quiet=is_quiet, is_verbose=is_verbose) as show,
+        ):
             kept = resumption or journal
             result = performed(job._replace(again=again), inputs, kept, timeout=timeout, show=show)
     write(json_text(result))

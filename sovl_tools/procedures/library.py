@@ -125,7 +125,7 @@ class Library:
     def _related(self, first: Written) -> dict[tuple[str, str], Written]:
         """Return the procedures that are run, by the path of the one that does, and the name."""
         found: dict[tuple[str, str], Written] = {}
-        pending, reading = [first], cache(written)
+        pending, reading = [first], cache(told)
         while pending:
             asking = pending.pop()
             for name in asking.runs:
@@ -142,7 +142,7 @@ class Library:
         @cache
         def other(name: str) -> Procedure | None:
             place = self._place(asking, name)
-            found = written(place) if isinstance(place, str) else place
+            found = told(place) if isinstance(place, str) else place
             return None if found is None else found.procedure
 
         return other

@@ -62,6 +62,9 @@ def test_inputs_come_as_text_from_the_input_or_from_a_file(given: str, run: Run,
     assert done.out == '["b!"]\n'
 
 
+NAMES = ("--inputs", '{"names": []}')
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -81,9 +84,9 @@ def test_inputs_come_as_text_from_the_input_or_from_a_file(given: str, run: Run,
         (["greetings.yaml", "--repeat-unfinished"], "need --resume"),
         (["greetings.yaml", "--resume", "x"], "--resume needs --journal"),
         (["greetings.yaml", "--resume", "x", "--input", "names=[]"], "has its inputs already"),
-        (["greetings.yaml", "--journal", "no/runs.db"], "there is no such directory"),
+        (["greetings.yaml", *NAMES, "--journal", "no/runs.db"], "there is no such directory"),
         (["--resume", "x", "--journal", "runs.db"], "there is no such file"),
-        (["greetings.yaml", "--journal", "greetings.yaml"], "it is no journal of runs"),
+        (["greetings.yaml", *NAMES, "--journal", "greetings.yaml"], "it is no journal of runs"),
     ],
 )
 def test_misuse_ends_with_two_and_one_clear_message(
@@ -95,6 +98,12 @@ def test_misuse_ends_with_two_and_one_clear_message(
     assert words in done.err
     assert "Traceback" not in done.err
     assert "started" not in done.err
+
+
+def test_a_run_that_is_refused_leaves_no_journal(run: Run, put: Put, tmp_path: Path) -> None:
+    put("greetings.yaml", GREETINGS)
+    assert run("run", "greetings.yaml", "--journal", "runs.db").code == 2
+    assert not (tmp_path / "runs.db").exists()
 
 
 UNSOUND = """\

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sovl_tools.procedures.journal import Journal
 from tests.cli.procedures import FAILING, GREETINGS, TWO_STEPS, Put
 from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
 from tests.conftest import Run, Write
@@ -89,9 +90,8 @@ def test_a_run_of_a_procedure_without_steps_of_note_is_shown(run: Run, put: Put)
     assert run("runs", "runs.db", each["id"]).out.splitlines()[-1] == "no steps"
 
 
-def test_a_journal_without_runs_says_so(run: Run, put: Put, tmp_path: Path) -> None:
-    put("a.yaml", "name: a\ndescription: d\nsteps:\n- {action: nothing}\n")
-    run("run", "a.yaml", "--journal", "runs.db")
+def test_a_journal_without_runs_says_so(run: Run, tmp_path: Path) -> None:
+    Journal(tmp_path / "runs.db").close()
     assert run("runs", "runs.db").out == "no runs\n"
     assert run("runs", "runs.db", "--format", "json").out == "[]\n"
 

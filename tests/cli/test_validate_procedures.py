@@ -121,12 +121,21 @@ def test_codes_of_procedures_can_be_selected_and_explained(run: Run, put: Put) -
     assert run("explain", "ST760").out.startswith("ST760 (error): A template uses a variable")
 
 
-def test_a_file_that_can_not_be_opened_is_misuse(run: Run, put: Put, tmp_path: Path) -> None:
-    put("procedures/a.yaml", "").unlink()
+def test_a_file_that_can_not_be_opened_takes_no_other_one_down(
+    run: Run, put: Put, tmp_path: Path
+) -> None:
+    put("procedures/b.yaml", WRONG)
     (tmp_path / "procedures" / "a.yaml").symlink_to("nowhere")
-    done = run("validate", "procedures")
+    done = run("validate", "procedures", "--format", "concise")
+    assert done.code == 1
+    assert "procedures/a.yaml:1:1: ST750 the file can't be opened: No such file" in done.out
+    assert "procedures/b.yaml:" in done.out
+
+
+def test_a_file_that_is_not_there_is_misuse(run: Run) -> None:
+    done = run("validate", "procedures/a.yaml")
     assert (done.code, done.out) == (2, "")
-    assert "No such file" in done.err
+    assert "there is no 'procedures/a.yaml'" in done.err
 
 
 def test_the_schema_of_procedures_is_printed(run: Run) -> None:
