@@ -21,6 +21,7 @@ from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.settings import (
     Told,
     Wanted,
+    check_attributes,
     check_counts,
     check_functions,
     settle,
@@ -53,6 +54,15 @@ class Agent:
     """
 
     tools: ToolRegistry
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Refuse what a subclass says in a way that nobody would hear.
+
+        Raises:
+            TypeError: it has an attribute that is meant for ``__init__``.
+        """
+        super().__init_subclass__(**options)
+        check_attributes(cls, ("client", "messages", *(Agent.__init__.__kwdefaults__ or ())))
 
     def __init__(  # noqa: PLR0913 - each is a decision of its own
         self,
@@ -252,7 +262,10 @@ class Agent:
 
 
 def _turn(agent: Agent, content: JSON, wanted: Wanted) -> Steps:
-    return Turn(agent, agent._settings, wanted).steps(content)  # noqa: SLF001 - it is the agent's
+    settings = vars(agent).get("_settings")
+    if settings is None:
+        raise RuntimeError(f"{type(agent).__name__}.__init__ has not called super().__init__()")
+    return Turn(agent, settings, wanted).steps(content)
 
 
 def _twin(agent: Agent, name: str) -> Agent:

@@ -139,8 +139,6 @@ class _Dialogue:
         is_greeting = self._spoken in _GREETINGS and self._prompt.choice != "required"
         if found is None or (is_greeting and not found.is_certain):
             return Answer(self._lost(tools))
-        if not self._may(found.name):
-            return Answer(f"{found.name} can't be called in this turn.")
         try:
             form = self._form(found.name)
         except (ToolNotFoundError, ResolutionError) as error:

@@ -11,6 +11,7 @@ from sovl_tools.agent.selection import Budget, Search, selected
 from sovl_tools.formats.tokens import estimate
 from sovl_tools.loading.exporting import Export, Exporter
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.registry import ToolRegistry
 
 
@@ -56,12 +57,25 @@ class Offering:
         self._budget = budget
         self._exporter = Exporter()
 
-    def offer(self, messages: Sequence[Message], wanted: Sequence[str] | None) -> Offer:
+    def offer(
+        self, messages: Sequence[Message], wanted: Sequence[str] | None, choice: str | None = None
+    ) -> Offer:
         """Return what is offered in a conversation: the tools of those names, or all that fit.
 
+        ``choice`` is a tool that has to be among them.
+
         Raises:
-            ToolNotFoundError: there is no tool of one of the names.
+            ToolNotFoundError: there is no tool of one of the names, or the choice is none of them.
         """
+        made = self._offer(messages, wanted)
+        if choice is None or choice in made.names:
+            return made
+        name = made.registry[choice].name
+        if wanted is not None:
+            raise ToolNotFoundError(name, among=" among those of this turn")
+        return self._of(made.registry, (*made.names, name))
+
+    def _offer(self, messages: Sequence[Message], wanted: Sequence[str] | None) -> Offer:
         registry = self._tools()
         if wanted is not None:
             return self._of(registry, tuple(registry[name].name for name in wanted))

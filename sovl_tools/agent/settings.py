@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.agent.messages import Policy
@@ -86,6 +86,11 @@ class Wanted(NamedTuple):
     choice: str = "auto"
     is_streaming: bool = False
 
+    @property
+    def tool(self) -> str | None:
+        """The tool that the first answer has to call; None if no one is named."""
+        return None if self.choice in ("auto", "required", "none") else self.choice
+
 
 def wanted_of(
     content: JSON, tools: Sequence[str] | None, choice: str, *, is_streaming: bool
@@ -128,6 +133,21 @@ def check_functions(functions: Mapping[str, Any]) -> None:
     for name, function in functions.items():
         if function is not None and not callable(function):
             raise TypeError(f"{name} must be a function, not {function!r:.80}")
+
+
+def check_attributes(agent: type, parameters: Iterable[str]) -> None:
+    """Refuse attributes of a class that are meant for ``__init__``, which does not look at them.
+
+    Raises:
+        TypeError: there is one; methods of such a name are the class's own affair.
+    """
+    for name in parameters:
+        value = vars(agent).get(name)
+        if value is not None and not callable(value) and not hasattr(value, "__get__"):
+            raise TypeError(
+                f"{agent.__name__}.{name} would not be looked at; "
+                f"give it to __init__, as in super().__init__({name}=…)"
+            )
 
 
 def settle(agent: Any, told: Told, key: int) -> Settings:

@@ -95,7 +95,8 @@ class Turn:
     def _round(self, number: int, system: tuple[str, ...], span: Any) -> _Steps[Answer]:
         """Return an answer of the model, when the calls that it wants have ended."""
         most = self._settings.told.most_rounds
-        offer = self._settings.offering.offer(self._agent.messages, self._wanted.tools)
+        choice = self._wanted.tool if number == 1 else None
+        offer = self._settings.offering.offer(self._agent.messages, self._wanted.tools, choice)
         answer = yield from self._answer(self._prompt(system, offer, number), span)
         self._usage = self._usage.plus(answer.usage)
         self._keep(answer)

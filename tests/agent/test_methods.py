@@ -283,3 +283,35 @@ def test_names_that_an_agent_does_not_take_are_free() -> None:
     game = Game()
     assert game.chat_sync("hello")
     assert Agent(tools=[game.as_tool("ask_game", "Plays.")]).chat_sync("ask_game message=hello")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("tools", []), ("model", "large"), ("system", "Hi."), ("messages", [])]
+)
+def test_what_a_class_says_that_nobody_would_hear_is_refused(name: str, value: Any) -> None:
+    expected = rf"Deaf\.{name} would not be looked at; give it to __init__, as in super\(\)"
+    with pytest.raises(TypeError, match=expected):
+        type("Deaf", (Agent,), {name: value})
+
+
+def test_methods_and_properties_may_have_the_names_of_parameters() -> None:
+    class Free(Agent):
+        @tool
+        def timeout(self) -> str:
+            """Say when it is over."""
+            return "now"
+
+        @property
+        def options(self) -> str:
+            return "none"
+
+    assert [each.name for each in Free(provider="local").tools] == ["timeout"]
+
+
+def test_an_agent_that_was_not_made_says_so() -> None:
+    class Hollow(Agent):
+        def __init__(self) -> None:
+            pass
+
+    with pytest.raises(RuntimeError, match=r"^Hollow.__init__ has not called super"):
+        Hollow().chat_sync("Hello")

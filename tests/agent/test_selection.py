@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sovl_tools import ToolRegistry, tool
+import pytest
+
+from sovl_tools import ToolNotFoundError, ToolRegistry, tool
 from sovl_tools.formats.tokens import estimate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.testing import Request, calls, says
@@ -51,6 +53,41 @@ def test_of_too_many_those_are_offered_of_which_the_user_speaks(way: Way) -> Non
         assert set(offered(to)[1:]) == {"music", "news"}
         to.say("Hmm")
         assert len(offered(to)) == 3
+
+
+def test_a_tool_that_has_to_be_called_is_on_offer() -> None:
+    script = [
+        calls(("mail", {})),
+        says("Yes."),
+        calls(("search_tools", {"query": "x"})),
+        says("No."),
+    ]
+    with talk(Way("openai"), script, tools=registry_of(*NAMES), max_tools=2) as to:
+        to.say("My lights, please", tool_choice="mail")
+        assert (offered(to, 0), offered(to, 1)) == (
+            ["search_tools", "lights", "mail"],
+            ["search_tools", "mail"],
+        )
+        to.say("Hello", tool_choice="search_tools")
+        assert offered(to, 2) == ["search_tools", "mail"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "choice", "message"),
+    [
+        (None, "mial", "there is no tool 'mial'; did you mean 'mail'?"),
+        (None, "search_tools", "there is no tool 'search_tools'"),
+        (["news"], "mail", "there is no tool 'mail' among those of this turn"),
+    ],
+)
+def test_a_choice_has_to_be_among_the_tools(
+    tools: list[str] | None, choice: str, message: str
+) -> None:
+    with talk(Way("openai"), [], tools=registry_of("mail", "news")) as to:
+        with pytest.raises(ToolNotFoundError) as caught:
+            to.say("Hello", tools=tools, tool_choice=choice)
+        assert str(caught.value) == message
+        assert to.agent.messages == []
 
 
 @each_api
