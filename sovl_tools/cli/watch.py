@@ -27,6 +27,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.documents import json_text
 from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.configured import add_code
 from sovl_tools.model.catalog import CatalogChange, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
@@ -131,9 +132,10 @@ def _write(text: str) -> None:
 
 def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     """Load the tools and yield what there is to tell: moments, and sentences for the user."""
-    absent = [path for path in (*found.paths, *found.watch) if not os.path.exists(path)]
+    absent = [path for path in _places(found) if not os.path.exists(path)]
     started = perf_counter()
     registry = ToolRegistry.from_directory(*found.paths, import_timeout=found.import_timeout)
+    add_code(registry, found, entry_points=False)
     start = _start(registry, absent, perf_counter() - started)
     summary = _summary(found, registry.report)
     moments = SimpleQueue[Moment]()
@@ -145,12 +147,16 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
         yield from followed(moments, lambda: watching.notice)
 
 
+def _places(found: Configuration) -> tuple[str, ...]:
+    return *found.paths, *found.plugins, *found.watch
+
+
 def _summary(found: Configuration, report: LoadReport) -> str:
     """Return one line: what is watched, what became of the tools, how to end."""
     counts = Outcome(report).statuses
     loaded = f"{counted(counts['loaded'], 'tool')} loaded"
     others = [f"{counts[each]} {each}" for each in STATUSES[1:] if counts[each]]
-    places = ", ".join([*found.paths, *found.watch])
+    places = ", ".join(_places(found))
     return f"watching {places}: {', '.join([loaded, *others])}; Ctrl-C ends it"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
+from sovl_tools.loading.directories import Directories
 from sovl_tools.loading.enlisting import enlisted, rejected
 from sovl_tools.loading.origins import Origin, Sight, distinct
 from sovl_tools.loading.scanning import identity
@@ -15,9 +16,14 @@ from sovl_tools.model.diagnostic import Diagnostic
 
 
 class Enlisted:
-    """What was registered by hand, and the origins that somebody has named."""
+    """What was registered by hand, and the origins that somebody has named.
+
+    Attributes:
+        directories: of the origins that have any.
+    """
 
     def __init__(self) -> None:
+        self.directories = Directories()
         self._explicit: dict[str, Candidate] = {}
         self._sights: dict[tuple[type, Origin], Sight] = {}
         self._numbers = count(1)
@@ -61,6 +67,8 @@ class Enlisted:
     def look(self, origins: Iterable[Origin]) -> None:
         """Look at origins, again or for the first time."""
         for origin in origins:
+            if origin.directory is not None:
+                self.directories.look(origin.directory)
             sight = origin.look()
             key = type(origin), origin  # two of them are tuples of one name
             self._sights[key] = _whole(sight, self._sights.get(key, Sight()))
@@ -69,6 +77,11 @@ class Enlisted:
     def origins(self) -> tuple[Origin, ...]:
         """The origins in the order in which they were named."""
         return tuple(origin for _, origin in self._sights)
+
+    def concerned(self, touched: Iterable[str]) -> list[Origin]:
+        """Return the origins to which something at one of the paths may matter."""
+        found = self.directories.concerned(touched)
+        return [origin for origin in self.origins if origin.directory in found]
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.collecting import collect
+from sovl_tools.loading.directories import Directory
 from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.mishaps import Unit, empty, failed, mishap, overdue
 from sovl_tools.loading.pipeline import Settings
@@ -81,6 +82,11 @@ class Origin(Protocol):
         """How its tools stand to those of other origins."""
         ...
 
+    @property
+    def directory(self) -> Directory | None:
+        """Where changes of files are a reason to look again; None if there is no such place."""
+        ...
+
     def look(self) -> Sight:
         """Find the tools that are there now. Whatever is wrong becomes a diagnostic."""
         ...
@@ -96,6 +102,10 @@ class EntryPoints(NamedTuple):
     def level(self) -> int:
         """That of packages."""
         return PACKAGES
+
+    @property
+    def directory(self) -> None:
+        """None: Python imports it once."""
 
     def look(self) -> Sight:
         """Load every entry point, by name."""
@@ -126,6 +136,10 @@ class Package(NamedTuple):
         """That of packages."""
         return PACKAGES
 
+    @property
+    def directory(self) -> None:
+        """None: Python imports it once."""
+
     def look(self) -> Sight:
         """Import the package and what is below it."""
         importlib.invalidate_caches()
@@ -143,6 +157,10 @@ class PackageFolders(NamedTuple):
     def level(self) -> int:
         """That of packages."""
         return PACKAGES
+
+    @property
+    def directory(self) -> None:
+        """None: Python imports it once."""
 
     def look(self) -> Sight:
         """Take the folders through the pipeline."""
@@ -172,6 +190,11 @@ class Modules(NamedTuple):
     def level(self) -> int:
         """That of directories of modules."""
         return MODULES
+
+    @property
+    def directory(self) -> Directory:
+        """The directory, with what its modules may import below it."""
+        return Directory(self.path, (".py",))
 
     def look(self) -> Sight:
         """Run every module whose name does not begin with ``_`` or ``.``, if it has changed."""

@@ -66,11 +66,14 @@ class Shelf:
         """Look at all folders for the first time; return those that changed since they loaded."""
         moment = self._source.moment
         others = {place for place, each in self.folders.items() if self.surveys.learn(each, moment)}
-        return others | self._come_or_gone(self._collected().folders)
+        come_or_gone = self._come_or_gone(self._collected().folders)
+        return others | come_or_gone | self.enlisted.directories.changed()
 
     def places(self) -> set[Place]:
         """Return what has to be watched."""
-        return places(self._roots | self.libraries.paths, self.surveys.links)
+        directories = self.enlisted.directories
+        paths = self._roots | self.libraries.paths | directories.paths
+        return places(paths, {**self.surveys.links, **directories.links})
 
     def _watched(self) -> frozenset[str]:
         """Return the tools directories, and the folders that were named by themselves."""
@@ -83,7 +86,8 @@ class Shelf:
         """Return what looks otherwise than when it was loaded, and the folders that are new."""
         found = self._collected().folders
         others = {each.location for each in found if self.surveys.is_changed(each)}
-        return others | self._come_or_gone(found) | self.libraries.changed()
+        outside = self.libraries.changed() | self.enlisted.directories.changed()
+        return others | self._come_or_gone(found) | outside
 
     def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and swap the catalog.
@@ -96,10 +100,12 @@ class Shelf:
         known = self.diagnostics
         sources = self.libraries.sources(touched or ())
         is_everywhere, self._is_torn = touched is None or self._is_torn, True
-        is_listing = is_everywhere or self._must_list(touched or (), sources)
+        enlisted = self.enlisted
+        origins = enlisted.origins if is_everywhere else enlisted.concerned(touched or ())
+        is_listing = is_everywhere or bool(origins) or self._must_list(touched or (), sources)
         changes = self._relisted() if is_listing else []
-        if is_everywhere:
-            self.enlisted.look(self.enlisted.origins)
+        if origins:
+            enlisted.look(origins)
             changes += self._enlisted()
         new = self.folders.keys() - self._roster.shown.keys() if is_listing else set()
         due = self._due(None if is_everywhere else touched, sources, new)

@@ -6,6 +6,7 @@ import os
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.checks import code
+from sovl_tools.loading.directories import Directory
 from sovl_tools.loading.enlisting import enlisted, rejected
 from sovl_tools.loading.mishaps import Unit, empty, mishap
 from sovl_tools.loading.origins import MODULES, Sight
@@ -20,7 +21,7 @@ from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
 from sovl_tools.procedures.library import Library
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.sources import Written, files, told
+from sovl_tools.procedures.sources import SUFFIXES, Written, files, told
 
 
 class Procedures(NamedTuple):
@@ -35,6 +36,11 @@ class Procedures(NamedTuple):
     def level(self) -> int:
         """That of directories of modules."""
         return MODULES
+
+    @property
+    def directory(self) -> Directory:
+        """The directory."""
+        return Directory(self.path, SUFFIXES)
 
     def look(self) -> Sight:
         """Read every file anew; one whose text is the same stays the tool that it is."""

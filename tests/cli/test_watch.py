@@ -25,6 +25,7 @@ from sovl_tools.cli.command import _clean_output
 from sovl_tools.cli.watch import Moment, document, followed, text
 from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
+from tests.loading.plugins import decorated
 from tests.reporting.findings import ODD, WRONG
 from tests.validation.strategies import moderate
 
@@ -414,6 +415,17 @@ def test_a_library_that_tools_import_is_watched(start: Start, write: Write, tmp_
     assert "watching tools, library: 2 tools loaded" in watching.err.until(SUMMARY)
     (library / "words.py").write_text("WORD = 'another'\n")
     assert watching.out.until("updated").endswith("  echo\n")
+
+
+def test_plugins_are_watched_beside_the_folders(start: Start, write: Write, tmp_path: Path) -> None:
+    write("echo")
+    plugin = tmp_path / "plugins" / "shout.py"
+    plugin.parent.mkdir()
+    plugin.write_text(decorated("shout"))
+    watching = start("watch", SOVL_TOOLS_PLUGINS_DIR="plugins")
+    assert "watching tools, plugins: 2 tools loaded" in watching.err.until(SUMMARY)
+    plugin.write_text(decorated("shout", "loud"))
+    assert watching.out.until("updated").endswith("  shout\n")
 
 
 def test_it_can_look_for_itself_instead_of_asking_the_system(start: Start, write: Write) -> None:

@@ -22,6 +22,8 @@ LOST = mishap(code.unavailable_source, "it is gone", "here.py")
 class Told:
     """An origin that gives one sight after the other, and equals all others of its name."""
 
+    directory = None
+
     def __init__(self, name: str, sights: list[Sight], level: int = PACKAGES) -> None:
         self.name = name
         self.sights = sights
