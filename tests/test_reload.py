@@ -6,6 +6,7 @@ import logging
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -199,3 +200,18 @@ def test_readers_always_see_a_whole_catalog(write: Write, tools: Path) -> None:
         each.join(PATIENCE)
     assert all(len(versions) == 2 and len({*versions}) == 1 for versions in seen)
     assert len(seen) > 2
+
+
+def test_files_that_a_tool_may_read_are_no_reason_to_run_it_again(
+    write: Write, tools: Path
+) -> None:
+    folder = write("echo", code=says(0), helper="WORD = 1\n")
+    (folder / "README.md").write_text("How to say it.")
+    time.sleep(0.02)  # what is as young as a tick of the file system may be younger than the load
+    registry, _ = loaded(tools)
+    before = registry["echo"]
+    assert not registry.reload()
+    assert registry["echo"] is before
+    (folder / "README.md").write_text("How else to say it.")
+    assert registry.reload().updated == ("echo",)
+    assert registry["echo"] is not before

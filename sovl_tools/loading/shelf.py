@@ -16,6 +16,7 @@ from sovl_tools.loading.modules import leave
 from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.patching import Change
 from sovl_tools.loading.pipeline import rejected
+from sovl_tools.loading.refusals import Content, Refusals
 from sovl_tools.loading.roster import Roster
 from sovl_tools.loading.succeeding import arriving
 from sovl_tools.loading.supervision import load_folders
@@ -48,6 +49,7 @@ class Shelf:
         self._roots = self._watched()
         self.enlisted = Enlisted()
         self._roster = Roster(load.candidates, load.catalog)
+        self._refusals = Refusals()
         self._others: set[str] = set()
         self._revisions: dict[str, int] = {}
         self._is_torn = False
@@ -111,8 +113,10 @@ class Shelf:
         due = self._due(None if is_everywhere else touched, sources, new)
         if sources:
             candidates = self._load_with_libraries(due, sources)
-        else:
+        elif is_everywhere:
             candidates = self._load(due, is_patient=touched is not None)
+        else:
+            candidates = self._load(self._refusals.others(due), is_patient=True)
         changes += [change for each in candidates for change in self._roster.entered(each)]
         change = self._swapped(changes, known, is_listing=is_listing)
         self._is_torn = False
@@ -220,6 +224,10 @@ class Shelf:
         seen = {each.location: survey(each.location) for each in due}
         if is_patient:
             due = [each for each in due if not self.surveys.is_echo(each, seen[each.location])]
+        contents = {
+            each.location: Content.of(each, seen[each.location])
+            for each in (due if is_patient else ())
+        }
         candidates = [
             candidate
             for each in (due if is_patient else ())
@@ -232,15 +240,19 @@ class Shelf:
         candidates += self._load_all(ready)
         for folder in due:
             self.surveys.keep(folder, seen[folder.location])
+        self._refusals.note(candidates, contents)
         return candidates
 
     def _arriving(self, folder: ToolFolder, seen: Survey) -> Candidate | None:
         return arriving(folder, seen, is_new=self._roster.is_new(folder.location))
 
     def _revised(self, folder: ToolFolder, seen: Survey) -> ToolFolder:
-        if folder.location in self._roster and self.surveys.has_other_data(folder, seen):
+        if folder.location in self._roster and self._has_other_data(folder, seen):
             self._revise(folder.location)
         return self.folders[folder.location]
+
+    def _has_other_data(self, folder: ToolFolder, seen: Survey) -> bool:
+        return self.surveys.has_other_data(folder, seen, self._source.moment)
 
     def _load_all(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
         """Load folders; each sees the step handlers of all other tools."""

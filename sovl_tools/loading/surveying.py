@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.sources import take_snapshot
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.survey import Survey, survey
+from sovl_tools.watching.survey import Stamp, Survey, survey
 
 _LOGGER = logging.getLogger("sovl_tools")
 _TICK = 10_000_000
@@ -21,7 +21,6 @@ _TICK = 10_000_000
 _COARSE_TICK = 2_000_000_000
 """The same for the coarsest file systems, where one can only look again and again."""
 _MAX_ECHOES = 10
-_NOTHING = Survey({}, {})
 
 
 class _Baseline(NamedTuple):
@@ -40,13 +39,15 @@ class Surveys:
     def __init__(self) -> None:
         self._baselines: dict[str, _Baseline] = {}
 
-    def has_other_data(self, folder: ToolFolder, seen: Survey) -> bool:
+    def has_other_data(self, folder: ToolFolder, seen: Survey, since: int) -> bool:
         """Tell whether a file has changed that is neither manifest nor source of the module.
 
-        Of a folder that has not been looked at yet any such file may have changed.
+        Of a folder that has not been looked at yet that is told by the times of its files;
+        ``since`` is the time of the load, in nanoseconds since the epoch.
         """
         known = self._baselines.get(folder.location)
-        return _is_other_data(folder, known.survey if known else _NOTHING, seen)
+        before = known.survey.stamps if known else _older(seen, since - _TICK)
+        return _is_other_data(folder, before, seen.stamps)
 
     def keep(self, folder: ToolFolder, seen: Survey) -> None:
         """Remember what a folder looked like when its load began.
@@ -110,9 +111,9 @@ class Surveys:
         }
 
 
-def _is_other_data(folder: ToolFolder, before: Survey, after: Survey) -> bool:
+def _is_other_data(folder: ToolFolder, before: dict[str, Stamp], after: dict[str, Stamp]) -> bool:
     """Tell whether two looks at a folder differ in files whose content is not compared."""
-    other = {path for path, _ in before.stamps.items() ^ after.stamps.items()}
+    other = {path for path, _ in before.items() ^ after.items()}
     other -= {folder.manifest_name, folder.module_name}
     if not other:
         return False
@@ -121,4 +122,12 @@ def _is_other_data(folder: ToolFolder, before: Survey, after: Survey) -> bool:
 
 
 def _is_newer(seen: Survey, moment: int) -> bool:
-    return any(max(each.modified, each.changed) > moment for each in seen.stamps.values())
+    return any(_time(each) > moment for each in seen.stamps.values())
+
+
+def _older(seen: Survey, moment: int) -> dict[str, Stamp]:
+    return {path: each for path, each in seen.stamps.items() if _time(each) <= moment}
+
+
+def _time(stamp: Stamp) -> int:
+    return max(stamp.modified, stamp.changed)

@@ -25,12 +25,14 @@ class Watched:
         self.path = folder
         self.folder = ToolFolder(folder.name, f"tools/{folder.name}", str(folder))
         self.surveys = Surveys()
+        self.moment = 0
 
     def load(self) -> None:
         self.surveys.keep(self.folder, survey(self.folder.location))
 
     def has_other_data(self) -> bool:
-        return self.surveys.has_other_data(self.folder, survey(self.folder.location))
+        seen = survey(self.folder.location)
+        return self.surveys.has_other_data(self.folder, seen, self.moment)
 
     def is_changed(self) -> bool:
         return self.surveys.is_changed(self.folder)
@@ -105,10 +107,12 @@ def test_beside_a_module_that_can_not_be_read_everything_is_data(write: Write) -
     assert echo.has_other_data()
 
 
-def test_in_a_folder_that_nobody_looked_at_any_data_may_have_changed(echo: Watched) -> None:
+def test_in_a_folder_that_nobody_looked_at_the_times_of_data_tell(echo: Watched) -> None:
     assert not echo.has_other_data()
     put(echo.path / "words.csv", "a,b")
     assert echo.has_other_data()
+    echo.moment = 2 * time_ns()
+    assert not echo.has_other_data()
 
 
 def test_a_folder_that_is_gone_is_forgotten(echo: Watched) -> None:
