@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.forking import Forker, Request, forker, outputs_of_python
+from tests.measuring import UNMEASURED, Measuring
 
 REPOSITORY = Path(__file__).parent.parent
 SHIPPED = Path(__file__).parent / "tools"
@@ -30,6 +31,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Measuring())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Let the garbage collector rest: what is made while tests are collected stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse names that differ from process to process, which tests run in parallel must not.
 
@@ -41,13 +56,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"the name of a test has an address in it: {item.nodeid}")
         is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
         if is_random or SHIPPED in item.path.parents:
-            item.add_marker("no_cover")
+            item.add_marker(UNMEASURED)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Let the children of a test that is marked ``no_cover`` measure no coverage either."""
-    kept = os.environ.pop(COVERAGE, None) if item.get_closest_marker("no_cover") else None
+    """Let the children of a test that is marked ``unmeasured`` measure no coverage either."""
+    kept = os.environ.pop(COVERAGE, None) if item.get_closest_marker(UNMEASURED) else None
     try:
         return (yield)
     finally:

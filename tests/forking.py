@@ -22,6 +22,16 @@ from importlib import import_module
 from typing import IO, Literal, NamedTuple, TextIO
 
 _ASKED = b"?"
+_EVERYDAY = (
+    "importlib.metadata",
+    "sovl_tools.registry",
+    "sovl_tools.loading.enlisting",
+    "sovl_tools.loading.reloader",
+    "sovl_tools.procedures.yaml_core",
+    "sovl_tools.search.ranking",
+    "sovl_tools.validation.rust",
+)
+"""What most commands import when they come to need it."""
 
 
 class Request(NamedTuple):
@@ -109,12 +119,23 @@ def _import_commands() -> None:
     module = import_module("sovl_tools.cli.main")
     for place, _ in module.COMMANDS.values():
         import_module(place.partition(":")[0])
-    import_module("sovl_tools.registry")
+    for name in _EVERYDAY:
+        import_module(name)
     del sys.modules[module.__name__]  # it asks for the width of the terminal as it is imported
     if "coverage" in sys.modules:
         measured = import_module("coverage").Coverage.current()
         if measured is not None:
             measured.save()
+    _keep_modules()
+
+
+def _keep_modules() -> None:
+    """Let no fork free what was imported as it ends, which takes longer than many commands do.
+
+    The list is in itself, so that only the garbage collector could free it, which is told not to.
+    """
+    kept: list[object] = [vars(module).copy() for module in [*sys.modules.values()]]
+    kept.append(kept)
     gc.freeze()
 
 

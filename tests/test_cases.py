@@ -113,7 +113,7 @@ def test_a_format_says_what_it_loses_of_a_case(case: str, expected: Expected) ->
         assert checked(known, [text]) == export.diagnostics, "the manifest alone says the same"
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("case", COMMANDS, indirect=True)
 def test_a_command_says_what_is_expected_of_a_case(case: str, run: Run, expected: Expected) -> None:
     arguments = Path("arguments.txt").read_text(encoding="utf-8").split()
@@ -123,7 +123,7 @@ def test_a_command_says_what_is_expected_of_a_case(case: str, run: Run, expected
     expected(case, without_last_line(done.out.rstrip("\n")))
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("case", [*PLAIN, *PLUGINS], indirect=True)
 def test_a_healthy_tool_beside_a_case_answers(case: str) -> None:
     assert Tooler(loaded()).call_sync(HEALTHY, {"text": case}).value == case

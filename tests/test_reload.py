@@ -174,6 +174,7 @@ def _eager_threads() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("_eager_threads")
 def test_readers_always_see_a_whole_catalog(write: Write, tools: Path) -> None:
     def save(version: int) -> None:

@@ -151,7 +151,7 @@ def test_a_file_in_the_place_of_a_directory_fails(run: Run, tmp_path: Path) -> N
     assert (done.code, "ST101" in done.out) == (1, True)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_an_import_may_take_its_time_and_no_longer(run: Run, write: Write) -> None:
     write("echo", code="import time\n\ntime.sleep(60)\n")
     done = run("sync", "--import-timeout", "0.2")

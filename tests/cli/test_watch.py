@@ -351,7 +351,7 @@ def test_another_program_may_end_it(start: Start, write: Write) -> None:
     assert (watching.out.rest(), watching.err.rest()) == ("", "")
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_tool_that_hangs_at_the_start_can_be_interrupted(start: Start, write: Write) -> None:
     write(
         "echo",
@@ -363,7 +363,7 @@ def test_a_tool_that_hangs_at_the_start_can_be_interrupted(start: Start, write: 
     assert watching.err.rest() == ""
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_tool_that_hangs_when_it_was_edited_can_be_interrupted(
     start: Start, write: Write
 ) -> None:

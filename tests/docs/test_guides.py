@@ -41,7 +41,7 @@ PAGES = [
 each_page = pytest.mark.parametrize("path", PAGES, ids=[path.name for path in PAGES])
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @each_page
 def test_a_page_does_what_it_says(
     path: Path,

@@ -64,14 +64,14 @@ def accepted(registry: ToolRegistry, format_name: str, *, strict: bool) -> int:
     return len(definitions)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("format_name", "strict"), TARGETS)
 def test_shipped_tools_are_taken(format_name: str, *, strict: bool, shipped: ToolRegistry) -> None:
     assert accepted(shipped, format_name, strict=strict) == len(shipped) > 10
     assert refusals(shipped, format_name, strict=strict) == []
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("what", remarkable.SCHEMAS)
 def test_tools_that_are_easily_got_wrong_are_taken(what: str) -> None:
     parameters = remarkable.SCHEMAS[what]

@@ -369,6 +369,7 @@ def test_a_folder_that_is_made_again_runs_again(
     assert ran() == 2
 
 
+@pytest.mark.unmeasured
 def test_hundreds_of_reloads_take_no_more_memory_than_a_few(write: Write, tools: Path) -> None:
     left = Left()
     write("other", code=HELPED.replace("echo", "other"), helpers="WORD = 1\n")

@@ -227,6 +227,7 @@ def test_aliases_do_not_nest_deeper_than_what_is_written() -> None:
     assert "levels deep" in refused(fifty + deepest.replace("*a", "[*a]")).message
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("opening", ["[", "- ", "{a: "])
 def test_endless_nesting_is_refused_at_its_hundred_and_first_level(opening: str) -> None:
     error = refused(opening * 100_000)

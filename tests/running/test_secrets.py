@@ -111,7 +111,7 @@ def message_of(result: ToolResult, kind: str = "tool_error") -> str:
     return result.error.message
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @each_way
 @each_writing
 @pytest.mark.parametrize("make", [hopeless, hopeless_later])
@@ -305,7 +305,7 @@ def test_no_secret_is_in_what_a_tool_reports(call: Call, secret: str) -> None:
     assert_hidden(repr(events), secret)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @each_way
 @each_writing
 @pytest.mark.parametrize("make", [hopeless, hopeless_later])

@@ -6,6 +6,8 @@ import shutil
 import threading
 from pathlib import Path
 
+import pytest
+
 from sovl_tools import ToolDefinition, ToolMatch, ToolRegistry
 from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.search.indexes import Indexes
@@ -84,6 +86,7 @@ def test_a_dynamic_choice_is_not_called_by_a_search() -> None:
     assert match.words == {"color": ("parameters",)}
 
 
+@pytest.mark.unmeasured
 def test_each_answer_comes_from_one_catalog_while_others_change_it() -> None:
     registry = ToolRegistry()
     texts = ("alpha beta gamma", "delta epsilon zeta")
