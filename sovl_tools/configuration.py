@@ -55,7 +55,8 @@ def configuration(
     ``plugins`` of the file.
 
     Raises:
-        ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
+        ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may, or
+            there is no current directory any more.
     """
     environment = os.environ if environment is None else environment
     file = _nearest_project()
@@ -88,7 +89,11 @@ def _listed(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
 
 
 def _nearest_project() -> Path | None:
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except OSError as error:
+        words = f"{error.strerror}; go to a directory that is there"
+        raise ConfigurationError("the current directory", words) from error
     files = (folder / "pyproject.toml" for folder in (here, *here.parents))
     return next((file for file in files if file.is_file()), None)
 

@@ -130,3 +130,11 @@ def test_a_file_that_can_not_be_read_is_refused(here: Path, content: bytes) -> N
 def test_a_project_that_does_not_speak_of_tools_is_fine(here: Path, text: str) -> None:
     (here / "pyproject.toml").write_text(text)
     assert configuration() == Configuration(("tools",), "the default")
+
+
+def test_a_current_directory_that_is_gone_is_told(here: Path) -> None:
+    here.rmdir()
+    with pytest.raises(ConfigurationError) as raised:
+        configuration()
+    words = "the current directory: No such file or directory; go to a directory that is there"
+    assert str(raised.value) == words

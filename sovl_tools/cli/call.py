@@ -21,6 +21,7 @@ from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import complete_names, one_tool
 from sovl_tools.cli.pairs import given, paired
 from sovl_tools.model.call import LogMessage, Progress
+from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.plain import plain
 from sovl_tools.running.engine import Observer
@@ -33,7 +34,8 @@ Examples:
   sovl-tools call example_tool --args '{"number1": 5, "number2": 3}'
   echo '{"number1": 5, "number2": 3}' | sovl-tools call example_tool --args -
 
-A value is read as the parameter's type says: text as it stands, anything else as JSON."""
+A value is read as the parameter's schema says: text for a string, anything else as JSON; where
+JSON does not fit but the text does, as text."""
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
@@ -78,8 +80,8 @@ def call(
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
     registry = one_tool(tools, name, entry_points=entry_points)
     tool = registry.get(name)
-    properties = tool.parameters["properties"] if tool else {}
-    arguments = paired(pairs, properties) if text is None else given(text, "--args")
+    parameters = without_functions(tool.parameters) if tool else {}
+    arguments = paired(pairs, parameters) if text is None else given(text, "--args")
     with _observers(events) as observers:
         tooler = Tooler(
             registry,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import math
 import os
@@ -57,6 +58,20 @@ class Command(click.Command):
                 raise Misuse(str(error)) from error
             except SovlToolsError as error:
                 raise click.ClickException(str(error)) from error
+            except FileNotFoundError as error:
+                if _is_somewhere():
+                    raise
+                words = f"the current directory: {error.strerror}; go to a directory that is there"
+                raise Misuse(words) from error
+
+
+def _is_somewhere() -> bool:
+    """Tell whether there is a current directory, which others can remove."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 class Misuse(click.ClickException):
@@ -97,13 +112,18 @@ def _open_errors() -> None:
 
 
 def _duplicate() -> int:
-    """Return a duplicate of descriptor 1; where that is closed, one that leads nowhere."""
+    """Return a duplicate of descriptor 1; where that is closed, one that can't be written to.
+
+    Descriptor 1 is open afterwards, so that no other file gets that number.
+    """
     if sys.stdout is not None:
         sys.stdout.flush()
     try:
         return os.dup(1)
     except OSError:
-        return os.open(os.devnull, os.O_WRONLY)
+        unwritable = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(unwritable, 1)
+        return os.dup(unwritable)
 
 
 def results() -> TextIO:
@@ -124,7 +144,9 @@ def write(text: str, *, end: str = "\n") -> None:
         _give_up_output()
         if isinstance(error, BrokenPipeError):
             raise
-        raise click.ClickException(f"the result can't be written: {error.strerror}") from error
+        is_closed = error.errno == errno.EBADF
+        reason = "the standard output is closed" if is_closed else error.strerror
+        raise click.ClickException(f"the result can't be written: {reason}") from error
 
 
 def _give_up_output() -> None:

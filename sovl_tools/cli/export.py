@@ -12,6 +12,7 @@ from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import all_tools, complete_names
 from sovl_tools.cli.saving import save
 from sovl_tools.formats.table import FORMATS
+from sovl_tools.loading.exporting import Target
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.export import Export
 from sovl_tools.registry import ToolRegistry
@@ -68,6 +69,8 @@ def export(
     It is a list of definitions; for openapi it is one document, for prompt a text. What a format
     loses stands on the error output, and the exit code is 1 if the provider would refuse it.
     """
+    if strict:
+        _check_strict(format_)
     registry = all_tools(tools, entry_points=entry_points)
     found = _exported(registry, format_, strict=strict, names=names)
     text = found.definitions
@@ -81,6 +84,14 @@ def export(
     for each in () if quiet else found.diagnostics:
         click.echo(plain(str(each)), err=True)
     ctx.exit(FINDINGS if any(each.severity == "error" for each in found.diagnostics) else 0)
+
+
+def _check_strict(format_: str) -> None:
+    """Refuse ``--strict`` for a format that has no strict form, as ``--target`` does."""
+    try:
+        Target.of(f"{format_}-strict")
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--strict") from error
 
 
 def _exported(

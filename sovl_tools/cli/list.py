@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from sovl_tools.cli.command import Command, code_option, tools_option, write
+from sovl_tools.cli.command import Command, code_option, results, tools_option, write
 from sovl_tools.cli.documents import serialized
 from sovl_tools.cli.loaded import all_tools
 from sovl_tools.model.definition import ToolDefinition
@@ -50,9 +50,14 @@ def list_tools(
     criteria = {"category": category} if category is not None else {}
     found = registry.filter(name_pattern=pattern, tags=tags, **criteria)
     if format_ == "table":
-        write(table([_row(tool) for tool in found], width=shutil.get_terminal_size().columns))
+        write(table([_row(tool) for tool in found], width=_width()))
     else:
         write(serialized([_entry(tool) for tool in found], format_))
+
+
+def _width() -> int | None:
+    """Return how wide the terminal is; None if the results go elsewhere."""
+    return shutil.get_terminal_size().columns if results().isatty() else None
 
 
 def _row(tool: ToolDefinition) -> tuple[str, ...]:
@@ -72,18 +77,20 @@ def _entry(tool: ToolDefinition) -> dict[str, JSON]:
     }
 
 
-def table(rows: Sequence[tuple[str, ...]], *, width: int) -> str:
-    """Return rows under their headings; the last column is cut to the width of the terminal."""
+def table(rows: Sequence[tuple[str, ...]], *, width: int | None) -> str:
+    """Return rows under their headings; the last column is cut to a width, if there is one."""
     if not rows:
         return "no tools"
     lines = [_COLUMNS, *rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(_COLUMNS) - 1)]
-    room = max(20, width - sum(widths) - len(_GAP) * len(widths))
+    taken = sum(widths) + len(_GAP) * len(widths)
+    room = None if width is None else max(20, width - taken)
     return "\n".join(_line(line, widths, room) for line in lines)
 
 
-def _line(cells: tuple[str, ...], widths: Sequence[int], room: int) -> str:
+def _line(cells: tuple[str, ...], widths: Sequence[int], room: int | None) -> str:
     *first, last = cells
-    last = last if len(last) <= room else f"{last[: room - 1]}…"
+    if room is not None and len(last) > room:
+        last = f"{last[: room - 1]}…"
     padded = [cell.ljust(size) for cell, size in zip(first, widths, strict=True)]
     return _GAP.join([*padded, last]).rstrip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import click
 from click.shell_completion import CompletionItem
@@ -15,6 +16,7 @@ from sovl_tools.loading.collecting import collect
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain
 
 
@@ -30,8 +32,8 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
     if not found.plugins and not registry.catalog.candidates:
         settings(tools)
     if rejected and not _is_quiet():
-        count = f"{len(rejected)} tool{'s' * (len(rejected) != 1)}"
-        click.echo(f"{count} did not load; sovl-tools validate says why", err=True)
+        text = f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why"
+        click.echo(text, err=True)
     return registry
 
 
@@ -47,11 +49,20 @@ def named_tools(
 
 
 def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:
-    """Add the tools in code, and say what is wrong with them, as validate does not."""
+    """Add the tools in code; count what is wrong with plugins, and tell the rest.
+
+    What validate does not look at, because it belongs to other distributions, is told at length.
+    """
     before = registry.report.errors
-    add_code(registry, found, entry_points=entry_points)
+    add_code(registry, found, entry_points=False)
+    wrong = registry.report.errors
+    count = sum(each not in before for each in wrong)
+    if count and not _is_quiet():
+        text = f"{counted(count, 'error')} in plugins; sovl-tools validate tells more"
+        click.echo(text, err=True)
+    add_code(registry, replace(found, plugins=()), entry_points=entry_points)
     for each in () if _is_quiet() else registry.report.errors:
-        if each not in before:
+        if each not in wrong:
             click.echo(plain(str(each)), err=True)
 
 

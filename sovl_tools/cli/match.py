@@ -13,11 +13,11 @@ from sovl_tools.search.phrases import PhraseMatch
 EXAMPLES = """\b
 Examples:
   sovl-tools match "could you add numbers for me"
-  sovl-tools match "what time is it in Oslo" --format json"""
+  sovl-tools match what time is it in Oslo --format json"""
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@click.argument("text")
+@click.argument("words", metavar="TEXT...", nargs=-1, required=True)
 @tools_option
 @code_option
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
@@ -29,13 +29,19 @@ Examples:
     show_default=True,
 )
 def match(
-    *, text: str, tools: tuple[str, ...], entry_points: bool, limit: int | None, format_: str
+    *,
+    words: tuple[str, ...],
+    tools: tuple[str, ...],
+    entry_points: bool,
+    limit: int | None,
+    format_: str,
 ) -> None:
     """Find the tools whose activation phrases stand in TEXT, the longest phrase first.
 
-    Words are compared whole, without case and punctuation. START and END count characters.
+    TEXT is one argument or several, which count as joined by spaces. Words are compared whole,
+    without case and punctuation. START and END count characters.
     """
-    found = all_tools(tools, entry_points=entry_points).match(text)[:limit]
+    found = all_tools(tools, entry_points=entry_points).match(" ".join(words))[:limit]
     if format_ == "json":
         write(json_text([each._asdict() for each in found], indent=2))
     else:

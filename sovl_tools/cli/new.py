@@ -86,6 +86,7 @@ def new(
     """
     _check_name(name)
     _check_text(description)
+    place = _place(name, tools)
     if origin is None:
         made = folder_of(name, parameters, description=description, is_async=is_async)
         path = ""
@@ -94,7 +95,6 @@ def new(
     else:
         found = _found(origin)
         made, path = _made(name, found, description), found.path
-    place = _place(name, tools)
     _save(made, place, force=force)
     write("\n".join(plain(f"{place}/{file}") for file in made.files))
     if not ctx.ensure_object(dict).get("quiet"):
@@ -178,10 +178,13 @@ def _made(name: str, found: _Origin, description: str) -> NewFolder:
 
 
 def _place(name: str, tools: Sequence[str]) -> str:
-    root = configuration(tools).paths[0]
+    found = configuration(tools)
+    root = found.paths[0]
+    if not root:
+        raise Misuse(f"there is no '' (named by {found.source})")
     if tool_folder(root, os.path.abspath(root)) is not None:
         raise Misuse(f"{root!r} is a tool; name the directory around it")
-    return f"{root.rstrip('/') or root}/{name}"
+    return f"{root.rstrip('/')}/{name}"
 
 
 def _save(made: NewFolder, place: str, *, force: bool) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sovl_tools.cli.command import Misuse
+from sovl_tools.loading import fitting
 from sovl_tools.model.document import JSON
+from sovl_tools.model.document import Path as Place
+from sovl_tools.model.schemanodes import SchemaNode
 
 
-def paired(pairs: Sequence[str], properties: Mapping[str, JSON]) -> dict[str, JSON]:
+def paired(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return ``KEY=VALUE`` pairs as an object, each value read as its schema wants it.
+
+    ``parameters`` are the schema of that object.
 
     Raises:
         Misuse: a pair is none, or a key is there twice.
@@ -24,34 +29,101 @@ def paired(pairs: Sequence[str], properties: Mapping[str, JSON]) -> dict[str, JS
             raise Misuse(f"{pair!r} is not KEY=VALUE")
         if key in found:
             raise Misuse(f"{key!r} is given twice")
-        found[key] = _value(value, properties.get(key))
+        found[key] = _value(value, _node(key, dict(parameters)))
     return found
 
 
-def _value(text: str, schema: JSON) -> JSON:
-    """Read a value as its schema wants it; what is no JSON is text, and the check will say so."""
-    kinds = schema.get("type") if isinstance(schema, dict) else None
-    if kinds == "string":
+def _node(key: str, parameters: dict[str, JSON]) -> SchemaNode | None:
+    """Return the schema of a parameter with its place, if anything is said of the parameter."""
+    path, schema = next(_schemas(key, parameters), ((), None))
+    return SchemaNode(path, schema, parameters, ()) if isinstance(schema, dict) else None
+
+
+def _schemas(key: str, parameters: Mapping[str, JSON]) -> Iterator[tuple[Place, JSON]]:
+    """Yield what a schema says of a property: by its name, by a pattern, of all others."""
+    properties, patterns = (
+        parameters.get(each, {}) for each in ("properties", "patternProperties")
+    )
+    if key in properties:
+        yield ("properties", key), properties[key]
+    for pattern, schema in patterns.items():
+        if fitting.matches(pattern, key):
+            yield ("patternProperties", pattern), schema
+    yield ("additionalProperties",), parameters.get("additionalProperties")
+
+
+def _value(text: str, node: SchemaNode | None) -> JSON:
+    """Read a value as its schema wants it: as JSON, or as text if that alone fits.
+
+    What is no JSON is text, and where neither fits, the check will say so.
+    """
+    if node is not None and node.schema.get("type") == "string":
         return text
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return text
+    is_text = node is not None and not _fits(value, node) and _fits(text, node)
+    return text if is_text else value
+
+
+def _fits(value: JSON, node: SchemaNode) -> bool:
+    try:
+        return not fitting.problems(node, value)
+    except ValueError:  # NaN and the like
+        return False
 
 
 def given(text: str, option: str) -> str:
     """Return the JSON text that an option names: itself, ``@FILE``, or ``-`` for the input.
 
     Raises:
-        Misuse: there is no such file, or no input.
+        Misuse: there is no such file, or no input; it is not UTF-8, or has a key twice.
     """
+    found = _read(text, option)
+    try:
+        json.loads(found, object_pairs_hook=_once)
+    except _TwiceError as error:
+        raise Misuse(f"{option}: the key {error.key!r} is there twice in one object") from error
+    except (ValueError, RecursionError):
+        return found  # whoever takes the text says what is wrong with it
+    return found
+
+
+def _read(text: str, option: str) -> str:
     if text == "-":
         if sys.stdin is None:
             raise Misuse(f"{option} -: there is no standard input")
-        return sys.stdin.read()
+        return _decoded(sys.stdin.buffer.read(), f"{option} -")
     if text.startswith("@"):
         try:
-            return Path(text[1:]).read_text(encoding="utf-8")
+            return _decoded(Path(text[1:]).read_bytes(), f"{option} {text}")
         except (OSError, ValueError) as error:
             raise Misuse(f"{option} {text}: {error}") from error
-    return text
+    return _decoded(text.encode(errors="surrogatepass"), option)
+
+
+def _decoded(data: bytes, place: str) -> str:
+    """Return the text of UTF-8, without the byte order mark that may precede it."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        words = f"byte {error.start + 1} can't be read"
+        raise Misuse(f"{place}: the text is not UTF-8, {words}") from error
+
+
+class _TwiceError(Exception):
+    """A key stands in an object twice."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _once(members: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    found: dict[str, JSON] = {}
+    for key, value in members:
+        if key in found:
+            raise _TwiceError(key)
+        found[key] = value
+    return found

@@ -38,7 +38,8 @@ Examples:
   sovl-tools run weekly_report.yaml --journal runs.db
   sovl-tools run --journal runs.db --resume 20261122-101530-7f3a
 
-A value is read as the input's type says: text as it stands, anything else as JSON."""
+A value is read as the input's schema says: text for a string, anything else as JSON; where JSON
+does not fit but the text does, as text."""
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
@@ -181,8 +182,7 @@ def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dic
     Raises:
         Misuse: they do not fit.
     """
-    properties = procedure.inputs.get("properties", {})
-    found = paired(pairs, properties) if text is None else _document(text)
+    found = paired(pairs, procedure.inputs) if text is None else _document(text)
     try:
         return checked_inputs(procedure, found)
     except InputError as error:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import chain
 
 import click
 
 from sovl_tools.cli.command import FINDINGS, Command, code_option, tools_option, write
 from sovl_tools.cli.documents import serialized
 from sovl_tools.cli.loaded import complete_names, one_tool
+from sovl_tools.formats.prompt import Described, described
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
@@ -91,26 +94,15 @@ def _short(value: JSON) -> str:
 
 
 def _parameters(tool: ToolDefinition) -> list[str]:
-    lines = ["parameters:" if tool.parameters["properties"] else "no parameters"]
-    for name, schema in tool.parameters["properties"].items():
-        required = name in tool.parameters.get("required", ())
-        lines.append(f"  {plain(name)}  {_kind(schema)}{', required' if required else ''}")
-        description = schema.get("description") if isinstance(schema, dict) else None
-        lines += [f"      {plain(line)}" for line in (description or "").split("\n") if line]
-    return lines
+    """Return the lines about the parameters, which say what the prompt export says of them."""
+    found = list(described(tool.parameters))
+    return ["parameters:" if found else "no parameters", *chain.from_iterable(map(_lines, found))]
 
 
-def _kind(schema: JSON) -> str:
-    if not isinstance(schema, dict):
-        return "anything"
-    parts = [plain(_types(schema))]
-    if "enum" in schema:
-        parts.append(f"one of {_short([json.dumps(each) for each in schema['enum']])}")
-    if "default" in schema:
-        parts.append(f"default {_short(json.dumps(schema['default'], ensure_ascii=False))}")
-    return ", ".join(parts)
-
-
-def _types(schema: dict[str, JSON]) -> str:
-    kinds = schema.get("type") or schema.get("$ref", "anything")
-    return kinds if isinstance(kinds, str) else " or ".join(kinds)
+def _lines(parameter: Described) -> Iterator[str]:
+    kind = "anything" if parameter.type == "any" else parameter.type
+    mark = "" if parameter.mark == "optional" else f", {parameter.mark}"
+    yield plain(f"  {parameter.name}  {kind}{mark}")
+    for text in filter(None, (parameter.meaning, " ".join(parameter.notes))):
+        yield from (f"      {plain(line)}" for line in text.split("\n") if line)
+    yield from (f"      {plain(line)}" for line in parameter.inner)

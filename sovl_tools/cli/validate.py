@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
+from typing import NamedTuple
 
 import click
 
@@ -19,6 +21,7 @@ from sovl_tools.cli.command import (
     tools_option,
     write,
 )
+from sovl_tools.cli.plugin_paths import astray, named_plugins
 from sovl_tools.cli.procedure_paths import parted
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
@@ -27,7 +30,7 @@ from sovl_tools.loading.combining import combine
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.catalog import Candidate, Catalog
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting import FORMATS, render
@@ -35,9 +38,9 @@ from sovl_tools.reporting.outcome import Outcome, selected, strict
 
 EXAMPLES = """\b
 Examples:
-  sovl-tools validate                          the configured tools directories
-  sovl-tools validate tools/echo               one tool
-  sovl-tools validate tools procedures         tools, and procedures that use them
+  sovl-tools validate                          whatever is configured
+  sovl-tools validate tools/example_tool       one tool
+  sovl-tools validate docs/examples/procedures procedures, and the tools
   sovl-tools validate --no-import              without running a line of any tool
   sovl-tools validate --format github          in a workflow
   sovl-tools validate --ignore ST306,ST305     without these warnings
@@ -86,33 +89,82 @@ def validate(
 ) -> None:
     """Check tool folders against the convention and against their own code, and procedures.
 
-    PATH is a tools directory, one tool folder or a file in one; or a file of a procedure or a
-    directory called procedures. Modules are imported in a child process, one tool after another,
-    so that none can hang or end this one. Exits with 1 if there are errors; codes are explained by
-    `sovl-tools explain CODE`.
+    PATH is a tools directory, one tool folder or a file in one; a file of a procedure or a
+    directory called procedures; or a configured directory of plugins. Without any, the configured
+    tools directories and plugins are checked. Modules are imported in a child process, one after
+    another, so that none can hang or end this one. Exits with 1 if there are errors; codes are
+    explained by `sovl-tools explain CODE`.
     """
     started = perf_counter()
     wanted = _checked_targets(target) if target else ()
-    for path in paths:
-        if not os.path.lexists(path):
-            raise Misuse(f"there is no {path!r}")
-    procedures, folders = parted(paths)
-    found = settings(tools or folders, needs_tools=not procedures)
-    collected = collect(folders or filter(os.path.exists, found.paths))
+    places = _places(paths, tools)
+    found = places.configuration
+    collected = collect(places.folders)
     limits = Settings(imports=not no_import, limit=import_timeout or found.import_timeout)
     quiet = ctx.ensure_object(dict).get("quiet", False)
     with Progress(len(collected.folders), quiet=quiet) as progress:
         candidates = _load(collected.folders, limits, progress)
-    catalog = combine(candidates)
+    plugged, unusable = _plugged(places.plugins, limits) if places.plugins else ((), ())
+    catalog = combine((*candidates, *plugged))
     lost = _lost(catalog.candidates, wanted) if wanted else ()
-    files, wrong = _procedures(procedures, found, catalog if limits.imports else None)
-    report = report_of(catalog, (*collected.diagnostics, *lost, *wrong))
+    files, wrong = _procedures(places.procedures, found, catalog if limits.imports else None)
+    others = (*places.astray, *collected.diagnostics, *unusable)
+    report = report_of(catalog, (*others, *lost, *wrong))
     report = selected(report, select=select, ignore=ignore)
     report = strict(report) if warnings_as_errors else report
     duration = perf_counter() - started
     outcome = Outcome(report, duration, color=colored(), procedures=len(files))
+    if format_ == "sarif":
+        outcome = replace(outcome, rules=_rules())
     write(render(outcome, format_))
     ctx.exit(FINDINGS if report.errors else 0)
+
+
+def _rules() -> Mapping[str, Rule]:
+    from sovl_tools.rules import RULES  # noqa: PLC0415 - only where they are explained
+
+    return RULES
+
+
+class _Places(NamedTuple):
+    """What is to be checked, and the settings that hold."""
+
+    configuration: Configuration
+    folders: tuple[str, ...]
+    plugins: tuple[str, ...]
+    procedures: tuple[str, ...]
+    astray: tuple[Diagnostic, ...] = ()
+
+
+def _places(paths: Sequence[str], tools: Sequence[str]) -> _Places:
+    """Return what paths name; without any, all that is configured.
+
+    Raises:
+        Misuse: a path is not there.
+    """
+    for path in paths:
+        if not os.path.lexists(path):
+            raise Misuse(f"there is no {path!r}")
+    procedures, rest = parted(paths)
+    found = settings(tools or rest, needs_tools=False)
+    if rest:
+        plugins, folders = named_plugins(rest, found.plugins)
+        lost = {path: told for path in folders if (told := astray(path)) is not None}
+        kept = tuple(path for path in folders if path not in lost)
+        return _Places(found, kept, tuple(plugins), procedures, tuple(lost.values()))
+    if not (procedures or found.plugins):
+        settings(tools)
+    kept = tuple(filter(os.path.exists, found.paths))
+    return _Places(found, kept, () if procedures else found.plugins, procedures)
+
+
+def _plugged(
+    paths: Sequence[str], limits: Settings
+) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
+    """Return the tools in directories of modules, and what is wrong with the directories."""
+    from sovl_tools.cli.plugins import checked, missing  # noqa: PLC0415 - only for plugins
+
+    return checked(paths, limits.limit) if limits.imports else missing(paths)
 
 
 def _checked_targets(target: Sequence[str]) -> tuple[str, ...]:

@@ -74,6 +74,35 @@ def _arguments(parameters: dict[str, JSON]) -> list[str]:
     return lines
 
 
+class Described(NamedTuple):
+    """What the text says of an argument, in parts.
+
+    Attributes:
+        name: the argument's.
+        type: in words, ``any`` if anything goes.
+        mark: ``required``, ``optional`` or the default.
+        meaning: the description, or else the title.
+        notes: a sentence for each thing that is asked of it beside its type.
+        inner: lines about what lies in it.
+    """
+
+    name: str
+    type: str
+    mark: str
+    meaning: str
+    notes: list[str]
+    inner: list[str]
+
+
+def described(parameters: dict[str, JSON]) -> Iterator[Described]:
+    """Yield what is said of each argument of a tool."""
+    text, required = _Text(parameters, {}), parameters.get("required", ())
+    for name, schema in parameters.get("properties", {}).items():
+        value = _Value.of(schema, text, _label(name))
+        mark = "required" if name in required else value.default()
+        yield Described(name, value.type, mark, value.meaning(), value.notes(), value.inner())
+
+
 class _Text(NamedTuple):
     """What the arguments of one tool have in common.
 
@@ -148,11 +177,14 @@ class _Value(NamedTuple):
     def _required(self) -> dict[str, None]:
         return dict.fromkeys(name for each in self.schemas for name in each.get("required", ()))
 
+    def meaning(self) -> str:
+        """Return its description, or else its title."""
+        texts = (each.get(key) for key in ("description", "title") for each in self.schemas)
+        return next((each.strip() for each in texts if each and each.strip()), "")
+
     def said(self) -> str:
         """Return its description, and what is asked of it beside its type."""
-        texts = (each.get(key) for key in ("description", "title") for each in self.schemas)
-        found = next((each.strip() for each in texts if each and each.strip()), "")
-        return " ".join([_ended(found), *self.notes()]).strip()
+        return " ".join([_ended(self.meaning()), *self.notes()]).strip()
 
     def default(self) -> str:
         """Return what happens if it is left out."""

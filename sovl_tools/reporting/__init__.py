@@ -11,6 +11,7 @@ FORMATS = {
     "concise": "sovl_tools.reporting.concise",
     "json": "sovl_tools.reporting.document",
     "github": "sovl_tools.reporting.github",
+    "sarif": "sovl_tools.reporting.sarif",
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.outcome import Outcome
 from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.workspace import from_workspace
 
 
 def render(outcome: Outcome) -> str:
@@ -18,7 +19,7 @@ def render(outcome: Outcome) -> str:
 
 def _command(diagnostic: Diagnostic) -> str:
     fields = {
-        "file": diagnostic.path,
+        "file": from_workspace(diagnostic.path),
         "line": str(diagnostic.line),
         "col": str(diagnostic.column),
         "title": diagnostic.code,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from sovl_tools.model.catalog import LoadReport
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.diagnostic import Diagnostic, Rule
 
 STATUSES = ("loaded", "disabled", "unavailable", "waiting", "rejected")
 
@@ -20,12 +21,14 @@ class Outcome:
         duration: how long it took, in seconds.
         color: whether it may be shown in colour.
         procedures: how many procedures were checked.
+        rules: those that may have found something, by their codes, for formats that explain them.
     """
 
     report: LoadReport
     duration: float = 0.0
     color: bool = False
     procedures: int = 0
+    rules: Mapping[str, Rule] = field(default_factory=dict)
 
     @property
     def statuses(self) -> Counter[str]:

@@ -9,6 +9,7 @@ import io
 import json
 import logging
 import os
+import stat
 import time
 from threading import Lock
 from types import TracebackType
@@ -119,8 +120,28 @@ class JsonLines:
 
 
 def _appending(path: str | os.PathLike[str]) -> TextIO:
-    """Open a file whose every ``write`` is one call of the system's, to the end of the file."""
-    return io.TextIOWrapper(io.FileIO(path, "a"), encoding="ascii", newline="", write_through=True)
+    """Open a file whose every ``write`` is one call of the system's, to the end of the file.
+
+    What a process that was killed has left of a line is ended, so that the next one is whole.
+    """
+    file = io.FileIO(path, "a")
+    stream = io.TextIOWrapper(file, encoding="ascii", newline="", write_through=True)
+    if _is_torn(path, file):
+        stream.write("\n")
+    return stream
+
+
+def _is_torn(path: str | os.PathLike[str], file: io.FileIO) -> bool:
+    """Tell whether the last line of a file has no end, as far as the file can be read."""
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or not found.st_size:
+        return False
+    try:
+        with open(path, "rb") as lines:
+            lines.seek(-1, os.SEEK_END)
+            return not lines.read().endswith(b"\n")
+    except OSError:
+        return False
 
 
 def _line(event: CallEvent, *, content: bool) -> str:

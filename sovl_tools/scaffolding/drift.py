@@ -18,17 +18,18 @@ from sovl_tools.scaffolding.writable import needed
 def mended(
     document: Mapping[str, JSON], account: Account, *, name: str, prune: bool = False
 ) -> dict[str, JSON]:
-    """Return a manifest brought into line with its function; what it says otherwise stays.
+    """Return a manifest brought into line with its folder and its function.
+
+    What it says otherwise stays.
 
     Args:
         document: a manifest whose ``parameters``, if it has any, are a valid schema.
         account: what the function says.
-        name: the tool's name.
+        name: the folder's name.
         prune: takes out properties and values that the function does not take.
     """
     found = dict(copied(dict(document)))
-    if "name" not in found:
-        found = placed(found, "name", name, after=("$schema",))
+    found = placed(found, "name", name, after=("$schema",))
     text = account.documentation.description
     if text and _is_blank(found.get("description", "")):
         found = placed(found, "description", text, after=("$schema", "name", "title"))

@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.checks import agreement
+from sovl_tools.loading.checks import manifest as manifest_checks
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.checks.schema import required_absent
+from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.pipeline import Settings, load_folder, schema_verdicts
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.sources import take_snapshot
-from sovl_tools.model.diagnostic import Diagnostic, ModulePlace, Verdict, ask
+from sovl_tools.model.diagnostic import Diagnostic, ModulePlace, Verdict, ask, has_errors
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, Signature
 from sovl_tools.model.manifest import Manifest
 from sovl_tools.model.references import expands_too_far
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.differing import differences
 from sovl_tools.scaffolding.drift import mended
@@ -29,7 +29,6 @@ from sovl_tools.scaffolding.jsonlayout import rendered
 from sovl_tools.scaffolding.looking import look
 from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.naming import renamed
-from sovl_tools.scaffolding.pairing import BASE
 from sovl_tools.scaffolding.saving import replace_files
 from sovl_tools.validation.published import published
 
@@ -121,12 +120,13 @@ def _looked(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit
         return _refused(folder)
     found = look(snapshot, limit=limit)
     missing = unmet(manifest.document) if manifest else ()
+    wrong = _unsound(folder, manifest) if manifest else ()
     if found.verdicts and missing:
-        return Sync(folder, notes=(f"left alone: {', '.join(missing)}",))
+        return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
     if found.account is None:
         notes = (f"left alone: {found.reason}",) if found.reason else ()
         verdicts = found.verdicts or _unusable(folder, found.interface)
-        return Sync(folder, verdicts=verdicts, notes=notes)
+        return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)
     return _mended(folder, manifest, account=found.account, prune=prune)
 
 
@@ -146,8 +146,24 @@ def _mended(
     else:
         document = mended(manifest.document, account, name=folder.name, prune=prune)
         before, after = manifest.text, edited(manifest.text, document)
-    verdicts = tuple(_left(Manifest(document, after), account))
+    new = Manifest(document, after)
+    verdicts = (*_unsound(folder, new), *_left(new, account))
     return Sync(folder, before, after, verdicts, notes=tuple(_notes(document, account)))
+
+
+def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
+    """Return why a manifest would be rejected whatever its function is like."""
+    problems = published("tool").problems(manifest.document)
+    case = manifest_checks.ManifestCase(folder, manifest.document, problems)
+    found = ask(manifest_checks.RULES, case)
+    if not any(each.path[:1] in _SCHEMAS for each in problems):
+        found += schema_verdicts(manifest)
+    if not has_errors(found):
+        found += example_verdicts(manifest)
+    return tuple(each for each in found if each.rule.severity == "error")
+
+
+_SCHEMAS = (("parameters",), ("output_schema",))
 
 
 _LEFT = (
@@ -165,8 +181,6 @@ def _left(manifest: Manifest, account: Account) -> Iterator[Verdict]:
     case = agreement.AgreementCase.of(manifest, Interface(account.signature))
     for verdict in ask(_LEFT, case):
         yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, account)))
-    root = SchemaNode(BASE, parameters, parameters, BASE)
-    yield from ask((required_absent,), root)
     yield from differences(parameters, renamed(parameters, account.parameters))
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
+from sovl_tools.model.document import JSON
+from tests.conftest import Run, Write, clean_environment, code_of, manifest_of, uncovered
 
 GIVEN_UP = "its thread was given up and may still be at it"
 
@@ -30,6 +31,106 @@ def test_values_are_read_as_their_types_say(run: Run, write: Write) -> None:
     done = run("call", "show", "a=5", "b=5", "c=[1, 2]", "d=true")
     assert json.loads(done.out) == {"a": "5", "b": 5, "c": [1, 2], "d": True}
     assert run("call", "show", "a==x=").out == '{"a": "=x="}\n'
+
+
+TEXTS: dict[str, JSON] = {
+    "type": ["string", "null"],
+    "any": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    "one": {"oneOf": [{"type": "string"}, {"type": "null"}]},
+    "enum": {"enum": ["1", "2"]},
+    "const": {"const": "7"},
+    "reference": {"$ref": "#/$defs/a~1b%20c"},
+    "all": {"allOf": [{"type": "string"}]},
+    "pattern": {"type": ["string", "null"], "pattern": "^[0-9]+$"},
+}
+
+
+@pytest.fixture
+def answering(write: Write) -> None:
+    """A tool that answers with its arguments; each may be a text in another way."""
+    schemas = {
+        name: each if isinstance(each, dict) else {"type": each} for name, each in TEXTS.items()
+    }
+    properties = {
+        **{name: {"description": "x", **each} for name, each in schemas.items()},
+        "either": {"type": ["integer", "string"], "description": "x"},
+        "number": {"type": "number", "description": "x"},
+    }
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "$defs": {"a/b c": {"type": "string"}},
+        "patternProperties": {"^is_": {"type": "boolean"}, "^t_": {"type": ["string", "null"]}},
+        "additionalProperties": {"type": ["string", "null"]},
+    }
+    code = "def show(**given):\n    return given\n"
+    write("show", manifest_of("show", parameters=parameters), code=code)
+
+
+@pytest.mark.usefixtures("answering")
+def test_a_value_is_text_where_that_alone_fits(run: Run) -> None:
+    texts = {"enum": "1", "const": "7"}
+    given = {name: texts.get(name, "5") for name in [*TEXTS, "t_x", "other"]}
+    done = run("call", "show", *(f"{name}={text}" for name, text in given.items()))
+    assert (json.loads(done.out), done.err) == (given, "")
+
+
+@pytest.mark.usefixtures("answering")
+def test_a_value_is_json_where_that_fits(run: Run) -> None:
+    done = run("call", "show", "type=null", "either=5", "number=1e3", "is_x=true", "any=01234")
+    expected = {"type": None, "either": 5, "number": 1000.0, "is_x": True, "any": "01234"}
+    assert json.loads(done.out) == expected
+
+
+@pytest.mark.usefixtures("answering")
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        ("enum=3", '- enum: must be one of "1", "2", not 3'),
+        ("number=true", "- number: must be a number, not the boolean true"),
+        ("number=NaN", "out of range"),
+        ("is_x=5", "- is_x: must be a boolean, not the integer 5"),
+        (f"type={'[' * 300}{']' * 300}", ""),
+    ],
+)
+def test_of_a_value_that_fits_neither_way_the_json_is_told(pair: str, words: str, run: Run) -> None:
+    done = run("call", "show", pair)
+    if words:
+        assert (done.code, words in done.err) == (2, True)
+    else:
+        assert json.loads(done.out) == {"type": pair.removeprefix("type=")}
+
+
+@pytest.mark.parametrize("option", ["-", "@arguments.json"])
+def test_a_byte_order_mark_is_no_part_of_the_arguments(
+    option: str, run: Run, echo: Path, tmp_path: Path
+) -> None:
+    text = '\ufeff{"text": "é"}'
+    (tmp_path / "arguments.json").write_text(text, encoding="utf-8")
+    assert run("call", "echo", "--args", option, stdin=text).out == '{"said": "é"}\n'
+
+
+@pytest.mark.parametrize("option", ["-", "@arguments.json", '{"text": "\udcff"}'])
+def test_arguments_that_are_not_utf8_are_misuse(option: str, echo: Path, tmp_path: Path) -> None:
+    data = b'{"text": "\xff"}'
+    (tmp_path / "arguments.json").write_bytes(data)
+    done = subprocess.run(
+        [sys.executable, "-m", "sovl_tools", "call", "echo", "--args", os.fsencode(option)],
+        cwd=tmp_path,
+        env=uncovered(clean_environment()),
+        input=data,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"the text is not UTF-8, byte 11 can't be read" in done.stderr
+
+
+@pytest.mark.parametrize("text", ['{"text": "a", "text": "b"}', '{"x": [{"text": 1, "text": 1}]}'])
+def test_a_key_that_is_there_twice_is_misuse(text: str, run: Run, echo: Path) -> None:
+    done = run("call", "echo", "--args", text)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("Error: --args: the key 'text' is there twice in one object\n")
 
 
 @pytest.mark.parametrize("given", ['{"text": "hi"}', "-", "@arguments.json"])
@@ -124,6 +225,12 @@ def test_a_line_about_each_call_is_appended_to_a_file(
     assert [json.loads(line)["ok"] for line in lines] == [True, False]
     done = run("stats", "calls.jsonl", "--format", "json")
     assert json.loads(done.out)[0]["calls"] == 2
+    with (tmp_path / "calls.jsonl").open("a") as file:
+        file.write('{"time": "2026-')
+    run("call", "echo", "text=b", "--events", "calls.jsonl")
+    done = run("stats", "calls.jsonl", "--format", "json")
+    assert (done.code, json.loads(done.out)[0]["calls"]) == (1, 3)
+    assert "calls.jsonl:3: is no JSON\n" in done.err
     done = run("call", "echo", "text=a", "--events", "absent/calls.jsonl")
     assert done.code == 2
     assert "--events absent/calls.jsonl: No such file or directory" in done.err
@@ -152,19 +259,42 @@ def test_an_async_tool_is_called_like_any_other(run: Run, write: Write) -> None:
     assert run("call", "echo", "text=a").out == '"a"\n'
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
-def test_closed_descriptors_do_no_harm(closed: str, echo: Path, tmp_path: Path) -> None:
-    command = f"{sys.executable} -m sovl_tools call echo text=a {closed}"
-    done = subprocess.run(
-        ["sh", "-c", command],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+def shell(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``sovl-tools`` with redirections of a shell."""
+    return subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m sovl_tools {command}"],
+        cwd=directory,
+        env=uncovered(clean_environment()),
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&-", "<&- 2>&-"])
+def test_closed_descriptors_do_no_harm(closed: str, echo: Path, tmp_path: Path) -> None:
+    done = shell(f"call echo text=a {closed}", tmp_path)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
-    assert done.stdout in {'{"said": "a"}\n', ""}
+    assert done.stdout == '{"said": "a"}\n'
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-"])
+@pytest.mark.parametrize("command", ["call echo text=a", "list", "validate", "explain ST402"])
+def test_a_closed_output_is_a_failure(
+    closed: str, command: str, echo: Path, tmp_path: Path
+) -> None:
+    done = shell(f"{command} {closed}", tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    last = "Error: the result can't be written: the standard output is closed"
+    assert done.stderr.splitlines()[-1] == last
+    assert "said" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert shell(f"{command} >&- 2>&-", tmp_path).returncode == 1
+
+
+def test_without_a_result_a_closed_output_does_no_harm(echo: Path, tmp_path: Path) -> None:
+    assert shell("-q export -o tools.json >&-", tmp_path).returncode == 0
+    assert json.loads((tmp_path / "tools.json").read_text())[0]["name"] == "echo"
 
 
 def test_a_result_can_be_read_whatever_the_output_holds(run: Run, write: Write) -> None:

@@ -139,3 +139,12 @@ def test_a_file_of_calls_and_tokens_exclude_each_other(run: Run) -> None:
     done = run("stats")
     assert (done.code, done.out) == (2, "")
     assert "name a file of calls, or ask for --tokens" in done.err
+
+
+@pytest.mark.parametrize("format_", ["mcp", "gemini", "json-schema", "openapi", "prompt"])
+def test_strict_is_for_formats_that_have_it(format_: str, run: Run) -> None:
+    words = f"there is no strict {format_}; there is of anthropic, openai, openai-responses"
+    done = run("export", "--format", format_, "--strict")
+    assert (done.code, done.out, words in done.err) == (2, "", True)
+    done = run("validate", "--target", f"{format_}-strict")
+    assert (done.code, words in done.err) == (2, True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Run, Write
-from tests.loading.plugins import decorated
+from tests.conftest import REPOSITORY, Run, Write
+from tests.loading.plugins import Site, decorated
+
+COUNTED = "1 error in plugins; sovl-tools validate tells more"
 
 
 @pytest.fixture
@@ -31,13 +34,19 @@ def test_without_folders_plugins_are_enough(run: Run, plugin: Path) -> None:
 def test_a_plugin_that_breaks_is_told(run: Run, plugin: Path, command: list[str]) -> None:
     plugin.write_text("1 / 0\n")
     done = run(*command)
-    assert "ST701 the module can't be imported: ZeroDivisionError" in done.err
+    assert done.err.splitlines()[0] == COUNTED
+    assert "ZeroDivisionError" not in done.err
     assert "there is no 'tools'" not in done.err
+    told = run("validate")
+    assert (told.code, told.err) == (1, "")
+    assert "ST701 the module can't be imported: ZeroDivisionError" in told.out
 
 
 def test_a_directory_of_plugins_that_is_not_there_is_told(run: Run) -> None:
     done = run("list", SOVL_TOOLS_PLUGINS_DIR="nowhere")
-    assert "ST701 the directory can't be listed" in done.err
+    assert (done.code, done.err) == (0, f"{COUNTED}\n")
+    told = run("validate", SOVL_TOOLS_PLUGINS_DIR="nowhere")
+    assert (told.code, "nowhere:1:1: ST701 the directory can't be listed" in told.out) == (1, True)
 
 
 def test_a_sound_plugin_serves_where_the_folder_of_its_name_is_broken(
@@ -51,5 +60,17 @@ def test_a_sound_plugin_serves_where_the_folder_of_its_name_is_broken(
 def test_a_plugin_behind_a_folder_is_told(run: Run, plugin: Path, write: Write) -> None:
     write("plugged")
     done = run("list")
-    assert "ST801 there is already a tool 'plugged'" in done.err
+    assert done.err == f"{COUNTED}\n"
+    told = run("validate")
+    assert (told.code, "ST801 there is already a tool 'plugged'" in told.out) == (1, True)
     assert run("-q", "list").err == ""
+
+
+def test_what_validate_does_not_look_at_is_told_at_length(run: Run, tmp_path: Path) -> None:
+    Site(tmp_path / "site").install("broken", broken="no_such_module:echo")
+    path = os.pathsep.join([str(REPOSITORY), str(tmp_path / "site")])
+    (tmp_path / "tools").mkdir()
+    done = run("list", PYTHONPATH=path)
+    assert "ST701 the entry point 'broken' (no_such_module:echo) can't be imported" in done.err
+    assert run("-q", "list", PYTHONPATH=path).err == ""
+    assert run("list", "--no-entry-points", PYTHONPATH=path).err == ""

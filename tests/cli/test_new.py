@@ -298,3 +298,9 @@ def test_a_default_that_no_manifest_can_hold_is_left_out_and_told(run: Run, type
     path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}
     assert run("validate", **path).out.endswith("; no problems\n")
     assert run("-q", "new", "made", "--from", "types_of:odd", "--force").err == ""
+
+
+def test_a_directory_without_a_name_is_refused(run: Run) -> None:
+    done = run("new", "sovl_of_nowhere", "--tools", "")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "Error: there is no '' (named by --tools)\n"

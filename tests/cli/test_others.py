@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ import yaml
 
 from sovl_tools.cli.main import COMMANDS, group
 from sovl_tools.rules import RULES
-from tests.conftest import Run, Write, manifest_of
+from tests.conftest import Run, Write, clean_environment, manifest_of, uncovered
 
 
 @pytest.fixture
@@ -58,6 +61,77 @@ def test_list_says_how_many_did_not_load(run: Run, write: Write) -> None:
     assert done.err == "1 tool did not load; sovl-tools validate says why\n"
 
 
+LONG = "word " * 60
+
+
+def test_descriptions_are_cut_on_a_terminal_alone(run: Run, terminal: Run, write: Write) -> None:
+    write("echo", manifest_of("echo", description=LONG))
+    assert LONG.strip() in run("list").out
+    shown = terminal("list", COLUMNS="60").out.splitlines()
+    assert [len(line) for line in shown[1:]] == [60]
+    assert shown[1].endswith("…")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["list"], ["validate"], ["show", "echo"], ["call", "echo", "text=a"], ["export"],
+        ["match", "a"], ["search", "a"], ["new", "echo"], ["new", "echo", "--from", "json:dumps"],
+        ["sync"], ["watch"], ["chat"], ["stats", "--tokens"], ["stats", "a"], ["run", "a.yaml"],
+        ["runs", "a.db"], ["graph", "a.yaml"],
+    ],
+)  # fmt: skip
+def test_a_current_directory_that_is_gone_is_misuse(command: list[str], tmp_path: Path) -> None:
+    line = shlex.join([sys.executable, "-m", "sovl_tools", *command])
+    done = subprocess.run(
+        ["sh", "-c", f"mkdir gone; cd gone; rmdir ../gone; {line}"],
+        cwd=tmp_path,
+        env=uncovered(clean_environment()),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (2, "", False)
+    assert "No such file or directory" in done.stderr
+
+
+SCHEMAS = {
+    "either": {"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "This\nor that."},
+    "fixed": {"const": 5},
+    "unit": {"$ref": "#/$defs/Unit"},
+    "place": {"type": "object", "properties": {"lines": {"type": "array", "items": {}}}},
+    "whatever": {"default": None},
+    "never": False,
+}
+
+
+def test_show_says_what_the_prompt_says(run: Run, write: Write) -> None:
+    parameters = {
+        "type": "object",
+        "properties": SCHEMAS,
+        "required": ["fixed"],
+        "$defs": {"Unit": {"type": "string", "title": "A unit", "enum": ["m", "ft"]}},
+    }
+    write("echo", manifest_of("echo", parameters=parameters), "def echo(**given): ...\n")
+    lines = run("show", "echo").out.partition("parameters:\n")[2].splitlines()
+    assert lines == [
+        "  either  string or integer",
+        "      This",
+        "      or that.",
+        "  fixed  integer, required",
+        "      Must be 5.",
+        "  unit  string",
+        "      A unit",
+        '      One of: "m", "ft".',
+        "  place  object",
+        "      - lines (array, optional)",
+        "        - each item",
+        "  whatever  anything, default null",
+        "  never  nothing",
+    ]
+
+
 @pytest.mark.usefixtures("two")
 def test_show_tells_everything(run: Run) -> None:
     text = run("show", "shout").out
@@ -92,6 +166,8 @@ def test_match_prints_what_the_contract_says(run: Run) -> None:
     assert run("match", "please say it").out == "echo  'say it' at 7-13, score 0.666667\n"
     assert "no phrase" in run("match", "nothing").out
     assert json.loads(run("match", "say it, say it", "--limit", "1", "--format", "json").out)
+    assert run("match", "please", "say", "it").out == run("match", "please say it").out
+    assert run("match").code == 2
 
 
 def test_explain_prints_every_rule(run: Run) -> None:

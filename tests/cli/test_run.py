@@ -75,6 +75,7 @@ NAMES = ("--inputs", '{"names": []}')
         (["greetings.yaml", "--input", "nams=[]"], "did you mean 'names'?"),
         (["greetings.yaml", "--input", "names"], "'names' is not KEY=VALUE"),
         (["greetings.yaml", "--inputs", "{"], "they are no JSON"),
+        (["greetings.yaml", "--inputs", '{"mark": "", "mark": ""}'], "'mark' is there twice"),
         (["greetings.yaml", "--inputs", "[]"], "they must be an object, not array"),
         (["greetings.yaml", "--inputs", '{"names": NaN}'], "NaN is no number of JSON"),
         (["greetings.yaml", "--inputs", "@nowhere.json"], "No such file"),
@@ -433,3 +434,23 @@ def test_ctrl_c_on_a_terminal_leaves_the_tree_and_says_how_to_go_on(
         assert terminal.await_end() == 1
     assert "the run was interrupted" in terminal.shown
     assert "to go on: sovl-tools run --journal runs.db --resume" in terminal.shown
+
+
+NULLABLE = """\
+name: nullable
+description: Says what it is given.
+inputs:
+  type: object
+  properties: {id: {$ref: "#/$defs/id"}}
+  $defs: {id: {type: [string, "null"]}}
+steps:
+  - {action: return, value: "{{ inputs.id }}"}
+"""
+
+
+@pytest.mark.parametrize(("text", "expected"), [("5", "5"), ("null", None), ("01", "01")])
+def test_an_input_is_text_where_that_alone_fits(
+    text: str, expected: str | None, run: Run, put: Put
+) -> None:
+    put("nullable.yaml", NULLABLE)
+    assert json.loads(run("run", "nullable.yaml", "--input", f"id={text}").out) == expected

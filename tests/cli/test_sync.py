@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sovl_tools.model.document import JSON
 from tests.conftest import Run, Write, manifest_of
 
 CODE = '''def {}(text: str, times: int = 2) -> str:
@@ -219,3 +220,42 @@ def echo(text: str): ...
     document = json.loads((place / "echo.json").read_text())
     assert document["tags"] == ["t"]
     assert document["parameters"]["properties"]["text"]["minLength"] == 1
+
+
+def test_the_name_in_the_manifest_becomes_the_folders(run: Run, write: Write) -> None:
+    place = write("echo", MANIFEST.replace('"echo"', '"ecko"'), "def echo(text: str): ...\n")
+    done = run("sync", "--check")
+    assert (done.code, '-  "name": "ecko",\n+  "name": "echo",\n' in done.out) == (1, True)
+    assert run("sync").code == 0
+    assert (place / "echo.json").read_text() == MANIFEST
+    assert run("validate").code == 0
+
+
+@pytest.mark.parametrize("options", [["--check"], []])
+@pytest.mark.parametrize(
+    ("manifest", "code"),
+    [
+        ({}, "ST209"),
+        (manifest_of("echo", tags="a"), "ST210"),
+        (manifest_of("echo", description=5), "ST210"),
+        (manifest_of("echo", output_schema={"type": "text"}), "ST301"),
+        (manifest_of("echo", output_schema={"$ref": "#/$defs/absent"}), "ST304"),
+        (manifest_of("echo", examples=[{"input": {"text": 5}}]), "ST309"),
+    ],
+)
+def test_what_no_function_can_mend_is_told(
+    manifest: dict[str, JSON], code: str, options: list[str], run: Run, write: Write
+) -> None:
+    write("echo", json.dumps(manifest), "def echo(text: str): ...\n")
+    done = run("sync", *options)
+    assert (done.code, f" {code} " in done.out) == (1, True)
+    assert f" {code} " in run("validate").out
+
+
+def test_what_is_wrong_beside_a_function_that_says_nothing_is_told(run: Run, write: Write) -> None:
+    write("echo", manifest_of("ecko"), "class echo: ...\n")
+    done = run("sync")
+    assert (done.code, "ST211" in done.out, "ST409" in done.out) == (1, True, True)
+    write("echo", manifest_of("ecko", requires={"packages": ["no_such"]}), "import no_such\n")
+    done = run("sync")
+    assert (done.code, "ST211" in done.out, "left alone" in done.err) == (1, True, True)

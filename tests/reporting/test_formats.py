@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,14 @@ from tests.validation.strategies import moderate
 FOLDERS = (folder("echo", "loaded"), folder("ehco", "rejected"), folder("off", "disabled"))
 SHOWN = outcome(WRONG, ODD, folders=FOLDERS, duration=0.5)
 NOTHING = outcome(duration=0.5)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def elsewhere() -> Iterator[None]:
+    """Let these tests be the same in a workflow of GitHub's."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv("GITHUB_WORKSPACE", raising=False)
+        yield
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -156,3 +165,27 @@ def test_github_gives_back_what_was_put_in(path: str, message: str) -> None:
     fields = dict(each.split("=", 1) for each in properties.removeprefix("error ").split(","))
     assert unescaped(fields["file"]) == path
     assert unescaped(said) == message
+
+
+@pytest.mark.parametrize(
+    ("workspace", "path", "shown"),
+    [
+        ("", "tools/a.json", "sub/x/tools/a.json"),
+        ("", "../a.json", "sub/a.json"),
+        ("sub/x", "tools/a.json", "tools/a.json"),
+        ("link", "tools/a.json", "sub/x/tools/a.json"),
+        ("su", "tools/a.json", "tools/a.json"),
+        ("sub/x/tools", "b/a.json", "b/a.json"),
+    ],
+)
+def test_github_is_told_paths_from_its_workspace(
+    workspace: str, path: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub" / "x").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path / "sub" / "x")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / workspace))
+    text = render(outcome(diagnostic(path=path)), "github")
+    assert text.startswith(f"::error file={shown},")
+    monkeypatch.delenv("GITHUB_WORKSPACE")
+    assert render(outcome(diagnostic(path=path)), "github").startswith(f"::error file={path},")

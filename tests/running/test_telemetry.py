@@ -300,3 +300,25 @@ def test_as_json_is_text_that_can_be_encoded_and_read_again(value: Any) -> None:
 )  # fmt: skip
 def test_a_duration_is_readable(seconds: float, words: str) -> None:
     assert readable(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("before", "between"), [("", ""), ("{}\n", ""), ("{}\n{", "\n"), ("{", "\n"), ("\n", "")]
+)
+def test_a_torn_line_takes_no_other_with_it(before: str, between: str, tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text(before)
+    with JsonLines(path) as lines:
+        lines(success())
+        lines(success())
+    head, tail = (
+        path.read_text()[: len(before + between)],
+        path.read_text()[len(before + between) :],
+    )
+    assert head == before + between
+    assert [json.loads(line)["tool"] for line in tail.splitlines()] == ["echo", "echo"]
+
+
+def test_what_is_no_file_is_written_to_as_it_is() -> None:
+    with JsonLines("/dev/null") as lines:
+        lines(success())

@@ -1,0 +1,142 @@
+"""Directories of modules with tools, looked at in a child process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from sovl_tools.loading.checks import code
+from sovl_tools.loading.mishaps import mishap
+from sovl_tools.loading.origins import Modules
+from sovl_tools.loading.whereabouts import shown
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import Diagnostic
+
+_START_TIME = 30.0
+_COMMAND = (
+    "import json, sys\n"
+    "request = json.loads(sys.stdin.readline())\n"
+    "sys.path[:] = request['path']\n"
+    "from sovl_tools.cli.plugins import serve\n"
+    "serve(request)\n"
+)
+"""What the child runs: it takes its parent's module path before it imports anything."""
+
+
+class Found(NamedTuple):
+    """What was found in directories of modules, the definitions apart.
+
+    Attributes:
+        candidates: of the tools, in the order of their precedence.
+        diagnostics: what is wrong with the directories and their modules themselves.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def checked(paths: Iterable[str], limit: float, *, start: float = _START_TIME) -> Found:
+    """Look for tools in directories of modules, in a child process for each.
+
+    Args:
+        paths: of the directories.
+        limit: how long importing one module may take, in seconds.
+        start: how much longer a child may take, in seconds.
+    """
+    found = [_checked(os.path.abspath(path), limit, start) for path in paths]
+    return Found(
+        tuple(each for one in found for each in one.candidates),
+        tuple(each for one in found for each in one.diagnostics),
+    )
+
+
+def missing(paths: Iterable[str]) -> Found:
+    """Return which directories of modules are not there, without running any module."""
+    absent = [path for path in paths if not os.path.isdir(path)]
+    words = "the directory can't be listed: it is not there"
+    return Found((), tuple(mishap(code.unavailable_source, words, path) for path in absent))
+
+
+def _checked(path: str, limit: float, start: float) -> Found:
+    most = start + limit * _count(path)
+    request = json.dumps({"path": sys.path, "plugins": path, "limit": limit})
+    try:
+        done = subprocess.run(  # noqa: S603 - this interpreter, our own command
+            [sys.executable, "-P", "-c", _COMMAND],
+            input=f"{request}\n".encode(),
+            stdout=subprocess.PIPE,
+            timeout=most,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _broken(path, f"importing its modules was not done after {most:g} s")
+    try:
+        return _decoded(done.stdout)
+    except (ValueError, TypeError):
+        return _broken(path, f"importing its modules ended the process: {_ending(done.returncode)}")
+
+
+def _count(path: str) -> int:
+    try:
+        return sum(name.endswith(".py") for name in os.listdir(path))
+    except OSError:
+        return 0
+
+
+def _broken(path: str, words: str) -> Found:
+    return Found((), (mishap(code.unavailable_source, words, shown(path)),))
+
+
+def _ending(number: int) -> str:
+    with suppress(ValueError):
+        return f"signal {-number} ({signal.Signals(-number).name})"
+    return f"exit code {number}"
+
+
+def serve(request: dict[str, Any]) -> None:
+    """Look for tools and write what was found to what was the standard output.
+
+    The standard output itself leads to the error output from here on, because it belongs to
+    whatever the modules print. Does not return: threads that they started are not waited for.
+    """
+    reports = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sight = Modules(request["plugins"], request["limit"]).look()
+    reports.write(_encoded(Found(sight.candidates, sight.diagnostics)))
+    reports.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _encoded(found: Found) -> bytes:
+    plain = [each._replace(definition=None, previous=None) for each in found.candidates]
+    return json.dumps([plain, found.diagnostics]).encode()
+
+
+def _decoded(text: bytes) -> Found:
+    """Return what a child has found.
+
+    Raises:
+        ValueError, TypeError: the child did not come to its end.
+    """
+    candidates, diagnostics = json.loads(text)
+    return Found(
+        tuple(_candidate(Candidate(*each)) for each in candidates),
+        tuple(Diagnostic(*each) for each in diagnostics),
+    )
+
+
+def _candidate(read: Candidate) -> Candidate:
+    """Return a candidate with tuples where JSON has lists."""
+    return read._replace(
+        phrases=tuple(read.phrases),
+        actions=tuple(read.actions),
+        diagnostics=tuple(Diagnostic(*each) for each in read.diagnostics),
+        reasons=tuple(read.reasons),
+    )

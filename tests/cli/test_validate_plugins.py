@@ -1,0 +1,177 @@
+"""Directories of modules, as ``validate`` checks them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from sovl_tools.cli.plugins import checked
+from tests.conftest import Run, Write, manifest_of
+from tests.loading.plugins import classed, decorated
+
+DIVIDED = "ST701 the module can't be imported: ZeroDivisionError: division by zero"
+
+
+@pytest.fixture
+def plugins(tmp_path: Path) -> Path:
+    """Configure a directory of modules with two sound ones; return it."""
+    place = tmp_path / "plugins"
+    place.mkdir()
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins"]\n')
+    (place / "one.py").write_text(decorated("plugged"))
+    (place / "two.py").write_text(classed("classy"))
+    return place
+
+
+def lines(run: Run, *arguments: str, code: int = 1) -> list[str]:
+    """Return what validate finds, and its summary without the time."""
+    done = run("validate", "--format", "concise", *arguments)
+    assert (done.code, done.err) == (code, "")
+    *found, last = done.out.splitlines()
+    return [*found, re.sub(r" checked in [0-9.]+ s", "", last)]
+
+
+def test_configured_plugins_are_checked_without_a_path(run: Run, plugins: Path) -> None:
+    assert lines(run, code=0) == ["2 tools: 2 loaded; no problems"]
+    (plugins / "two.py").write_text("1 / 0\n")
+    assert lines(run) == [
+        f"plugins/two.py:1:1: {DIVIDED}",
+        "1 tool: 1 loaded; 1 error",
+    ]
+
+
+def test_tools_of_plugins_stand_in_the_report(run: Run, plugins: Path, write: Write) -> None:
+    write("echo", manifest_of("echo"))
+    (plugins / "one.py").write_text(decorated("bad", marks="(name='no tool')"))
+    done = run("validate", "--format", "json")
+    document = json.loads(done.out)
+    assert [(each["path"], each["status"]) for each in document["tools"]] == [
+        ("tools/echo", "loaded"),
+        ("plugins/one.py", "rejected"),
+        ("plugins/two.py", "loaded"),
+    ]
+    (found,) = document["diagnostics"]
+    assert (found["code"], found["path"], found["line"]) == ("ST704", "plugins/one.py", 5)
+
+
+def test_a_plugin_of_the_same_name_is_told(run: Run, plugins: Path, write: Write) -> None:
+    write("plugged")
+    first, *_ = lines(run)
+    assert first.startswith("plugins/one.py:5:5: ST801 there is already a tool 'plugged'")
+
+
+@pytest.mark.parametrize("path", ["plugins", "plugins/", "plugins/one.py"])
+def test_a_path_may_name_configured_plugins(
+    run: Run, plugins: Path, write: Write, path: str
+) -> None:
+    write("odd", "{")
+    assert lines(run, path, code=0) == ["2 tools: 2 loaded; no problems"]
+    assert lines(run, path, "tools/odd")[-1] == "3 tools: 2 loaded, 1 rejected; 1 error"
+
+
+ADVICE = "help: name the directory under 'plugins' in pyproject.toml or in SOVL_TOOLS_PLUGINS_DIR;"
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "words"),
+    [
+        ("code", 0, "code:1:1: ST106 there is no tool folder in code, only modules"),
+        ("code/one.py", 1, "code/one.py:1:1: ST101 code/one.py is a module in no tool folder"),
+    ],
+)
+def test_modules_that_nobody_has_configured_are_not_run(
+    path: str, code: int, words: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "one.py").write_text("1 / 0\n")
+    done = run("validate", path)
+    assert (done.code, done.err) == (code, "")
+    assert done.out.splitlines()[0] == words
+    assert done.out.splitlines()[1].startswith(ADVICE)
+
+
+def test_modules_beside_tools_are_none(run: Run, write: Write, tmp_path: Path) -> None:
+    write("echo")
+    (tmp_path / "tools" / "shared.py").write_text("1 / 0\n")
+    assert lines(run, "tools", code=0) == ["1 tool: 1 loaded; no problems"]
+    (tmp_path / "none").mkdir()
+    assert lines(run, "none", code=0)[0] == "none:1:1: ST106 there is no tool in none"
+    assert "can't be listed: Not a directory" in lines(run, "pyproject.toml")[0]
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path) -> None:
+    """Let nothing be configured, unless something is."""
+    (tmp_path / "pyproject.toml").touch()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import os\n\nos._exit(0)\n", "exit code 0"),
+        ("import os, signal\n\nos.kill(os.getpid(), signal.SIGKILL)\n", "signal 9 (SIGKILL)"),
+    ],
+)
+def test_a_module_can_not_end_the_validation(
+    code: str, words: str, run: Run, plugins: Path
+) -> None:
+    (plugins / "two.py").write_text(code)
+    assert lines(run) == [
+        f"plugins:1:1: ST701 importing its modules ended the process: {words}",
+        "0 tools; 1 error",
+    ]
+
+
+def test_a_module_that_never_ends_is_one_diagnostic(run: Run, plugins: Path) -> None:
+    (plugins / "two.py").write_text("while True:\n    pass\n")
+    found = lines(run, "--import-timeout", "0.5")
+    assert "can't be imported: it was not done after 0.5 s" in found[0]
+    assert found[1:] == ["1 tool: 1 loaded; 1 error"]
+
+
+def test_what_modules_print_does_not_mix_with_the_report(run: Run, plugins: Path) -> None:
+    (plugins / "two.py").write_text("import os\n\nprint('hello')\nos.system('echo child')\n")
+    done = run("validate", "--format", "json")
+    assert json.loads(done.out)["summary"]["folders"] == 1
+    assert sorted(done.err.splitlines()) == ["child", "hello"]
+
+
+def test_without_imports_it_is_only_asked_whether_plugins_are_there(
+    run: Run, plugins: Path, tmp_path: Path
+) -> None:
+    (plugins / "two.py").write_text("1 / 0\n")
+    assert lines(run, "--no-import", code=0) == ["0 tools; no problems"]
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins", "gone"]\n')
+    for options in (["--no-import"], []):
+        assert "gone:1:1: ST701 the directory can't be listed: " in lines(run, *options)[0]
+
+
+def test_the_variable_names_plugins_too(run: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "module.py").write_text(decorated(f"tool_{name}"))
+    done = run("validate", SOVL_TOOLS_PLUGINS_DIR=os.pathsep.join(["a", "b"]))
+    assert (done.code, done.out.startswith("2 tools checked in ")) == (0, True)
+
+
+def test_a_child_that_does_not_answer_is_one_diagnostic(plugins: Path) -> None:
+    found = checked([str(plugins)], 0.001, start=0.001)
+    assert found.candidates == ()
+    (only,) = found.diagnostics
+    assert (only.code, only.path) == ("ST701", str(plugins))
+    assert only.message == "importing its modules was not done after 0.003 s"
+
+
+def test_what_a_child_has_found_comes_whole(plugins: Path) -> None:
+    marks = "(activation_phrases=['plug it'])"
+    (plugins / "one.py").write_text(decorated("plugged", marks=marks))
+    (plugins / "two.py").write_text("from sovl_tools import tool\n\n\n@tool\ndef bare(x): ...\n")
+    found = checked([str(plugins)], 10)
+    first, second = found.candidates
+    assert (first.name, first.status, first.phrases) == ("plugged", "loaded", ("plug it",))
+    assert {each.code for each in second.diagnostics} == {"ST705"}
+    assert found.diagnostics == ()
