@@ -183,6 +183,14 @@ CASES: dict[str, tuple[Make, str]] = {
         "ST503",
     ),
     "a GeneratorExit": (_module("raise GeneratorExit\n"), "ST503"),
+    "a KeyboardInterrupt of its own": (_module("raise KeyboardInterrupt\n"), "ST503"),
+    "a KeyboardInterrupt that can't be shown": (
+        _module(
+            "class Bad(KeyboardInterrupt):\n"
+            "    def __str__(self):\n        raise KeyboardInterrupt\n\n\nraise Bad\n"
+        ),
+        "ST503",
+    ),
     "quit()": (_module("import sys\n\nsys.exit('bye')\n"), "ST503"),
     "recursion without end": (_module("def f():\n    f()\n\n\nf()\n"), "ST501"),
     "a module that takes itself out of sys.modules": (
@@ -333,10 +341,29 @@ def test_two_endless_loops_cost_one_limit_each(tools: Path, write: Write) -> Non
     assert HEALTHY in registry
 
 
-def test_a_keyboard_interrupt_leaves_the_import_of_a_tool(tools: Path) -> None:
-    _module("raise KeyboardInterrupt\n")(tools / "odd")
+USER = (
+    "import signal, threading\n\n"
+    "signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)\n"
+)
+"""Sends what the terminal sends when a user presses Ctrl-C."""
+
+
+def test_a_user_interrupts_the_import_of_a_tool(tools: Path) -> None:
+    _module(USER)(tools / "odd")
     with pytest.raises(KeyboardInterrupt):
         ToolRegistry.from_directory("tools")
+
+
+def test_a_fork_at_import_loads_no_tool_twice(tools: Path, write: Write, tmp_path: Path) -> None:
+    note = tmp_path / "imports"
+    _module("import os\n\nCHILD = os.fork()\n\n\n" + GOOD)(tools / "odd")
+    write(
+        HEALTHY, code=f"with open({str(note)!r}, 'a') as f:\n    f.write('x')\n" + code_of(HEALTHY)
+    )
+    registry = ToolRegistry.from_directory("tools")
+    assert [each.name for each in registry] == ["odd", HEALTHY]
+    os.waitpid(registry["odd"].function.__globals__["CHILD"], 0)
+    assert note.read_text() == "x"
 
 
 def test_a_missing_directory_is_a_diagnostic_and_stops_no_other(tools: Path) -> None:

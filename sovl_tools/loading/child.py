@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import faulthandler
 import json
 import os
 import signal
 import sys
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.supervision import load_folders
@@ -34,24 +35,40 @@ def request(folders: list[ToolFolder], settings: Settings) -> bytes:
 
 
 def serve(document: dict[str, Any]) -> None:
-    """Load the folders and write one line for each to what was the standard output.
+    """Say that it has started, load the folders, and write one line for each.
 
-    The standard output itself leads to the error output from here on, because it belongs to
-    whatever the tools print. Does not return: threads that tools started are not waited for.
+    The lines go to what was the standard output. The standard output itself leads to the error
+    output from here on, because it belongs to whatever the tools print. Does not return: threads
+    that tools started are not waited for.
     """
     _die_with_parent()
     reports = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
+    _keep_from_forks(reports)
 
     def report(event: ToolFolder | Candidate) -> None:
         if isinstance(event, Candidate):
             reports.write(_encoded(event))
 
+    reports.write(_line({"pid": os.getpid()}))
+
     folders = [ToolFolder(*names) for names in document["folders"]]
     load_folders(folders, Settings(limit=document["limit"]), observe=report)
     sys.stderr.flush()
     os._exit(0)
+
+
+def _keep_from_forks(reports: IO[bytes]) -> None:
+    """Close the pipe in every process that a tool forks: it is not the one that reports."""
+
+    def close() -> None:
+        with contextlib.suppress(OSError):
+            reports.close()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=close)
 
 
 def _die_with_parent() -> None:
@@ -66,16 +83,37 @@ _PR_SET_PDEATHSIG = 1
 def _encoded(candidate: Candidate) -> bytes:
     found = [each._asdict() for each in candidate.diagnostics]
     document = candidate._replace(definition=None)._asdict() | {"diagnostics": found}
+    return _line({"pid": os.getpid(), "candidate": document})
+
+
+def _line(document: dict[str, Any]) -> bytes:
     return json.dumps(document).encode() + b"\n"
 
 
-def decoded(line: bytes) -> Candidate:
-    """Return the candidate that a child reported, without its definition.
+class Report(NamedTuple):
+    """What one line of a child says.
+
+    Attributes:
+        pid: the process that wrote it.
+        candidate: what became of a folder, without its definition; None if the child has started.
+    """
+
+    pid: int
+    candidate: Candidate | None
+
+
+def decoded(line: bytes) -> Report:
+    """Return what a child reported.
 
     Raises:
         ValueError, TypeError, KeyError: something else wrote the line.
     """
     document = json.loads(line)
-    found = tuple(Diagnostic(**each) for each in document.pop("diagnostics"))
+    pid, reported = document["pid"], document.get("candidate")
+    return Report(pid, None if reported is None else _candidate(reported))
+
+
+def _candidate(document: dict[str, Any]) -> Candidate:
+    found = tuple(Diagnostic(**each) for each in document["diagnostics"])
     lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
     return Candidate(**{**document, **lists, "diagnostics": found})

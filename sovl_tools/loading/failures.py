@@ -8,8 +8,11 @@ from types import CodeType, FrameType, TracebackType
 
 from sovl_tools.loading.checks import module as checks
 from sovl_tools.loading.discovery import listed
+from sovl_tools.loading.inner import as_written, missing_helper
+from sovl_tools.loading.limited import is_from_user
 from sovl_tools.model.diagnostic import Position, Rule, Verdict, ask
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.suggestion import did_you_mean
 
 _LONGEST_MESSAGE = 500
 
@@ -18,9 +21,9 @@ def border_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
     """Return what an exception means, even one whose own code fails when it is looked at."""
     try:
         return import_verdicts(error, folder)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the exception is an object of the tool's
+    except BaseException as raised:
+        if is_from_user(raised):
+            raise
         place = Position(folder.module_name)
         failure = checks.ImportFailure(place, "an exception", "it can't be looked at")
         return ask((checks.import_failed,), failure)
@@ -36,6 +39,10 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
         if sibling is not None:
             failure = checks.ImportFailure(place, "", "", sibling)
             return ask((checks.plain_sibling_import,), failure)
+    if isinstance(error, ImportError):
+        missing = _missing(error, folder)
+        if missing is not None:
+            return ask((checks.import_failed,), missing._replace(place=place))
     if isinstance(error, Exception):
         return _verdicts(checks.import_failed, error, place)
     return _verdicts(checks.import_exited, error, place)
@@ -57,12 +64,25 @@ def _message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return str(error.msg)
     try:
-        text = str(error)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
+        text = as_written(str(error))
+    except BaseException as raised:  # the tool's own __str__ is as broken as the tool
+        if is_from_user(raised):
+            raise
         text = "its message can't be read"
     return text[:_LONGEST_MESSAGE]
+
+
+def _missing(error: ImportError, folder: ToolFolder) -> checks.ImportFailure | None:
+    """Return that a helper is missing, if that is what an import has failed of."""
+    path = missing_helper(error)
+    if path is None or os.path.lexists(f"{folder.location}/{path}"):
+        return None
+    with contextlib.suppress(OSError):
+        folder = listed(folder)
+    helpers = [each for each in folder.files if each.endswith(".py")]
+    advice = did_you_mean(path, helpers) or "add it, or import a library without the dot"
+    words = f"there is no {path!r} in the tool's folder"
+    return checks.ImportFailure(Position(), type(error).__name__, words, advice=advice)
 
 
 def _sibling(error: ModuleNotFoundError, folder: ToolFolder) -> str | None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import IO
@@ -19,7 +20,7 @@ from sovl_tools.loading.checks.module import (
     import_flooded,
     import_stalled,
 )
-from sovl_tools.loading.child import COMMAND, decoded, request
+from sovl_tools.loading.child import COMMAND, Report, decoded, request
 from sovl_tools.loading.pipeline import Settings, rejected
 from sovl_tools.loading.supervision import Observer
 from sovl_tools.model.catalog import Candidate
@@ -118,30 +119,66 @@ class _Child:
             self._tail = (self._tail + chunk)[-_TAIL:]
 
     def candidates(self) -> Iterator[Candidate]:
-        """Yield the candidates as they come; where the child fails, one that says how, the last."""
-        for index, folder in enumerate(self._folders):
+        """Yield the candidates as they come; where the child fails, one that says how, the last.
+
+        Raises:
+            SovlToolsError: the child has not started.
+        """
+        pid = self._started()
+        for folder in self._folders:
             try:
-                line = self._lines.get(timeout=self._limit + (_GRACE if index else _START_TIME))
-                candidate = decoded(line)
+                candidate = self._reported(folder, pid)
             except Empty:
                 self._abort()
                 yield self._failed(import_stalled, folder, f"was not done after {self._limit:g} s")
                 return
-            except (ValueError, TypeError, KeyError):
-                yield self._ended(folder, is_first=index == 0)
+            if candidate is None:
+                yield self._ended(folder)
                 return
             self._printed = 0
             yield candidate
 
-    def _ended(self, folder: ToolFolder, *, is_first: bool) -> Candidate:
+    def _started(self) -> int:
+        """Wait until the child is ready to import; return its number."""
+        with contextlib.suppress(Empty):
+            report = self._report(time.monotonic() + _START_TIME)
+            if report is not None:
+                return report.pid
+        self.end()
+        words = self._tail.decode(errors="replace") or f"it said nothing for {_START_TIME:g} s"
+        raise SovlToolsError(f"the child process did not start: {words}")
+
+    def _reported(self, folder: ToolFolder, pid: int) -> Candidate | None:
+        """Return what the child says of a folder, or None if it says nothing any more.
+
+        What another process says, or what is said of another folder, is nobody's verdict.
+
+        Raises:
+            Empty: it has not said anything in time.
+        """
+        deadline = time.monotonic() + self._limit + _GRACE
+        while report := self._report(deadline):
+            candidate = report.candidate
+            is_expected = candidate is not None and candidate.location == folder.location
+            if is_expected and report.pid == pid:
+                return candidate
+        return None
+
+    def _report(self, deadline: float) -> Report | None:
+        left = max(0.0, deadline - time.monotonic())
+        line = self._lines.get(timeout=min(left, threading.TIMEOUT_MAX))
+        try:
+            return decoded(line)
+        except (ValueError, TypeError, KeyError):
+            return None
+
+    def _ended(self, folder: ToolFolder) -> Candidate:
         """Return the candidate of the folder during which the child stopped reporting."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_GRACE)
         self.end()
         if self._printed > MAX_OUTPUT:
             return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
-        if is_first and b"sovl_tools" in self._tail and b"ModuleNotFoundError" in self._tail:
-            raise SovlToolsError(f"the child process did not start: {self._tail.decode()}")
         return self._failed(import_crashed, folder, _ending(self._process.returncode))
 
     def _failed(self, rule: Rule, folder: ToolFolder, words: str) -> Candidate:
@@ -151,6 +188,7 @@ class _Child:
     def _abort(self) -> None:
         """End a child that does not answer, after its fault handler has said where it hangs."""
         self._signal(signal.SIGABRT)
+        self._signal(getattr(signal, "SIGCONT", signal.SIGTERM))
         try:
             self._process.wait(timeout=_GRACE)
         except subprocess.TimeoutExpired:

@@ -57,6 +57,15 @@ def is_loading() -> bool:
     return threading.current_thread().name in {LOADER, IMPORTER}
 
 
+def is_from_user(error: BaseException) -> bool:
+    """Tell whether an exception may be the user's Ctrl-C: Python raises that in the main thread.
+
+    What is raised elsewhere is the doing of the code that runs there.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and isinstance(error, KeyboardInterrupt)
+
+
 def within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
     """Return what a function returns, or that it was not done after so many seconds.
 

@@ -23,11 +23,13 @@ from types import CodeType, ModuleType
 from typing import Any
 from weakref import ref
 
+from sovl_tools.loading.inner import TOOLS
+from sovl_tools.loading.interpreter import intact
 from sovl_tools.loading.loggers import drop_loggers
 from sovl_tools.loading.sources import Snapshot, compiled
 from sovl_tools.model.definition import ToolDefinition
 
-ROOT = "sovl_tool_modules"
+ROOT = TOOLS
 
 
 class Generation:
@@ -73,7 +75,8 @@ class Generation:
         module.__spec__ = spec
         sys.modules[spec.name] = module
         try:
-            self._exec(module, folder.module_name)
+            with intact():
+                self._exec(module, folder.module_name)
         except BaseException:
             self._drop_modules()
             raise

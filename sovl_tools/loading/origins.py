@@ -165,19 +165,27 @@ class PackageFolders(NamedTuple):
     def look(self) -> Sight:
         """Take the folders through the pipeline."""
         importlib.invalidate_caches()
-        try:
-            spec = importlib.util.find_spec(self.name)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - it imports the packages above
-            return Sight.of_problem(failed(error, Unit.of_module(self.name, "package")))
-        places = [] if spec is None else list(spec.submodule_search_locations or ())
+        unit = Unit.of_module(self.name, "package")
+        places = within(self.limit, lambda: _places(unit))
+        if isinstance(places, Stalled):
+            return Sight.of_problem(overdue(places.frame, unit, self.limit))
+        if isinstance(places, Diagnostic):
+            return Sight.of_problem(places)
         if not places:
             words = f"there is no package {self.name!r}"
             return Sight.of_problem(mishap(code.unavailable_source, words, self.name))
         collected = collect(places)
         candidates = load_folders(collected.folders, Settings(limit=self.limit))
         return Sight({self.name: tuple(candidates)}, collected.diagnostics)
+
+
+def _places(unit: Unit) -> list[str] | Diagnostic:
+    """Return where the folders of a package are, or what is wrong with the packages above it."""
+    try:
+        spec = importlib.util.find_spec(unit.module)
+    except BaseException as error:  # noqa: BLE001 - it imports the packages above
+        return failed(error, unit)
+    return [] if spec is None else list(spec.submodule_search_locations or ())
 
 
 class Modules(NamedTuple):
@@ -214,22 +222,40 @@ class Modules(NamedTuple):
         if "." in name:
             return Sight.of_problem(empty(Unit("a file with a dot in its name", path, "")))
         unit = Unit("the module", path, f"{package}.{name}")
+        odd = _no_file(os.path.join(self.path, f"{name}.py"))
+        if odd is not None:
+            words = f"the module can't be imported: {odd}"
+            return _lost(unit, mishap(code.unavailable_source, words, path))
         return _imported(lambda: run(package, name), unit, self.limit)
+
+
+def _no_file(path: str) -> str | None:
+    """Return what is in the place of a file, or None if a file is."""
+    if os.path.isfile(path):
+        return None
+    if os.path.isdir(path):
+        return "it is a folder, not a file"
+    return "it is a link to nothing" if os.path.islink(path) else "it is no plain file"
 
 
 def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> Sight:
     """Load something and find the tools in it; what its own code raises is a diagnostic."""
-    try:
-        found = within(limit, lambda: [*_found(load())])
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - the border where its failures stop
-        return _lost(unit, failed(error, unit))
+    found = within(limit, lambda: _looked_at(load, unit))
     if isinstance(found, Stalled):
         return _lost(unit, overdue(found.frame, unit, limit))
+    if isinstance(found, Diagnostic):
+        return _lost(unit, found)
     candidates = tuple(each for each in found if isinstance(each, Candidate))
     problems = tuple(each for each in found if isinstance(each, Diagnostic))
     return Sight({unit.key: candidates}, problems if found else (empty(unit),))
+
+
+def _looked_at(load: Callable[[], Any], unit: Unit) -> list[Candidate | Diagnostic] | Diagnostic:
+    """Return what is found in something, on a thread where no user interrupts; or what is wrong."""
+    try:
+        return [*_found(load())]
+    except BaseException as error:  # noqa: BLE001 - the border where its failures stop
+        return failed(error, unit)
 
 
 def _lost(unit: Unit, found: Diagnostic) -> Sight:
@@ -257,8 +283,6 @@ def _with_submodules(module: ModuleType) -> Iterator[ModuleType | Diagnostic]:
             continue
         try:
             below = importlib.import_module(name)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # noqa: BLE001 - the border where its failures stop
             yield failed(error, Unit.of_module(name))
         else:

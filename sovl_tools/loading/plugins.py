@@ -16,7 +16,9 @@ from contextlib import contextmanager
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 
-ROOT = "sovl_tool_plugins"
+from sovl_tools.loading.inner import PLUGINS
+
+ROOT = PLUGINS
 
 
 def package_of(path: str) -> str:

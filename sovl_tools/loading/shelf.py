@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
-import threading
 from collections.abc import Collection, Iterable, Sequence
 
 from sovl_tools.loading.collecting import Collected, collect
 from sovl_tools.loading.enlisted import Enlisted
-from sovl_tools.loading.failures import border_verdicts
 from sovl_tools.loading.libraries import Libraries, put_back, users
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
 from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.patching import Change
-from sovl_tools.loading.pipeline import rejected
 from sovl_tools.loading.refusals import Content, Refusals
 from sovl_tools.loading.roster import Roster
 from sovl_tools.loading.succeeding import arriving
@@ -261,17 +258,4 @@ class Shelf:
             tool = self.catalog.tools.get(folder.name)
             for action in tool.step_handlers if tool is not None else ():
                 handlers.pop(action, None)
-        try:
-            return load_folders(folders, self._source.settings, existing=handlers)
-        except KeyboardInterrupt as error:
-            if threading.current_thread() is threading.main_thread():
-                raise
-            return self._load_despite(error, folders)
-
-    def _load_despite(
-        self, error: KeyboardInterrupt, folders: Sequence[ToolFolder]
-    ) -> list[Candidate]:
-        """Load folders one of which raised what only a user may raise, and only elsewhere."""
-        if len(folders) > 1:
-            return [candidate for each in folders for candidate in self._load_all([each])]
-        return [rejected(each, border_verdicts(error, each)) for each in folders]
+        return load_folders(folders, self._source.settings, existing=handlers)

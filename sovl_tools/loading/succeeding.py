@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Sequence
 from types import MethodType
 from typing import Any
 
+from sovl_tools.loading.checks.folder import misnamed
+from sovl_tools.loading.discovery import listed
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder
@@ -22,7 +26,28 @@ def arriving(folder: ToolFolder, seen: Survey, *, is_new: bool) -> Candidate | N
     if not missing or not (is_new or _is_emptied(folder)):
         return None
     reason = f"{' and '.join(missing)} {'have' if len(missing) > 1 else 'has'} not arrived yet"
+    reason += _advice(folder, [name for name in missing if name not in seen.stamps])
     return Candidate(folder.name, folder.path, folder.location, "waiting", reasons=(reason,))
+
+
+def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
+    """Return what to do if the files are there but have kept the name of another folder."""
+    with contextlib.suppress(OSError):
+        folder = listed(folder)
+    renames = [
+        f"rename {other!r} to {name!r}"
+        for name in missing
+        if (other := _named_before(folder, name)) is not None
+    ]
+    return f"; {' and '.join(renames)}" if renames else ""
+
+
+def _named_before(folder: ToolFolder, wanted: str) -> str | None:
+    """Return the file of a folder's former name, the name of its only manifest, if it is there."""
+    manifest = misnamed(folder, folder.manifest_name)
+    stem, suffix = (manifest or folder.manifest_name)[:-5], wanted[wanted.rindex(".") :]
+    name = f"{stem}{suffix}"
+    return name if name in folder.files and name != wanted else None
 
 
 def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:

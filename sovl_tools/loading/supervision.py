@@ -7,6 +7,7 @@ rejected, and another thread goes on with the rest.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,8 @@ from typing import TypeAlias
 
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.failures import frame_place
+from sovl_tools.loading.failures import border_verdicts, frame_place
+from sovl_tools.loading.interpreter import remembering_modules
 from sovl_tools.loading.limited import LOADER, frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
 from sovl_tools.model.catalog import Candidate
@@ -43,7 +45,7 @@ def load_folders(
     ``existing`` are step handlers of tools loaded before; each tool sees those before it.
 
     Raises:
-        KeyboardInterrupt: the user's, or one that a tool raised.
+        KeyboardInterrupt: the user's; what a tool raises is what became of that tool.
     """
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
@@ -70,6 +72,7 @@ class _Loader:
         self._handlers = handlers
         self._observe = observe
         self._candidates: list[Candidate] = []
+        self._process = os.getpid()
         self._started = time.monotonic()
         self._failure: BaseException | None = None
         self._abandoned = False
@@ -93,7 +96,8 @@ class _Loader:
 
     def _run(self) -> None:
         try:
-            self._load_all()
+            with remembering_modules():
+                self._load_all()
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self._failure = error
         finally:
@@ -103,8 +107,17 @@ class _Loader:
         for folder in self._folders:
             self._started = time.monotonic()
             self._observe(folder)
-            if not self._keep(load_folder(folder, self._settings, self._handlers)):
+            candidate = self._loaded(folder)
+            if os.getpid() != self._process:
+                os._exit(0)  # the tool has forked, and its parent goes on
+            if not self._keep(candidate):
                 return
+
+    def _loaded(self, folder: ToolFolder) -> Candidate:
+        try:
+            return load_folder(folder, self._settings, self._handlers)
+        except KeyboardInterrupt as error:  # the user interrupts the main thread, and none else
+            return rejected(folder, border_verdicts(error, folder))
 
     def _keep(self, candidate: Candidate) -> bool:
         """Add a candidate, unless the thread has been abandoned meanwhile."""

@@ -10,6 +10,7 @@ from itertools import takewhile
 from json import dumps
 from traceback import format_exception
 
+from sovl_tools.loading.inner import as_written
 from sovl_tools.model.errors import ToolError
 from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.running.arguments import refusal
@@ -24,9 +25,12 @@ type_name: Callable[[type], str] = vars(type)["__name__"].__get__
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an exception, whose own ``__str__`` may be as broken as the tool."""
+    """Return the message of an exception, whose own ``__str__`` may be as broken as the tool.
+
+    Modules of the tool's folder are called what its relative imports call them.
+    """
     try:
-        return str(error)
+        return as_written(str(error))
     except KeyboardInterrupt:
         raise
     except BaseException as failure:  # noqa: BLE001 - the tool's own code

@@ -37,14 +37,9 @@ def look(snapshot: Snapshot, *, limit: float) -> Look:
     """Import a folder's module, within so many seconds, and look at the tool's function.
 
     Raises:
-        KeyboardInterrupt: the user's, or one that the module raised.
+        KeyboardInterrupt: the user's.
     """
-    try:
-        outcome = within(limit, lambda: _run(snapshot))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
-        return Look(verdicts=tuple(border_verdicts(error, snapshot.folder)))
+    outcome = within(limit, lambda: _run(snapshot))
     if isinstance(outcome, Stalled):
         place = frame_place(outcome.frame, snapshot.folder)
         failure = ImportFailure(place, "", f"was not done after {limit:g} s")
@@ -53,9 +48,12 @@ def look(snapshot: Snapshot, *, limit: float) -> Look:
 
 
 def _run(snapshot: Snapshot) -> Look:
+    """Look at the module in a thread of its own, where no user interrupts."""
     generation = generation_of(snapshot)
     try:
         return _looked_at(generation.run(), snapshot.folder.name)
+    except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
+        return Look(verdicts=tuple(border_verdicts(error, snapshot.folder)))
     finally:
         generation.release()
 

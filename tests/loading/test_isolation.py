@@ -20,6 +20,10 @@ from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Write, code_of, is_running
 
 GIL_HOLDER = "import re\n\nre.match('(a+)+$', 'a' * 60 + '!')\n"
+STOPPED = (
+    "import os, signal, threading\n\n"
+    "os.kill(os.getpid(), signal.SIGSTOP)\nthreading.Event().wait()\n"
+)
 ENDINGS = {
     "os._exit": ("import os\n\nos._exit(7)\n", "exit code 7", 1),
     "a segmentation fault": (
@@ -28,7 +32,8 @@ ENDINGS = {
         5,
     ),
     "a signal": ("import os, signal\n\nos.kill(os.getpid(), signal.SIGKILL)\n", "SIGKILL", 1),
-    "a keyboard interrupt": ("raise KeyboardInterrupt\n", "SIGINT", 1),
+    "an interrupt": ("import os, signal\n\nos.kill(os.getpid(), signal.SIGINT)\n", "SIGINT", 1),
+    "a parent that leaves": ("import os\n\nif os.fork():\n    os._exit(3)\n", "exit code 3", 1),
     "a closed report": ("import os\n\nos.closerange(3, 64)\n", "process", 1),
 }
 
@@ -87,6 +92,100 @@ def test_a_loop_that_lets_no_other_thread_run_is_ended_from_outside(
     assert only(found["b_odd"]).code == "ST504"
     assert only(found["b_odd"]).line == 3
     assert found["c_last"].status == "loaded"
+
+
+STALLS = {"that lets no other thread run": GIL_HOLDER, "that has stopped itself": STOPPED}
+
+
+@pytest.mark.parametrize("how", STALLS)
+def test_the_first_tool_has_no_more_time_than_the_others(
+    how: str, write: Write, load: Load
+) -> None:
+    write("a_odd", code=STALLS[how])
+    write("b_last")
+    started = time.monotonic()
+    found = load(limit=0.3)
+    assert time.monotonic() - started < 25
+    assert only(found["a_odd"]).code == "ST504"
+    assert found["b_last"].status == "loaded"
+
+
+def test_a_process_that_a_tool_forks_tells_nothing_and_loads_nothing(
+    write: Write, load: Load, tmp_path: Path
+) -> None:
+    note = tmp_path / "imports"
+    writes = f"with open({str(note)!r}, 'a') as file:\n    file.write(__name__[-6:] + ' ')\n\n\n"
+    write("a_fork", code="import os\n\nif os.fork() == 0:\n    pass\n\n\n" + code_of("a_fork"))
+    write("b_fork", code="import os\n\nos.fork()\n" + writes + code_of("b_fork"))
+    for name in ("c_tool", "d_tool", "e_tool"):
+        write(name, code=writes + code_of(name))
+    write("f_odd", code="import os\n\nos._exit(1)\n")
+    write("g_last", code=writes + code_of("g_last"))
+    seen: list[Candidate | ToolFolder] = []
+    found = load(observe=seen.append)
+    assert [each.name for each in seen] == [
+        "a_fork", "b_fork", "c_tool", "d_tool", "e_tool", "f_odd", "g_last",
+    ]  # fmt: skip
+    assert [name for name, each in found.items() if each.status != "loaded"] == ["f_odd"]
+    imports = note.read_text().split()
+    assert set(imports) == {"b_fork", "c_tool", "d_tool", "e_tool", "g_last"}
+    assert all(imports.count(each) == 1 for each in ("c_tool", "d_tool", "e_tool", "g_last"))
+
+
+def test_what_others_write_into_the_report_is_nobodys_verdict(write: Write, load: Load) -> None:
+    forged = "{**report, 'pid': 1}", "{**report, 'candidate': {**report['candidate'], **other}}"
+    code = (
+        "import json, os\n\n"
+        "place = os.path.dirname(os.path.dirname(__file__))\n"
+        "other = {'location': place + '/b_last'}\n"
+        "found = {'name': 'a_odd', 'path': 'a', 'location': place + '/a_odd'}\n"
+        "found |= {'status': 'waiting', 'diagnostics': []}\n"
+        "lists = {'phrases': [], 'actions': [], 'reasons': []}\n"
+        "report = {'pid': os.getpid(), 'candidate': {**found, **lists}}\n"
+        f"for each in ({', '.join(forged)}, {{'pid': os.getpid()}}):\n"
+        "    os.write(PIPE, json.dumps(each).encode() + b'\\n')\n\n\n"
+    )
+    pipe = (
+        "import os, stat\n\n"
+        "PIPE = next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}')\n"
+        "            and stat.S_ISFIFO(os.fstat(n).st_mode))\n"
+    )
+    write("a_odd", code=pipe + code + code_of("a_odd"))
+    write("b_last")
+    assert [each.status for each in load().values()] == ["loaded", "loaded"]
+
+
+def test_a_keyboard_interrupt_of_a_tool_is_told_at_its_line(write: Write, load: Load) -> None:
+    write("a_odd", code="x = 1\nraise KeyboardInterrupt\n")
+    write("b_last")
+    printed: list[bytes] = []
+    found = load(echo=printed.append)
+    assert str(only(found["a_odd"])).endswith(
+        "a_odd.py:2:1: ST503 KeyboardInterrupt while importing"
+    )
+    assert found["b_last"].status == "loaded"
+    assert printed == []
+
+
+DAMAGES = {
+    "import sys\n\nsys.path.clear()\nsys.modules.clear()\n": "out of sys.path; it takes",
+    "import sys\n\nsys.setrecursionlimit(50)\n": "lowers the recursion limit to 50",
+    "import builtins\n\nbuiltins.len = None\n": "takes away the builtin 'len'",
+    "import builtins as b, sys\n\ndel b.str, b.isinstance\nsys.path = None\n1 / 0\n": "division",
+}
+
+
+@pytest.mark.parametrize("code", DAMAGES)
+def test_what_all_tools_stand_on_is_put_back(code: str, write: Write, load: Load) -> None:
+    write("a_odd", code=code + code_of("a_odd"))
+    uses = "import sys, zipapp\nfrom . import helpers\n\n\nassert len(sys.modules) > 50\n"
+    write("b_last", code=uses + code_of("b_last"), helpers="import cmd\n")
+    printed: list[bytes] = []
+    found = load(echo=printed.append)
+    assert only(found["a_odd"]).code == "ST501"
+    assert DAMAGES[code] in only(found["a_odd"]).message
+    assert found["b_last"].status == "loaded", only(found["b_last"])
+    assert printed == []
 
 
 def test_a_flood_of_output_is_ended_and_told_about(write: Write, load: Load) -> None:

@@ -149,17 +149,61 @@ def test_an_exception_is_told_even_if_it_can_not_tell_itself(site: Site) -> None
     assert line.endswith("Opaque: its message can't be read")
 
 
-@pytest.mark.parametrize("origin", [Package("stops"), PackageFolders("stops.below")], ids=repr)
-def test_only_the_user_interrupts(site: Site, origin: Origin) -> None:
-    site.write("stops/__init__.py", "raise KeyboardInterrupt")
+USER = (
+    "import signal, threading\n\n"
+    "signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)\n"
+)
+"""Sends what the terminal sends when a user presses Ctrl-C."""
+
+STOPS = pytest.mark.parametrize(
+    "origin", [Package("stops"), PackageFolders("stops.below")], ids=repr
+)
+
+
+@pytest.mark.parametrize("origin", [Package("waits"), PackageFolders("waits.below")], ids=repr)
+def test_the_user_interrupts(site: Site, origin: Origin) -> None:
+    site.write("waits/__init__.py", USER)
     with pytest.raises(KeyboardInterrupt):
         origin.look()
 
 
-def test_the_user_interrupts_below_a_package(site: Site) -> None:
+@STOPS
+def test_a_keyboard_interrupt_of_the_code_itself_is_told(site: Site, origin: Origin) -> None:
+    site.write("stops/__init__.py", "raise KeyboardInterrupt")
+    (line,) = lines(origin.look())
+    assert line.startswith("site/stops/__init__.py:1:1: ST701 the package 'stops")
+    assert line.endswith(" can't be imported: KeyboardInterrupt")
+
+
+def test_so_it_is_below_a_package_and_stops_nothing_beside_it(site: Site) -> None:
+    site.write("outer/good.py", decorated("good", 1))
     site.write("outer/inner.py", "raise KeyboardInterrupt")
-    with pytest.raises(KeyboardInterrupt):
-        Package("outer").look()
+    site.write("outer/last.py", decorated("last", 2))
+    sight = Package("outer").look()
+    assert answers(sight) == {"good": 1, "last": 2}
+    words = "site/outer/inner.py:1:1: ST701 the module 'outer.inner' can't be imported: "
+    assert lines(sight) == [f"{words}KeyboardInterrupt"]
+
+
+def test_what_is_no_file_is_told_by_its_path(plugins: Site) -> None:
+    (plugins.root / "folder.py").mkdir()
+    (plugins.root / "link.py").symlink_to("nowhere")
+    os.mkfifo(plugins.root / "pipe.py")
+    plugins.write("good.py", decorated("good", 1))
+    sight = Modules(str(plugins.root)).look()
+    assert answers(sight) == {"good": 1}
+    words = "ST701 the module can't be imported: it is"
+    assert lines(sight) == [
+        f"plugins/folder.py:1:1: {words} a folder, not a file",
+        f"plugins/link.py:1:1: {words} a link to nothing",
+        f"plugins/pipe.py:1:1: {words} no plain file",
+    ]
+
+
+def test_a_missing_module_beside_a_module_is_named_as_it_is_written(plugins: Site) -> None:
+    plugins.write("odd.py", "from .missing import word\n")
+    (line,) = lines(Modules(str(plugins.root)).look())
+    assert line.endswith("can't be imported: ModuleNotFoundError: No module named '.missing'")
 
 
 def test_a_package_is_looked_through_to_its_bottom_but_its_program_is_not_run(site: Site) -> None:
@@ -388,17 +432,22 @@ HANGS = "import time\n\nwhile True:\n    time.sleep(0.01)\n"
 
 def test_an_import_without_an_end_is_given_up(site: Site, plugins: Site) -> None:
     site.write("endless.py", HANGS)
+    site.write("hanging.py", HANGS)
     site.install("endless", GROUP, a="endless")
     plugins.write("endless.py", HANGS)
     plugins.write("good.py", decorated("good", 1))
     origins: list[Origin] = [
-        EntryPoints(GROUP, 0.05), Package("endless", 0.05), Modules(str(plugins.root), 0.05)
-    ]  # fmt: skip
+        EntryPoints(GROUP, 0.05),
+        Package("endless", 0.05),
+        PackageFolders("hanging.below", 0.05),
+        Modules(str(plugins.root), 0.05),
+    ]
     sights = [each.look() for each in origins]
     tail = "can't be imported: it was not done after 0.05 s"
     assert [line for sight in sights for line in lines(sight)] == [
         f"site/endless.py:4:5: ST701 the entry point 'a' (endless) {tail}",
         f"site/endless.py:4:5: ST701 the package 'endless' {tail}",
+        f"site/hanging.py:4:5: ST701 the package 'hanging.below' {tail}",
         f"plugins/endless.py:4:5: ST701 the module {tail}",
     ]
     assert answers(sights[-1]) == {"good": 1}

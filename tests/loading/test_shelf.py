@@ -259,6 +259,11 @@ def test_nor_does_one_that_writes_its_own_helper(write: Write, tools: Path) -> N
 
 
 INTERRUPTED = "raise KeyboardInterrupt\n"
+USER = (
+    "import signal, threading\n\n"
+    "signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)\n"
+)
+"""Sends what the terminal sends when a user presses Ctrl-C."""
 
 
 def in_background(work: Callable[[], CatalogChange]) -> CatalogChange:
@@ -282,10 +287,10 @@ def test_in_the_background_an_interrupt_is_the_tools_own_failure(write: Write, t
         assert answers(shelf.catalog) == {"a": 1, "b": code}
 
 
-def test_whoever_reloads_himself_may_have_interrupted_it(write: Write, tools: Path) -> None:
+def test_whoever_reloads_himself_may_interrupt_it(write: Write, tools: Path) -> None:
     write("echo", code=says(1))
     shelf = shelved(tools)
-    write("echo", code=INTERRUPTED)
+    write("echo", code=USER)
     with pytest.raises(KeyboardInterrupt):
         shelf.reload()
     write("echo", code=says(2))
@@ -299,7 +304,7 @@ def test_a_reload_after_one_that_was_interrupted_makes_up_for_it(write: Write, t
     shutil.rmtree(tools / "b")
     write("a", code=says(1, "a"))
     write("c", code=says(2, "c"))
-    odd = write("d", code=INTERRUPTED)
+    odd = write("d", code=USER)
     with pytest.raises(KeyboardInterrupt):
         shelf.reload()
     write("d", code=says(1, "d"))

@@ -136,6 +136,24 @@ def arrival(folder: Path) -> str | None:
     return reason
 
 
+def test_a_folder_that_was_renamed_is_told_what_else_to_rename(write: Write) -> None:
+    folder = write("old", helpers="")
+    folder = folder.rename(folder.with_name("new"))
+    head = "new.json and new.py have not arrived yet; rename 'old.json' to 'new.json'"
+    assert arrival(folder) == f"{head} and rename 'old.py' to 'new.py'"
+    (folder / "old.py").rename(folder / "new.py")
+    assert arrival(folder) == "new.json has not arrived yet; rename 'old.json' to 'new.json'"
+
+
+def test_files_of_other_names_that_may_belong_there_are_no_reason_for_advice(write: Write) -> None:
+    folder = write("echo", helpers="")
+    (folder / "echo.py").unlink()
+    assert arrival(folder) == "echo.py has not arrived yet"
+    (folder / "echo.json").rename(folder / "first.json")
+    (folder / "second.json").touch()
+    assert arrival(folder) == "echo.json and echo.py have not arrived yet"
+
+
 def test_a_folder_with_both_files_is_not_waited_for(write: Write) -> None:
     assert arrival(write("echo")) is None
     assert arrival(write("echo", manifest="broken", code="broken")) is None

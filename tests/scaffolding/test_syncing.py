@@ -125,10 +125,10 @@ def test_an_endless_import_is_told_with_its_line(write: Write, tmp_path: Path) -
     )  # fmt: skip
 
 
-def test_an_interrupt_is_nobody_elses(write: Write, tmp_path: Path) -> None:
-    write("echo", code="raise KeyboardInterrupt")
-    with pytest.raises(KeyboardInterrupt):
-        synced(tmp_path)
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "SystemExit"])
+def test_what_a_module_raises_interrupts_nobody(error: str, write: Write, tmp_path: Path) -> None:
+    write("echo", code=f"raise {error}")
+    assert told(synced(tmp_path)) == ["ST503 tools/echo/echo.py:1"]
 
 
 @pytest.mark.parametrize(

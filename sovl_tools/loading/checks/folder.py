@@ -52,15 +52,19 @@ def no_module(folder: ToolFolder) -> Iterator[Finding]:
 
 
 def _lacking(folder: ToolFolder, wanted: str) -> tuple[str, str]:
-    suffix = wanted[wanted.rindex(".") :]
-    others = sorted(
-        each for each in folder.files if each.endswith(suffix) and each != "__init__.py"
-    )
     if wanted in folder.folders:
         return f"{wanted!r} is a folder, not a file", "put a file in its place"
-    if len(others) == 1:
-        return f"there is no {wanted!r}", f"rename {others[0]!r} to {wanted!r}"
+    other = misnamed(folder, wanted)
+    if other is not None:
+        return f"there is no {wanted!r}", f"rename {other!r} to {wanted!r}"
     return f"there is no {wanted!r}", f"add it, {_NOT_A_TOOL}"
+
+
+def misnamed(folder: ToolFolder, wanted: str) -> str | None:
+    """Return the file that is meant to be the wanted one: the only one of its kind."""
+    suffix = wanted[wanted.rindex(".") :]
+    others = [each for each in folder.files if each.endswith(suffix) and each != "__init__.py"]
+    return others[0] if len(others) == 1 else None
 
 
 @rule("ST105")

@@ -16,12 +16,14 @@ class ImportFailure(NamedTuple):
         error: the exception's type, or what ended the import.
         message: its message.
         sibling: the file of the folder that a failed import meant, if one has its name.
+        advice: what to do, if that can be told better than for all such failures.
     """
 
     place: Position
     error: str
     message: str
     sibling: str | None = None
+    advice: str | None = None
 
 
 @rule("ST501")
@@ -31,9 +33,12 @@ def import_failed(case: ImportFailure) -> Iterator[Finding]:
     The place is the last line of the tool's own files in the traceback; the traceback itself
     goes to the log at level DEBUG. A package that is missing may be listed under
     ``requires.packages``: the tool is then *unavailable* instead of broken where it is absent.
+    A helper that is missing is named by its file: ``from .helpers import name`` needs a
+    ``helpers.py`` in the tool's folder. A ``DamageError`` says that the module has taken away what
+    all other code stands on, such as the standard library; that was put back.
     """
-    hint = None
-    if case.error == "ModuleNotFoundError":
+    hint = case.advice
+    if hint is None and case.error == "ModuleNotFoundError":
         hint = "install it, or list it in 'requires': {'packages': […]}"
     yield Finding(case.place, f"{case.error} while importing: {case.message}", hint)
 
