@@ -382,11 +382,11 @@ class ToolRegistry:
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
         """Put a new catalog in the place of the old one, and tell whoever wants to know."""
-        indexes = self._indexed().changed(catalog, change)
+        before, indexes = self.catalog, self._indexed().changed(catalog, change)
         self._found, self.catalog, self._indexes, self._report = found, catalog, indexes, None
         if not change:
             return
-        log_change(change, catalog)
+        log_change(change, catalog, before)
         for subscriber in list(self._subscribers.values()):
             try:
                 subscriber(change)

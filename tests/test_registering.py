@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -277,3 +279,163 @@ def test_where_there_is_nothing_to_choose_from_that_is_said() -> None:
     error = Tooler(registry).call_sync("show", {"layer": "roads"}).error
     assert error is not None
     assert "there is nothing to choose from" in error.message
+
+
+def cell(answer_of: object, *, line: str = "") -> str:
+    """Return the text of a cell of a notebook that defines a tool."""
+    return f"{line}\ndef echo(text: str) -> object:\n    'Say it.'\n    return {answer_of!r}\n"
+
+
+def run_cell(registry: ToolRegistry, text: str, module: str = "notebook") -> Any:
+    """Run a cell, register what it defines, and return that."""
+    names: dict[str, Any] = {"__name__": module}
+    exec(text, names)
+    registry.register(names["echo"])
+    return names["echo"]
+
+
+def test_a_function_that_is_defined_again_takes_the_place_of_the_old_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    registry = ToolRegistry()
+    run_cell(registry, cell(1))
+    place = registry.catalog.candidates[0].location
+    news = News(registry)
+    with caplog.at_level(logging.INFO, "sovl_tools"):
+        for word in (2, 3, 3):
+            run_cell(registry, cell(word))
+            assert answers(registry.catalog) == {"echo": word}
+    assert [each.location for each in registry.catalog.candidates] == [place]
+    assert registry.report.diagnostics == ()
+    assert [each[:4] for each in news.so_far()] == [((), ("echo",), (), ())] * 3
+    assert [each.levelname for each in caplog.records] == ["INFO"] * 3
+    registry.unregister("echo")
+    assert len(registry) == 0
+
+
+def test_a_new_text_behind_a_wrapper_takes_the_place_of_the_old_one() -> None:
+    registry = ToolRegistry()
+    line = """
+from functools import wraps
+def again(function):
+    @wraps(function)
+    def called(**given):
+        return function(**given)
+    return called
+@again"""
+    for word in (1, 2):
+        run_cell(registry, cell(word, line=line))
+    assert answers(registry.catalog) == {"echo": 2}
+    assert len(registry.catalog.candidates) == 1
+
+
+def defined_class(word: int) -> Any:
+    """Return a class that a cell of a notebook defines."""
+    names: dict[str, Any] = {"__name__": "notebook", "tool": tool}
+    head = "class Says:\n    @tool\n    def echo(self, text: str) -> object:\n        'Say it.'\n"
+    exec(f"{head}        return {word}\n", names)
+    return names["Says"]
+
+
+def test_an_object_of_a_class_that_is_defined_again_takes_the_place_of_the_old_one() -> None:
+    registry = ToolRegistry()
+    old, new = defined_class(1), defined_class(2)
+    registry.register(old())
+    registry.register(new())
+    assert answers(registry.catalog) == {"echo": 2}
+    assert not registry.report.diagnostics
+    registry.register(new())
+    assert [each.code for each in registry.report.diagnostics] == ["ST801"]
+
+
+def test_functions_of_other_modules_names_and_factories_are_other_tools() -> None:
+    registry = ToolRegistry()
+    run_cell(registry, cell(1))
+    run_cell(registry, cell(2), "elsewhere")
+    for word in (3, 4):
+        registry.register(saying(word))
+        registry.register(tool(name="echo", description="Say it.")(lambda text: text))
+    assert answers(registry.catalog) == {"echo": 1}
+    assert [each.code for each in registry.report.errors] == ["ST801"] * 5
+
+
+def test_strict_refuses_a_function_that_was_defined_again_too() -> None:
+    registry = ToolRegistry()
+    run_cell(registry, cell(1))
+    names: dict[str, Any] = {"__name__": "notebook"}
+    exec(cell(2), names)
+    with pytest.raises(DuplicateToolError):
+        registry.register(names["echo"], strict=True)
+    assert answers(registry.catalog) == {"echo": 1}
+
+
+def test_a_function_that_was_defined_again_keeps_its_rank_unless_it_is_to_be_the_first() -> None:
+    registry = ToolRegistry()
+    run_cell(registry, cell(1))
+    registry.register(saying("other"))
+    run_cell(registry, cell(2))
+    assert answers(registry.catalog) == {"echo": 2}
+    registry.register(saying("best"), override=True)
+    run_cell(registry, cell(3))
+    assert answers(registry.catalog) == {"echo": "best"}
+    names: dict[str, Any] = {"__name__": "notebook"}
+    exec(cell(4), names)
+    registry.register(names["echo"], override=True)
+    assert answers(registry.catalog) == {"echo": 4}
+    assert len(registry.catalog.candidates) == 3
+    for word in ("best", "other"):
+        registry.unregister("echo")
+        assert answers(registry.catalog) == {"echo": word}
+
+
+def test_each_duplicate_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    registry = ToolRegistry()
+    functions = [saying(word) for word in range(30)]
+    for each in functions:
+        registry.register(each)
+    assert len(registry.report.errors) == len(caplog.records) == 29
+    assert [len(each.reasons) for each in registry.report.folders] == [0] + [1] * 29
+
+
+def test_an_object_seen_in_a_package_counts_once_whenever_it_is_registered(world: World) -> None:
+    world.site.write("said.py", "from sovl_tools import tool\n" + cell(1, line="@tool"))
+    registry = ToolRegistry()
+    registry.load_package("said")
+    (seen,) = registry
+    registry.register(saying(0, "other"))
+    assert [each.status for each in registry.catalog.candidates] == ["loaded"] * 2
+    registry.register(seen)
+    assert [each.name for each in registry.catalog.candidates] == ["other", "echo"]
+    registry.unregister("echo")
+    assert [each.name for each in registry.catalog.candidates] == ["other", "echo"]
+    registry.unregister("other")
+    assert [each.name for each in registry.catalog.candidates] == ["echo"]
+
+
+def steps_of(work: Callable[[], object]) -> int:
+    """Return how often functions were entered, those of generators each time that they go on."""
+    steps = 0
+
+    def count(_: object, event: str, __: object) -> None:
+        nonlocal steps
+        steps += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return steps
+
+
+@pytest.mark.parametrize("is_one_name", [False, True], ids=["others", "duplicates"])
+def test_registering_costs_the_same_however_many_tools_there_are(*, is_one_name: bool) -> None:
+    registry = ToolRegistry()
+    functions = [saying(0, "same" if is_one_name else f"tool{each:03}") for each in range(200)]
+    steps = [steps_of(partial(registry.register, each)) for each in functions]
+    assert steps[-1] <= steps[20] + 20
+    if not is_one_name:
+        names = [each.name for each in registry]
+        steps = [steps_of(partial(registry.unregister, each)) for each in names]
+        assert steps[0] <= steps[-20] + 20

@@ -107,6 +107,30 @@ def _is_in_format(value: JSON, name: str) -> bool:
     return name in _FORMATS and isinstance(value, str) and bool(re.fullmatch(_FORMATS[name], value))
 
 
+def _is_multiple(value: JSON, divisor: float) -> bool:
+    """Tell of whole numbers alone; for others it depends on how somebody calculates."""
+    if type(value) not in (int, float):
+        return True
+    return type(value) is int and type(divisor) is int and value % divisor == 0
+
+
+def _are_unlike(value: JSON, wanted: JSON) -> bool:
+    """Tell whether no two items could be taken for one; 1, 1.0 and true may be."""
+    if not wanted or not isinstance(value, list) or len(value) < _SEVERAL:
+        return True
+    return all(map(_is_exact, value)) and len({*value}) == len(value)
+
+
+def _is_exact(value: JSON) -> bool:
+    """Tell whether a value is the same for whoever keeps numbers as floats of 64 bits."""
+    return type(value) in _SCALARS and (type(value) is not int or abs(value) < _INEXACT)
+
+
+_SEVERAL = 2
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_INEXACT = 2**53
+
+
 def _bounded(
     measure: Callable[[Any], Any], keeps: Callable[[Any, Any], bool], *types: type
 ) -> Callable[[JSON, JSON], bool]:
@@ -128,5 +152,9 @@ _CHECKS: dict[str, Callable[[JSON, Any], bool]] = {
     "maxLength": _bounded(len, operator.le, str),
     "minItems": _bounded(len, operator.ge, list),
     "maxItems": _bounded(len, operator.le, list),
+    "minProperties": _bounded(len, operator.ge, dict),
+    "maxProperties": _bounded(len, operator.le, dict),
+    "uniqueItems": _are_unlike,
+    "multipleOf": _is_multiple,
 }
 """What tells that a value keeps to a keyword; one with other keywords is never certain."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
-from sovl_tools.model.references import lookup, path_of
+from sovl_tools.model.references import is_static, lookup, path_of
 from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE, nodes
 
 _IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
@@ -38,8 +38,9 @@ def hoisted(
 ) -> Hoisted:
     """Return a copy of a schema in which references lead to definitions at one place.
 
-    Whatever is referred to becomes a definition, wherever it stands, by pointer or by anchor; what
-    nobody refers to is left out. A reference that only an engine could follow stays as it is.
+    Whatever is referred to becomes a definition, wherever it stands, by pointer, by anchor or by
+    its own ``$id``; what nobody refers to is left out. A dynamic reference that can lead to one
+    place only is one like any other. A reference that only an engine could follow stays as it is.
 
     Args:
         root: the schema, in which its references are looked up.
@@ -75,12 +76,21 @@ class _Hoist:
         if not isinstance(schema, dict):
             return schema
         made: dict[str, JSON] = {}
+        dynamic: str | None = None
         for keyword, value in schema.items():
             if keyword == "$ref" and isinstance(value, str):
                 made[keyword] = self._reference(value)
+            elif keyword == "$dynamicRef" and self._is_known(value):
+                dynamic = self._reference(value)
             elif keyword not in _IDENTITY:
                 made[keyword] = self._below(keyword, value)
-        return made
+        return made if dynamic is None else _referring(made, dynamic)
+
+    def _is_known(self, reference: JSON) -> bool:
+        """Tell whether a dynamic reference leads to one definition, wherever it is come from."""
+        if not isinstance(reference, str) or not is_static(self._root, reference):
+            return False
+        return isinstance(lookup(self._root, reference).target, dict | bool)
 
     def _below(self, keyword: str, value: JSON) -> JSON:
         if keyword in IN_OBJECT and isinstance(value, dict):
@@ -102,11 +112,19 @@ class _Hoist:
 
     def _free(self, reference: str) -> str:
         """Return a name for what is referred to that nothing else has."""
-        fragment = reference.partition("#")[2]
-        last = path_of(fragment)[-1] if fragment.startswith("/") else fragment
+        document, _, fragment = reference.partition("#")
+        name = fragment or re.split("[/:]", document)[-1]
+        last = path_of(fragment)[-1] if fragment.startswith("/") else name
         wanted = _UNFIT.sub("_", str(last)) or "definition"
         taken, number, name = set(self.names.values()), 1, wanted
         while name in taken:
             number += 1
             name = f"{wanted}_{number}"
         return name
+
+
+def _referring(schema: dict[str, JSON], reference: str) -> dict[str, JSON]:
+    """Return a schema with a reference beside whatever it refers to already."""
+    if "$ref" not in schema:
+        return {**schema, "$ref": reference}
+    return {**schema, "allOf": [*schema.get("allOf", ()), {"$ref": reference}]}

@@ -15,6 +15,7 @@ from sovl_tools.formats.openai import MOST_TOOLS, STRICT, nested, too_many
 from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.formats.strictness import Form, formed
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.dynamic import said
 
 _FORM = Form(OPENROUTER, STRICT, nested)
 
@@ -24,20 +25,30 @@ _DEFAULTS = "sovl_tools.authoring.aitool"
 
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     """Return one tool; what a subclass of ``AITool`` says of itself stands as it is."""
-    make = getattr(tool.instance, "get_openrouter_tool_definition", None)
-    if make is None or getattr(make, "__module__", "") == _DEFAULTS:
-        return formed(tool, _FORM, is_strict=asked.strict)
     try:
-        own = json.loads(json.dumps(make()))
-        _check(own, tool.name)
-    except Exception as error:  # noqa: BLE001 - it is the code of the tool's author
-        message = f"get_openrouter_tool_definition failed: {type(error).__name__}: {error}"
+        own = _own(tool)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - it is the code of the tool's author
+        message = f"get_openrouter_tool_definition failed: {said(error)}"
         found = formed(tool, _FORM, is_strict=asked.strict)
         return found._replace(losses=(Loss("dropped", (), message), *found.losses))
+    if own is None:
+        return formed(tool, _FORM, is_strict=asked.strict)
     is_strict = own["function"].get("strict") is True
     message = "not strict: its own definition is not"
     losses = (Loss("loose", (), message),) if asked.strict and not is_strict else ()
     return Shape(tool, own, losses, is_strict=is_strict)
+
+
+def _own(tool: ToolDefinition) -> Any:
+    """Return what a subclass says of itself, None if it says nothing."""
+    make = getattr(tool.instance, "get_openrouter_tool_definition", None)
+    if make is None or getattr(make, "__module__", "") == _DEFAULTS:
+        return None
+    own = json.loads(json.dumps(make()))
+    _check(own, tool.name)
+    return own
 
 
 def _check(own: Any, name: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sovl_tools.loading.checks.between import Clash, duplicate_tool, same_action, same_phrase
 from sovl_tools.loading.location import Locator
@@ -23,7 +24,17 @@ class _Draft:
     actions: dict[str, Candidate] = field(default_factory=dict)
     phrases: dict[tuple[str, ...], tuple[Candidate, str]] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    between: dict[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
+
+
+class Combined(NamedTuple):
+    """A catalog, and what is wrong between tools by the locations of the candidates it is told of.
+
+    A candidate that has nothing to do with any other is not among the locations.
+    """
+
+    catalog: Catalog
+    between: dict[str, tuple[Diagnostic, ...]]
 
 
 def combine(candidates: Iterable[Candidate]) -> Catalog:
@@ -32,6 +43,11 @@ def combine(candidates: Iterable[Candidate]) -> Catalog:
     Of several tools of one name the first stays, likewise of several that claim one action. For
     one that can't be had its last good version serves, if that one can.
     """
+    return combined(candidates).catalog
+
+
+def combined(candidates: Iterable[Candidate]) -> Combined:
+    """Return what ``combine`` does, and of whom it tells what."""
     draft = _Draft()
     for candidate in candidates:
         is_whole = candidate.status == "loaded"
@@ -39,14 +55,15 @@ def combine(candidates: Iterable[Candidate]) -> Catalog:
         if admitted.status != "loaded" and candidate.previous is not None:
             _admit_previous(draft, candidate.previous)
         draft.candidates.append(admitted)
-    return _catalog(draft)
+    return Combined(_catalog(draft), draft.between)
 
 
 def _admitted(draft: _Draft, candidate: Candidate) -> Candidate:
     """Enter a candidate into the draft, or return it rejected with the reasons."""
     clashes = _clashes(draft, candidate)
     found = [each for rule, clash in clashes for each in _located(rule, clash)]
-    draft.diagnostics.extend(found)
+    if found:
+        draft.between[candidate.location] = (*draft.between.get(candidate.location, ()), *found)
     errors = tuple(str(each) for each in found if each.severity == "error")
     if errors:
         return candidate._replace(status="rejected", definition=None, reasons=errors)
@@ -114,5 +131,5 @@ def _catalog(draft: _Draft) -> Catalog:
         unavailable,
         dict(sorted(handlers.items())),
         tuple(draft.candidates),
-        tuple(draft.diagnostics),
+        tuple(found for each in draft.between.values() for found in each),
     )

@@ -114,7 +114,7 @@ class Export:
             by_tool.setdefault(name, []).append(loss)
         candidates = list(self._candidates())
         known = {each.name: each for each in reversed(candidates) if each.definition is not None}
-        nowhere = Whereabouts(os.path.dirname(candidates[0].path) if candidates else ".")
+        nowhere = Whereabouts((candidates and os.path.dirname(candidates[0].path)) or ".")
         return tuple(
             found
             for name, losses in by_tool.items()

@@ -6,12 +6,12 @@ another candidate claims as well: then no other one can win or lose anything by 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.search.words import words
 
 _T = TypeVar("_T")
@@ -28,22 +28,61 @@ class Change(NamedTuple):
 
 
 class Claims:
-    """How many candidates claim what, whether they get it or not."""
+    """Which candidates claim what, whether they get it or not."""
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
-        self._counts = Counter(claim for each in candidates for claim in _claims(each))
+        self._holders: dict[Claim, dict[str, None]] = {}
+        self._held: dict[str, set[Claim]] = {}
+        for each in candidates:
+            self.enter(each)
+
+    def enter(self, candidate: Candidate) -> None:
+        """Note what a candidate claims, in the place of what stood at its location before."""
+        claims = _claims(candidate)
+        if self._held.get(candidate.location) == claims:
+            return
+        self._leave(candidate.location)
+        self._held[candidate.location] = claims
+        for claim in claims:
+            self._holders.setdefault(claim, {})[candidate.location] = None
+
+    def _leave(self, location: str) -> None:
+        for claim in self._held.pop(location, ()):
+            holders = self._holders[claim]
+            del holders[location]
+            if not holders:
+                del self._holders[claim]
 
     def follow(self, changes: Sequence[Change]) -> bool:
         """Count the changes in; return whether anything is, or was, claimed by another as well."""
-        released = [claim for change in changes for claim in _claims(change.before)]
-        was_contested = any(self._counts[claim] > 1 for claim in released)
-        for claim in released:
-            self._counts[claim] -= 1
-            if not self._counts[claim]:
-                del self._counts[claim]
-        made = [claim for change in changes for claim in _claims(change.after)]
-        self._counts.update(made)
-        return was_contested or any(self._counts[claim] > 1 for claim in made)
+        was_contested = any(self._is_contested(each.before) for each in changes)
+        for change in changes:
+            if change.before is not None:
+                self._leave(change.before.location)
+        for change in changes:
+            if change.after is not None:
+                self.enter(change.after)
+        return was_contested or any(self._is_contested(each.after) for each in changes)
+
+    def _is_contested(self, candidate: Candidate | None) -> bool:
+        return any(len(self._holders.get(claim, ())) > 1 for claim in _claims(candidate))
+
+    def rivals(self, name: str) -> Iterable[str]:
+        """Return the locations of all tools of that name, the first that came first."""
+        return self._holders.get(("tool", name), ())
+
+    def concerned(self, changes: Sequence[Change]) -> set[str]:
+        """Return the locations of all that may win or lose something by the changes.
+
+        Whoever claims something with one of them is concerned too, and so on.
+        """
+        claims = {claim for change in changes for each in change for claim in _claims(each)}
+        found: set[str] = set()
+        while claims:
+            others = {place for claim in claims for place in self._holders.get(claim, ())} - found
+            found |= others
+            claims = {claim for place in others for claim in self._held[place]}
+        return found
 
 
 def _claims(candidate: Candidate | None) -> set[Claim]:
@@ -92,6 +131,26 @@ def patched(
     )
 
 
+def joined(
+    catalog: Catalog,
+    part: Catalog,
+    *,
+    names: Collection[str],
+    candidates: tuple[Candidate, ...],
+    diagnostics: tuple[Diagnostic, ...],
+) -> Catalog:
+    """Return a catalog with what ``part`` says of all tools of the names; others are as before."""
+    known = [catalog.tools[name] for name in names if name in catalog.tools]
+    actions = [action for tool in known for action in tool.step_handlers]
+    return Catalog(
+        _replaced(catalog.tools, names, part.tools),
+        _replaced(catalog.unavailable, names, part.unavailable),
+        _replaced(catalog.step_handlers, actions, part.step_handlers),
+        candidates,
+        diagnostics,
+    )
+
+
 def _serving(candidate: Candidate) -> list[ToolDefinition]:
     """Return the definition that serves, in a list; an empty one if there is none."""
     definitions = [version.definition for version in _versions(candidate)]
@@ -109,4 +168,5 @@ def _replaced(
         if name not in new:
             replaced.pop(name, None)
     replaced.update(new)
-    return replaced if new.keys() <= entries.keys() else dict(sorted(replaced.items()))
+    order = sorted(replaced)
+    return replaced if order == [*replaced] else {name: replaced[name] for name in order}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+from typing import NamedTuple
 
-from sovl_tools.loading.combining import combine
-from sovl_tools.loading.patching import Change, Claims, patched
+from sovl_tools.loading.combining import combined
+from sovl_tools.loading.patching import Change, Claims, joined, patched
 from sovl_tools.loading.succeeding import successor
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 
 
@@ -25,6 +27,7 @@ class Roster:
         self._candidates = {each.location: each for each in candidates}
         self.shown = dict(zip(self._candidates, catalog.candidates, strict=True))
         self._claims = Claims(candidates)
+        self._between: dict[str, tuple[Diagnostic, ...]] | None = None
 
     def __contains__(self, location: str) -> bool:
         return location in self._candidates
@@ -49,53 +52,159 @@ class Roster:
         if location in self._candidates:
             yield Change(self._candidates[location], None)
 
-    def swap(self, changes: Sequence[Change], order: Collection[str] | None) -> CatalogChange:
-        """Make the catalog anew, or patch it where the changes concern nobody else.
+    def swap(
+        self,
+        changes: Sequence[Change],
+        order: Collection[str] | None,
+        indexes: Mapping[str, int] = MappingProxyType({}),
+    ) -> CatalogChange:
+        """Make those parts of the catalog anew that the changes concern.
 
-        ``order`` names all folders that there are; None says that they are the same as before.
+        Args:
+            changes: what ``entered`` and ``left`` have said.
+            order: the locations of all that there is; None says that nothing comes in another
+                order than before, and that nothing is new but what has an index.
+            indexes: at which places, from 0, new locations stand, in the order in which they come.
         """
         before = self.catalog
-        seen = self._swapped(changes, order)
-        return _summary(before, self.catalog, seen)
+        seen = self._swapped(changes, _Arrangement(order, indexes))
+        return _summary(before, self.catalog, seen, self._told(seen))
 
-    def _swapped(self, changes: Sequence[Change], order: Collection[str] | None) -> list[Change]:
+    def _swapped(self, changes: Sequence[Change], arrangement: _Arrangement) -> list[Change]:
         """Swap the catalog and return what has changed among the candidates that it shows."""
         bare = [Change(each.before, _without_previous(each.after)) for each in changes]
         is_contested = self._claims.follow(bare)
-        for change in changes if is_contested else bare:
-            if change.after is not None:
-                self._candidates[change.after.location] = change.after
-        self._candidates = _arranged(self._candidates, order)
+        self._candidates = arrangement.of(self._candidates, changes if is_contested else bare)
         if is_contested:
-            return self._combined()
-        for change in bare:
-            if change.after is not None:
-                self.shown[change.after.location] = change.after
-        self.shown = _arranged(self.shown, order)
+            return self._combined(changes, arrangement)
+        self.shown = arrangement.of(self.shown, bare)
         if bare:
             self.catalog = patched(self.catalog, bare, tuple(self.shown.values()))
         return bare
 
-    def _combined(self) -> list[Change]:
-        before, tools = self.shown, self.catalog.tools
-        self.catalog = combine(self._candidates.values())
-        self.shown = dict(zip(self._candidates, self.catalog.candidates, strict=True))
-        for location, shown in self.shown.items():
-            if shown.status == "loaded":
-                self._candidates[location] = shown
-        self._claims = Claims(self._candidates.values())
-        moved = _moved(tools, self.catalog.tools)
-        every = {**before, **self.shown}
+    def _combined(self, changes: Sequence[Change], arrangement: _Arrangement) -> list[Change]:
+        """Combine those anew that the changes concern: at the first time all that there are."""
+        self._claims.follow([Change(None, each.after) for each in changes])
+        winner = self._winner(changes)
+        concerned = self._concerned(changes, winner)
+        old = {place: self.shown.get(place) for place in concerned}
+        gone = (each.location for each, _ in changes if each is not None)
+        old.update((place, self.shown[place]) for place in gone)
+        part, between = combined(each for place, each in self._candidates.items() if place in old)
+        new = {each.location: each for each in _kept(part.candidates, old)}
+        self._note(new, between, known=winner)
+        every = [Change(old[place], new.get(place)) for place in old]
+        self.shown = arrangement.of(self.shown, every)
+        return self._joined(every, part)
+
+    def _winner(self, changes: Sequence[Change]) -> str | None:
+        """Return the tool that keeps its name from the only change, a tool that comes after it."""
+        if self._between is None or len(changes) > 1 or changes[0].before is not None:
+            return None
+        new = changes[0].after
+        if new is None or new.status != "loaded":
+            return None
+        rivals = (each for each in self._claims.rivals(new.name) if each in self.shown)
+        winner = next((each for each in rivals if self.shown[each].status == "loaded"), None)
+        order = list(self._candidates)
+        is_first = winner is not None and order.index(winner) < order.index(new.location)
+        return winner if is_first else None
+
+    def _concerned(self, changes: Sequence[Change], winner: str | None) -> set[str]:
+        if self._between is None:
+            return set(self._candidates)
+        if winner is not None:
+            return {winner, *(each.after.location for each in changes if each.after is not None)}
+        return self._claims.concerned(changes)
+
+    def _note(
+        self,
+        new: Mapping[str, Candidate],
+        between: Mapping[str, tuple[Diagnostic, ...]],
+        *,
+        known: str | None,
+    ) -> None:
+        """Note what became of candidates; of the known one more may be told than stands here."""
+        told = self._between or {}
+        kept = {
+            place: each
+            for place, each in told.items()
+            if place in self._candidates and (place not in new or place == known)
+        }
+        self._between = {**between, **kept}
+        for place, each in new.items():
+            if each.status == "loaded":
+                self._candidates[place] = each
+                self._claims.enter(each)
+
+    def _joined(self, changes: Sequence[Change], part: Catalog) -> list[Change]:
+        """Swap the catalog and return those changes that really are some."""
+        tools, between = self.catalog.tools, self._between or {}
+        names = {each.name for change in changes for each in change if each is not None}
+        told = [found for place in self.shown if place in between for found in between[place]]
+        self.catalog = joined(
+            self.catalog,
+            part,
+            names=names,
+            candidates=tuple(self.shown.values()),
+            diagnostics=tuple(told),
+        )
+        moved = {name for name in names if tools.get(name) is not self.catalog.tools.get(name)}
         return [
-            Change(before.get(location), self.shown.get(location))
-            for location, each in every.items()
-            if each.name in moved or before.get(location) != self.shown.get(location)
+            change
+            for change in changes
+            if change.before is not change.after
+            or any(each is not None and each.name in moved for each in change)
         ]
 
+    def _told(self, changes: Sequence[Change]) -> list[Diagnostic]:
+        """Return what is wrong between those that have changed and others."""
+        between = self._between or {}
+        places = (new.location for _, new in changes if new is not None)
+        return [found for place in places for found in between.get(place, ())]
 
-def _moved(before: Mapping[str, ToolDefinition], after: Mapping[str, ToolDefinition]) -> set[str]:
-    """Return the names that lead elsewhere than before."""
-    return {name for name in {**before, **after} if before.get(name) is not after.get(name)}
+
+class _Arrangement(NamedTuple):
+    """Where candidates stand after a change; see ``Roster.swap``."""
+
+    order: Collection[str] | None
+    indexes: Mapping[str, int]
+
+    def of(
+        self, candidates: dict[str, Candidate], changes: Iterable[Change]
+    ) -> dict[str, Candidate]:
+        """Return the candidates after the changes; those before are not needed any more."""
+        new: dict[str, Candidate] = {}
+        for before, after in changes:
+            if after is None:
+                candidates.pop(getattr(before, "location", ""), None)
+            elif after.location in self.indexes and after.location not in candidates:
+                new[after.location] = after
+            else:
+                candidates[after.location] = after
+        for place, index in self.indexes.items() if new else ():
+            if place in new:
+                _insert(candidates, new[place], index)
+        if self.order is None:
+            return candidates
+        return {place: candidates[place] for place in self.order if place in candidates}
+
+
+def _insert(candidates: dict[str, Candidate], new: Candidate, index: int) -> None:
+    """Enter a candidate at a place; only those that come after it are moved."""
+    after = [*islice(reversed(candidates), max(0, len(candidates) - index))]
+    moved = {place: candidates.pop(place) for place in reversed(after)}
+    candidates[new.location] = new
+    candidates.update(moved)
+
+
+def _kept(
+    candidates: Iterable[Candidate], old: Mapping[str, Candidate | None]
+) -> Iterator[Candidate]:
+    """Yield candidates, for those that are as they were the old ones."""
+    for each in candidates:
+        known = old[each.location]
+        yield each if known is None or known != each else known
 
 
 def _without_previous(candidate: Candidate | None) -> Candidate | None:
@@ -105,16 +214,9 @@ def _without_previous(candidate: Candidate | None) -> Candidate | None:
     return candidate._replace(previous=None)
 
 
-def _arranged(
-    candidates: dict[str, Candidate], order: Iterable[str] | None
-) -> dict[str, Candidate]:
-    """Return the candidates in that order, those alone that stand in it."""
-    if order is None:
-        return candidates
-    return {location: candidates[location] for location in order if location in candidates}
-
-
-def _summary(before: Catalog, after: Catalog, changes: Sequence[Change]) -> CatalogChange:
+def _summary(
+    before: Catalog, after: Catalog, changes: Sequence[Change], between: Iterable[Diagnostic]
+) -> CatalogChange:
     """Return in names what has changed from one catalog to the next."""
     names = {each.name for change in changes for each in change if each is not None}
     present = [new for old, new in changes if new is not None and new != old]
@@ -122,7 +224,6 @@ def _summary(before: Catalog, after: Catalog, changes: Sequence[Change]) -> Cata
     known = served & before.tools.keys()
     sound = {each.name for each in present if each.status == "loaded"}
     other = {name for name in known if after.tools[name] is not before.tools[name]}
-    between = [each for each in after.diagnostics if each.tool in names]
     found = [each for candidate in present for each in candidate.diagnostics]
     return CatalogChange(
         added=_sorted(served - known),

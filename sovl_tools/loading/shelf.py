@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 
 from sovl_tools.loading.collecting import Collected, collect
-from sovl_tools.loading.enlisted import Enlisted
+from sovl_tools.loading.enlisted import Enlisted, News
 from sovl_tools.loading.libraries import Libraries, put_back, users
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
@@ -123,7 +123,18 @@ class Shelf:
         """Look at origins outside of the folders, and enter what is enlisted there and by hand."""
         known = self.diagnostics
         self.enlisted.look(origins)
-        return self._swapped(self._enlisted(), known, is_listing=True)
+        news = self.enlisted.news()
+        if news is None:
+            return self._swapped(self._enlisted(), known, is_listing=True)
+        return self._registered(news)
+
+    def _registered(self, news: News) -> CatalogChange:
+        """Enter and take out what was registered by hand; nothing else is looked at."""
+        changes = [change for place in news.gone for change in self._roster.left(place)]
+        changes += [change for each in news.candidates for change in self._roster.entered(each)]
+        self._others.difference_update(news.gone)
+        self._others.update(each.location for each in news.candidates)
+        return self._roster.swap(changes, None, news.indexes)
 
     def _enlisted(self) -> list[Change]:
         """Return what changes by what is enlisted now."""

@@ -155,8 +155,18 @@ class _Part(NamedTuple):
         except (KeyboardInterrupt, ResolutionError):
             raise
         except BaseException as error:
-            reason = f"failed: {type(error).__name__}: {error}"
-            raise ResolutionError(dotted(self.path), reason) from error
+            raise ResolutionError(dotted(self.path), f"failed: {said(error)}") from error
+
+
+def said(error: BaseException) -> str:
+    """Return the type of what an author's code raised, and what it says if it can."""
+    try:
+        text = str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the author's code as well
+        text = "its message can't be read"
+    return f"{type(error).__name__}: {text}"
 
 
 def _is_function(value: Any) -> bool:

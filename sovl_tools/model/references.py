@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.schemanodes import nodes
 
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
 
@@ -23,7 +24,11 @@ def lookup(root: JSON, reference: str) -> Reference:
     if document.startswith(_META_SCHEMA):
         return Reference()
     if document and document != root.get("$id"):
-        return _elsewhere(root, document)
+        return _inner(root, document, fragment) or _elsewhere(root, document)
+    return _within(root, fragment)
+
+
+def _within(root: JSON, fragment: str) -> Reference:
     if not fragment:
         return Reference(root)
     if not fragment.startswith("/"):
@@ -37,6 +42,38 @@ def _unquoted(fragment: str) -> str:
     from urllib.parse import unquote  # noqa: PLC0415 - 4 ms, and hardly ever needed
 
     return unquote(fragment)
+
+
+def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
+    """Follow a reference into a part of a schema that has a name of its own.
+
+    It is None unless that is certain: there is one such part, and nothing in it refers to places
+    within itself, which nobody could tell from places in the whole schema once it is moved.
+    """
+    if ":" not in document:  # what a relative name means depends on where it stands
+        return None
+    found = [node.schema for node in nodes(root, ()) if node.schema.get("$id") == document]
+    if len(found) != 1 or any(map(_is_relative, _objects(found[0]))):
+        return None
+    reference = _within(found[0], fragment)
+    return reference if reference.failure is None else None
+
+
+def _is_relative(schema: dict[str, JSON]) -> bool:
+    references = (schema.get(keyword) for keyword in ("$ref", "$dynamicRef"))
+    return any(isinstance(each, str) and ":" not in each for each in references)
+
+
+def is_static(root: dict[str, JSON], reference: str) -> bool:
+    """Tell whether a ``$dynamicRef`` leads where a ``$ref`` would, from wherever it is come to.
+
+    That is certain of a name that one place has. The schema is one of which a validator was made.
+    """
+    parts = [node.schema for node in nodes(root, ())]
+    if reference.startswith("#/"):
+        return not any("$id" in each for each in parts[1:])
+    anchors = [each.get(keyword) for each in parts for keyword in ("$anchor", "$dynamicAnchor")]
+    return reference.startswith("#") and anchors.count(reference[1:]) == 1
 
 
 def _elsewhere(root: JSON, document: str) -> Reference:
@@ -84,42 +121,74 @@ def _objects(document: JSON) -> Iterator[dict[str, JSON]]:
 
 
 MAX_EXPANSION = 10_000
+MAX_STEPS = 200
 
 
 def expands_too_far(root: dict[str, JSON]) -> bool:
-    """Tell whether following every reference leads to more subschemas than anyone can check.
+    """Tell whether references lead farther than anyone can check; see ``excess``."""
+    return excess(root) is not None
+
+
+def excess(root: dict[str, JSON]) -> str | None:
+    """Return in words to what following every reference leads, if nobody can check that.
 
     Forty definitions that each refer twice to the one before make a million million. What refers
-    back to itself is counted once.
+    back to itself is counted once. What is wrong with a value is told by functions that call one
+    another for each reference, so that only so many may follow upon one another.
     """
-    try:
-        return _Expansion(root).size(root) > MAX_EXPANSION
-    except RecursionError:
-        return True
+    size, steps = _expansion(root)
+    if size > MAX_EXPANSION:
+        return f"multiply to more than {MAX_EXPANSION:,} subschemas"
+    return f"follow upon one another more than {MAX_STEPS} times" if steps > MAX_STEPS else None
 
 
-class _Expansion:
-    """Counts subschemas with each reference replaced by what it leads to."""
+class _Expansion(NamedTuple):
+    """How many subschemas there are below one, and through how many references they are reached."""
 
-    def __init__(self, root: dict[str, JSON]) -> None:
-        self._root = root
-        self._known: dict[int, int] = {}
+    size: int
+    steps: int
 
-    def size(self, value: JSON) -> int:
-        if not isinstance(value, dict | list):
-            return 0
-        if id(value) not in self._known:
-            self._known[id(value)] = 1
-            self._known[id(value)] = self._counted(value)
-        return self._known[id(value)]
 
-    def _counted(self, value: dict[str, JSON] | list[JSON]) -> int:
-        if isinstance(value, list):
-            return sum(map(self.size, value))
-        parts = [self.size(part) for key, part in value.items() if key not in _DEFINITIONS]
-        if isinstance(value.get("$ref"), str):
-            parts.append(self.size(lookup(self._root, value["$ref"]).target))
-        return min(1 + sum(parts), MAX_EXPANSION + 1)
+def _expansion(root: dict[str, JSON]) -> _Expansion:
+    """Measure a schema with each reference replaced by what it leads to."""
+    known: dict[int, _Expansion] = {}
+    pending: list[tuple[JSON, bool]] = [(root, False)]
+    while pending:
+        value, is_measured_below = pending.pop()
+        if is_measured_below:
+            known[id(value)] = _measured(root, value, known)
+        elif id(value) not in known:
+            known[id(value)] = _Expansion(1, 0)
+            pending.append((value, True))
+            pending.extend((part, False) for part in (*_parts(value), *_targets(root, value)))
+    return known[id(root)]
+
+
+def _measured(root: dict[str, JSON], value: JSON, known: dict[int, _Expansion]) -> _Expansion:
+    below = [known[id(part)] for part in _parts(value)]
+    below += [
+        _Expansion(size, steps + 1)
+        for size, steps in (known[id(target)] for target in _targets(root, value))
+    ]
+    size = isinstance(value, dict) + sum(each.size for each in below)  # a list is no subschema
+    return _Expansion(min(size, MAX_EXPANSION + 1), max((each.steps for each in below), default=0))
+
+
+def _parts(value: JSON) -> list[JSON]:
+    """Return what stands in a part of a schema and can have parts itself."""
+    parts = value if isinstance(value, list) else _undefined(value)
+    return [part for part in parts if isinstance(part, dict | list)]
+
+
+def _undefined(schema: dict[str, JSON]) -> Iterator[JSON]:
+    return (part for key, part in schema.items() if key not in _DEFINITIONS)
+
+
+def _targets(root: dict[str, JSON], value: JSON) -> list[JSON]:
+    """Return what the reference leads to that a part of a schema is, in a list."""
+    reference = value.get("$ref") if isinstance(value, dict) else None
+    target = lookup(root, reference).target if isinstance(reference, str) else None
+    return [target] if isinstance(target, dict | list) else []
 
 
 _DEFINITIONS = {"$defs", "definitions"}

@@ -19,13 +19,19 @@ def log_load(report: LoadReport) -> None:
             _LOGGER.info("tool %s was loaded from %s", each.name, each.path)
 
 
-def log_change(change: CatalogChange, catalog: Catalog) -> None:
-    """Log what has changed: a warning for each new version that was rejected."""
+def log_change(change: CatalogChange, catalog: Catalog, before: Catalog) -> None:
+    """Log what has changed: a warning for each new version that was rejected.
+
+    What stood in the catalog before, as it is now, was told then.
+    """
     for kind in ("added", "updated", "removed"):
         for name in getattr(change, kind):
             _LOGGER.info("tool %s was %s", name, kind)
-    for each in catalog.candidates if change.rejected else ():
-        if each.status == "rejected" and each.name in change.rejected:
+    if not change.rejected:
+        return
+    known = set(map(id, before.candidates))
+    for each in catalog.candidates:
+        if each.status == "rejected" and id(each) not in known and each.name in change.rejected:
             _log_rejected(each)
 
 

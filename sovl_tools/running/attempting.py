@@ -25,6 +25,7 @@ class Attempting(NamedTuple):
         whole: the call as an attempt; each is a copy with a run and a beginning of its own.
         world: how things are waited for.
         context: makes the context of an attempt.
+        since: when the only attempt began, if something was done for it before.
     """
 
     plan: Plan
@@ -32,10 +33,11 @@ class Attempting(NamedTuple):
     whole: Attempt
     world: World
     context: Callable[[Run, Plan], ToolContext]
+    since: float | None = None
 
     async def attempt(self, call: ToolCall) -> ToolResult:
         """Run the tool once; whatever it does wrong becomes a failure."""
-        started = perf_counter()
+        started = self.since or perf_counter()
         arguments: Any = call.arguments
         if arguments is not self.call.arguments:
             arguments = self.plan.check(arguments)

@@ -16,10 +16,12 @@ from sovl_tools.running.engine import Engine
 from sovl_tools.running.failing import failure_of, without_secrets
 from sovl_tools.running.hooks import through
 from sovl_tools.running.plan import Absence, Coerce, Plan
+from sovl_tools.running.resolving import Dynamic
 from sovl_tools.running.run import Run, RunCancelledError, TimeLimitError, new_call_id
 from sovl_tools.running.settling import Sink, in_background
+from sovl_tools.running.statistics import CallLog
 from sovl_tools.running.waiting import Waiting
-from sovl_tools.running.world import Attempt, World, completed
+from sovl_tools.running.world import Attempt, Work, World, completed
 from sovl_tools.validation.wording import one_of
 
 MAX_CHAIN = 16
@@ -127,7 +129,7 @@ class Dispatch:
         self._name = name
         self._given = given
         self._options = options
-        self._plan = engine.plan(name)
+        self._plan: Plan | Dynamic | Absence = engine.plan(name)
         self._time = time()
         self._started = perf_counter()
         self._end = Lock()
@@ -167,12 +169,33 @@ class Dispatch:
         failure = _chain_failure(self._run.chain)
         if failure is not None:
             return self._refused(failure)
+        if isinstance(plan, Dynamic):
+            return await self._resolved(plan, world)
+        return await self._checked_and_called(plan, world)
+
+    async def _resolved(self, dynamic: Dynamic, world: World) -> ToolResult:
+        """Call the functions in a schema where sync tools run, and then the tool."""
+        attempt = self._whole(dynamic)
+        try:
+            work = world.work(Work(dynamic.plan, is_async=False), attempt)
+            plan: Plan | Absence = await world.limited(work, attempt)
+        except (TimeLimitError, RunCancelledError) as error:
+            return self.failed(error)
+        self._plan = plan
+        if isinstance(plan, Absence):
+            return self._refused(plan.failure)
+        since = None if plan.hooks else self._started  # hooks may make several attempts
+        return await self._checked_and_called(plan, world, since=since)
+
+    async def _checked_and_called(
+        self, plan: Plan, world: World, *, since: float | None = None
+    ) -> ToolResult:
         checked, repairs = self._checked(plan)
         if isinstance(checked, Failure):
             return self._refused(checked)
         arguments = MappingProxyType(checked) if plan.hooks else checked
         call = ToolCall(plan.definition, arguments, self._run.call_id, self._run.chain)
-        result = await self._through_hooks(plan, call, world)
+        result = await self._through_hooks(plan, call, world, since)
         return result._replace(repairs=repairs)
 
     def _checked(self, plan: Plan) -> tuple[dict[str, Any] | Failure, tuple[Repair, ...]]:
@@ -182,9 +205,10 @@ class Dispatch:
             return plan.repair(self._given, checked)
         return checked, ()
 
-    async def _through_hooks(self, plan: Plan, call: ToolCall, world: World) -> ToolResult:
+    def _whole(self, plan: Plan | Dynamic) -> Attempt:
+        """Return the call as an attempt."""
         options = self._options
-        whole = Attempt(
+        return Attempt(
             self._run,
             options.timeout or plan.limit,
             self._started,
@@ -192,7 +216,12 @@ class Dispatch:
             self._engine.room,
             options.sink,
         )
-        attempting = Attempting(plan, call, whole, world, self._context)
+
+    async def _through_hooks(
+        self, plan: Plan, call: ToolCall, world: World, since: float | None
+    ) -> ToolResult:
+        whole = self._whole(plan)
+        attempting = Attempting(plan, call, whole, world, self._context, since)
         if not plan.hooks:
             return await attempting.attempt(call)
         work = through(plan.hooks, call, self._run, world=world, last=attempting.attempt)
@@ -239,8 +268,8 @@ class Dispatch:
         )
         if not self._end.acquire(blocking=False):
             return result
-        if isinstance(self._plan, Plan):
-            _count(self._plan, result)
+        if self._plan.log is not None:
+            _count(self._plan.log, result)
         self._engine.emit(self._event(result))
         return result
 
@@ -269,9 +298,9 @@ def _chain_failure(chain: tuple[str, ...]) -> Failure | None:
     return Failure("tool_error", f"tools can't call one another {reason}: {' → '.join(chain)}")
 
 
-def _count(plan: Plan, result: ToolResult) -> None:
+def _count(log: CallLog, result: ToolResult) -> None:
     error = result.error
     if error is None:
-        plan.log.succeeded(result.duration)
+        log.succeeded(result.duration)
     else:
-        plan.log.failed(error.kind, result.duration, abandoned=error.is_abandoned)
+        log.failed(error.kind, result.duration, abandoned=error.is_abandoned)

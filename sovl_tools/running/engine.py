@@ -11,13 +11,14 @@ from sovl_tools.model.call import CallEvent, LogMessage, Progress
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.context import Listener, State
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import ResolutionError, SchemaError
+from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.lookup import ToolLookup
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.running.failing import redacted
 from sovl_tools.running.gate import Gate
 from sovl_tools.running.plan import Absence, Plan, Settings
+from sovl_tools.running.resolving import Dynamic, unavailable
 from sovl_tools.running.run import Run
 from sovl_tools.running.statistics import CallLog
 
@@ -64,12 +65,15 @@ class Engine:
         self._observers = observers
         self._listener = listener
         self.plans = Plans(registry.catalog)
-        self._dynamic: dict[str, tuple[ToolDefinition, str, Plan]] = {}
+        self._dynamic: dict[str, Dynamic] = {}
         self._states: dict[str, State] = {}
         self._running: dict[str, Run] = {}
 
-    def plan(self, name: str) -> Plan | Absence:
-        """Return the tool of that name as it is now, ready to be called."""
+    def plan(self, name: str) -> Plan | Dynamic | Absence:
+        """Return the tool of that name as it is now, ready to be called.
+
+        That runs no code of a tool's author; what has to is done by ``Dynamic.plan``.
+        """
         catalog = self.registry.catalog
         plans = self.plans
         if plans.catalog is not catalog:
@@ -84,31 +88,23 @@ class Engine:
         if definition is None:
             return self._absence(str(name), catalog)
         if definition.is_dynamic:
-            return self._resolved(definition)
+            return self._undecided(definition)
         made = self._planned(definition)
         return made if isinstance(made, Absence) else plans.setdefault(name, made)
 
-    def _resolved(self, definition: ToolDefinition) -> Plan | Absence:
-        """Return the plan of a tool whose schema may be another one at each call."""
-        try:
-            resolved = definition.resolve()
-        except ResolutionError as error:
-            return _unavailable(definition.name, str(error))
-        schema = repr(resolved.parameters)
+    def _undecided(self, definition: ToolDefinition) -> Dynamic:
+        """Return what is known of a tool whose schema may be another one at each call."""
         known = self._dynamic.get(definition.name)
-        if known is not None and known[:2] == (definition, schema):
-            return known[2]
-        made = self._planned(resolved)
-        if isinstance(made, Plan):
-            if known is not None and known[0] is definition:
-                made.gate = known[2].gate  # so many calls at a time, whatever the schema
-            self._dynamic[definition.name] = definition, schema, made
-        return made
+        if known is None or known.definition is not definition:
+            log = self.logs.setdefault(definition.name, CallLog())
+            known = Dynamic(definition, self.settings, log, make=self._planned)
+            self._dynamic[definition.name] = known
+        return known
 
     def _kept(self, plans: Plans, catalog: Catalog) -> Plans:
         """Return the plans of those tools that are still the same, and forget the others."""
-        for name, (definition, *_) in list(self._dynamic.items()):
-            if catalog.tools.get(name) is not definition:
+        for name, known in list(self._dynamic.items()):
+            if catalog.tools.get(name) is not known.definition:
                 self._dynamic.pop(name, None)
         kept = Plans(catalog)
         kept.update(
@@ -123,13 +119,13 @@ class Engine:
         try:
             return Plan(definition, self.settings, log)
         except SchemaError as error:
-            return _unavailable(definition.name, str(error))
+            return unavailable(definition.name, str(error))
 
     @staticmethod
     def _absence(name: str, catalog: Catalog) -> Absence:
         reasons = catalog.unavailable.get(name)
         if reasons is not None:
-            return _unavailable(name, "; ".join(reasons))
+            return unavailable(name, "; ".join(reasons))
         hint = did_you_mean(name, catalog.tools)
         message = f"there is no tool {name!r}"
         return Absence(Failure("unknown_tool", f"{message}; {hint}" if hint else message))
@@ -167,7 +163,9 @@ class Engine:
         def tell(event: Progress | LogMessage) -> None:
             try:
                 listen(_without_secrets(event, secrets))
-            except Exception:
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
                 _LOGGER.exception("a listener failed at %s", type(event).__name__)
 
         return tell
@@ -177,12 +175,10 @@ class Engine:
         for observer in self._observers:
             try:
                 observer(event)
-            except Exception:
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
                 _LOGGER.exception("an observer failed at a call of %s", event.tool)
-
-
-def _unavailable(name: str, reason: str) -> Absence:
-    return Absence(Failure("unavailable", f"tool {name!r} is not available: {reason}"))
 
 
 def _without_secrets(

@@ -175,9 +175,11 @@ async def through(
         return _result(
             await _FORMS[first.form or "sync"](first.function, call, run, world, following)
         )
-    except RunCancelledError:
+    except (KeyboardInterrupt, GeneratorExit, RunCancelledError):
         raise
-    except Exception as error:  # noqa: BLE001 - a hook may be anybody's
+    except BaseException as error:
+        if world.is_own_end(error):
+            raise
         return _failed(first, call, error)
 
 
@@ -245,7 +247,7 @@ def _result(result: Any) -> ToolResult:
     return result
 
 
-def _failed(hook: Hook, call: ToolCall, error: Exception) -> ToolResult:
+def _failed(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
     secrets = call.tool.requires.get("env", ())
     message = redacted(message_of(error), secrets)
     if isinstance(error, ToolError):

@@ -82,7 +82,7 @@ class Plan:
         self.check: Callable[[Any], dict[str, Any] | Failure] = check.__call__
         self.repair = check.repaired
         self.limit: float | None = execution.get("timeout") or settings.timeout
-        self.mode: Mode | None = _MODES.get(execution.get("mode", ""), settings.mode)
+        self.mode: Mode | None = mode_of(definition, settings)
         self.gate = Gate(execution["max_concurrency"]) if "max_concurrency" in execution else None
         self.contexts = signature.contexts
         self.hooks = tuple(
@@ -170,6 +170,11 @@ class Absence:
 
 
 _MODES: dict[str, Mode] = {"inline": "inline", "thread": "thread", "process": "thread"}
+
+
+def mode_of(definition: ToolDefinition, settings: Settings) -> Mode | None:
+    """Return where a sync tool runs, if that was said."""
+    return _MODES.get(definition.execution.get("mode", ""), settings.mode)
 
 
 def is_async(function: Any) -> bool:

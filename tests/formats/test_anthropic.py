@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sovl_tools import ToolRegistry
 from sovl_tools.formats import anthropic
 from sovl_tools.formats.shape import Asked, Loss, Shape
 from tests.formats.tools import TEXT, arguments, tool
@@ -159,6 +161,21 @@ def test_the_last_definition_that_can_be_cached_is_marked() -> None:
     assert losses == ()
     assert "cache_control" not in shapes[1].definition
     assert anthropic.gathered([], asked)[0] == []
+
+
+def test_what_concerns_all_tools_has_a_place_wherever_they_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(Path(__file__).parent)
+    registry = ToolRegistry()
+
+    @registry.tool
+    def alone() -> None:
+        """Be the only one."""
+
+    assert registry.catalog.candidates[0].path == Path(__file__).name
+    (found,) = registry.export("anthropic", defer_loading=["alone"]).diagnostics
+    assert (found.code, found.path, found.line, found.column) == ("ST905", ".", 1, 1)
 
 
 def test_that_every_tool_is_deferred_is_told() -> None:

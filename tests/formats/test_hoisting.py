@@ -101,3 +101,33 @@ def test_a_definition_without_a_name_gets_one() -> None:
     found = hoisted(schema)
     assert found.schema["properties"]["a"] == {"$ref": "#/$defs/definition"}
     assert found.definitions == {"definition": TEXT}
+
+
+def test_a_part_with_a_name_of_its_own_becomes_a_definition() -> None:
+    thing = {"$id": "urn:x:thing", "type": "string"}
+    found = hoisted({"properties": {"a": {"$ref": "urn:x:thing"}}, "$defs": {"any": thing}})
+    assert found.schema == {"properties": {"a": {"$ref": "#/$defs/thing"}}}
+    assert found.definitions == {"thing": {"type": "string"}}
+    assert found.paths == {"thing": ("$defs", "any")}
+
+
+def test_a_dynamic_reference_to_one_place_is_like_any_other() -> None:
+    node = {"$dynamicAnchor": "node", "items": {"$dynamicRef": "#node"}}
+    both = {"$ref": "#/$defs/low", "$dynamicRef": "#node", "allOf": [True]}
+    schema = {
+        "properties": {"a": {"$dynamicRef": "#node", "title": "A"}, "b": both},
+        "$defs": {"node": node, "low": {"minimum": 1}},
+    }
+    found = hoisted(schema)
+    here = {"$ref": "#/$defs/node"}
+    assert found.schema["properties"] == {
+        "a": {"title": "A", **here},
+        "b": {"$ref": "#/$defs/low", "allOf": [True, here]},
+    }
+    assert found.definitions["node"] == {"items": here}
+
+
+@pytest.mark.parametrize("reference", ["#absent", "#", "urn:x#node", 5])
+def test_a_dynamic_reference_that_only_an_engine_could_follow_stays(reference: Any) -> None:
+    schema = {"items": {"$dynamicRef": reference}, "prefixItems": [{"$dynamicAnchor": "other"}]}
+    assert hoisted(schema).schema["items"] == {"$dynamicRef": reference}

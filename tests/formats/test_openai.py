@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import AITool
+from sovl_tools import AITool, ToolRegistry
 from sovl_tools.authoring.aitool import definition_of_instance
 from sovl_tools.formats import openai, openai_responses, openrouter
 from sovl_tools.formats.shape import Asked, Loss
@@ -125,6 +125,49 @@ def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
     assert failing.definition == shapes[0].definition
     message = "get_openrouter_tool_definition failed: OSError: gone"
     assert failing.losses == (Loss("dropped", (), message),)
+
+
+class Asking(Plain):
+    parameters_schema = arguments(text=TEXT) | {"required": ["text"]}
+
+
+class Leaving(Asking):
+    def get_openrouter_tool_definition(self) -> dict[str, Any]:
+        raise SystemExit(3)
+
+
+class Mute(Asking):
+    @property
+    def get_openrouter_tool_definition(self) -> Any:
+        class SilentError(BaseException):
+            def __str__(self) -> str:
+                raise OSError
+
+        raise SilentError
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [(Leaving, "SystemExit: 3"), (Mute, "SilentError: its message can't be read")],
+)
+def test_a_class_that_wants_to_end_the_program_is_told_of_like_any_other(
+    kind: type[Plain], words: str
+) -> None:
+    registry = ToolRegistry()
+    registry.register(kind())
+    export = registry.export("openrouter")
+    assert [each["function"]["name"] for each in export.definitions] == ["plain"]
+    (found,) = export.diagnostics
+    assert (found.code, words in found.message) == ("ST901", True)
+
+
+def test_only_the_user_may_end_an_export() -> None:
+    class Stopped(Plain):
+        def get_openrouter_tool_definition(self) -> dict[str, Any]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        openrouter.shaped(definition_of_instance(Stopped()), Asked())
 
 
 def test_openrouter_warns_of_names_that_some_models_refuse() -> None:

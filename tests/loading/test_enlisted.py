@@ -213,3 +213,39 @@ def test_an_origin_that_can_not_be_looked_at_is_not_known() -> None:
     with pytest.raises(IndexError):
         enlisted.look([Told("empty", [])])
     assert (enlisted.origins, enlisted.after_folders()) == ((), {})
+
+
+def test_what_came_and_went_is_told_once() -> None:
+    enlisted = Enlisted()
+    one, two, three = definition(), definition(), definition("other")
+    places = [enlisted.register(each, is_first=False).location for each in (one, two)]
+    first = enlisted.register(three, is_first=True).location
+    news = enlisted.news()
+    assert news is not None
+    assert [each.definition for each in news.candidates] == [one, two, three]
+    assert news.indexes == {places[0]: 0, places[1]: 1, first: 0}
+    assert news.gone == []
+    enlisted.register(one, is_first=True)
+    enlisted.unregister("other")
+    news = enlisted.news()
+    assert news is not None
+    assert news.gone == [places[0], first]
+    assert [each.definition for each in news.candidates] == [one]
+    assert enlisted.news() == ([], {}, [])
+
+
+def test_what_origins_have_is_looked_at_again_if_it_comes_or_goes_by_hand() -> None:
+    enlisted = Enlisted()
+    one = definition()
+    (known,) = (each._replace(definition=one) for each in seen("echo"))
+    enlisted.look([tell("package", [known])])
+    assert enlisted.news() is None
+    enlisted.look([])
+    enlisted.register(definition(), is_first=False)
+    assert enlisted.news() is not None
+    for change in (
+        lambda: enlisted.register(one, is_first=True),
+        lambda: enlisted.unregister("echo"),
+    ):
+        change()
+        assert enlisted.news() is None

@@ -71,12 +71,17 @@ def made(location: str, outcome: Outcome, before: Candidate | None) -> Candidate
     return bad(name, root, status=outcome.kind)  # type: ignore[arg-type]  # a word out of a list
 
 
-def stepped(roster: Roster, plain: Plain, step: dict[str, Outcome | None]) -> CatalogChange:
-    """Take both through a step and return what the roster says of it."""
+def stepped(
+    roster: Roster, plain: Plain, step: dict[str, Outcome | None], *, is_placing: bool
+) -> CatalogChange:
+    """Take both through a step and return what the roster says of it.
+
+    ``is_placing`` says where new folders stand, rather than in which order all do.
+    """
     gone = [location for location, outcome in step.items() if outcome is None]
     new = [
         made(location, outcome, plain.candidates.get(location))
-        for location, outcome in step.items()
+        for location, outcome in sorted(step.items())
         if outcome is not None
     ]
     present = (plain.candidates.keys() | {each.location for each in new}) - {*gone}
@@ -84,18 +89,21 @@ def stepped(roster: Roster, plain: Plain, step: dict[str, Outcome | None]) -> Ca
     plain.step(new, gone, sorted(present))
     changes = [change for each in gone for change in roster.left(each)]
     changes += [change for each in new for change in roster.entered(each)]
+    if is_listing and is_placing:
+        fresh = sorted({each.location for each in new} - roster.shown.keys())
+        return roster.swap(changes, None, {each: sorted(present).index(each) for each in fresh})
     return roster.swap(changes, sorted(present) if is_listing else None)
 
 
 @settings(moderate, max_examples=examples(200))
-@given(st.lists(steps, max_size=12))
+@given(sequence=st.lists(steps, max_size=12), is_placing=st.booleans())
 def test_a_roster_is_what_combining_its_candidates_makes(
-    sequence: list[dict[str, Outcome | None]],
+    sequence: list[dict[str, Outcome | None]], *, is_placing: bool
 ) -> None:
     roster, plain = Roster((), Catalog()), Plain()
     for step in sequence:
         before = roster.catalog
-        change = stepped(roster, plain, step)
+        change = stepped(roster, plain, step, is_placing=is_placing)
         assert roster.catalog == plain.catalog
         assert list(roster.catalog.tools) == sorted(plain.catalog.tools)
         assert list(roster.catalog.step_handlers) == sorted(plain.catalog.step_handlers)
@@ -118,7 +126,7 @@ def assert_is_like_new(roster: Roster, plain: Plain) -> None:
     assert roster.catalog == fresh.catalog
     assert list(roster.shown.items()) == list(fresh.shown.items())
     assert list(roster._candidates.items()) == list(fresh._candidates.items())
-    assert roster._claims._counts == fresh._claims._counts
+    assert roster._claims._holders == fresh._claims._holders
 
 
 @settings(moderate, max_examples=examples(100))
@@ -132,9 +140,9 @@ def test_claims_go_back_to_what_they_were(sequence: list[dict[str, Outcome]]) ->
         new = {name: made(f"/absent/one/{name}", each, None) for name, each in step.items()}
         claims.follow([Change(candidates.get(name), each) for name, each in new.items()])
         candidates.update(new)
-        assert claims._counts == Claims(candidates.values())._counts
+        assert claims._holders == Claims(candidates.values())._holders
     claims.follow([Change(each, None) for each in candidates.values()])
-    assert not claims._counts
+    assert not claims._holders
 
 
 SAYING = good("a", phrases=("say it",), actions=("greet",))

@@ -232,3 +232,38 @@ def test_a_change_has_the_diagnostics_of_the_folders_in_it() -> None:
     first = old._replace(path="one/b", line=1)
     change = entered(roster, good("b")._replace(diagnostics=(new, first)))
     assert change.diagnostics == (first, new)
+
+
+def test_what_comes_after_a_tool_of_its_name_costs_the_others_nothing() -> None:
+    roster = roster_of(good("a"), good("b"))
+    entered(roster, good("a", "two"))
+    seen = dict(roster.shown)
+    third = good("a", "three")
+    roster.swap([*roster.entered(third)], None, {third.location: 3})
+    assert all(roster.shown[place] is each for place, each in seen.items())
+    assert roster.catalog == combine([*map(roster._candidates.__getitem__, roster.shown)])
+    assert statuses(roster.catalog)["three/a"] == "rejected"
+
+
+def test_a_new_version_of_a_tool_leaves_those_alone_that_claim_nothing_of_it() -> None:
+    others = [good(name, phrases=(name,)) for name in "bc"]
+    roster = roster_of(good("a"), *others, good("c", "two"))
+    entered(roster, good("a", "two"))
+    seen = dict(roster.shown)
+    change = entered(roster, bad("a", why="it is broken"))
+    assert [each.tool for each in change.diagnostics] == []
+    assert {place for place, each in roster.shown.items() if seen[place] is not each} == {
+        "/absent/one/a"
+    }
+    assert statuses(roster.catalog)["two/c"] == "rejected"
+
+
+def test_a_change_tells_only_what_is_wrong_with_what_has_changed() -> None:
+    roster = roster_of(good("a"))
+    for root in ("two", "three"):
+        change = entered(roster, good("a", root), order=None)
+        assert [each.path for each in change.diagnostics] == [f"{root}/a/a.json"]
+    assert [each.path for each in roster.catalog.diagnostics] == [
+        "two/a/a.json",
+        "three/a/a.json",
+    ]

@@ -4,8 +4,15 @@ from typing import Any
 
 import pytest
 
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.references import Reference, lookup
+from sovl_tools.model.references import (
+    Reference,
+    excess,
+    expands_too_far,
+    is_static,
+    lookup,
+)
 from sovl_tools.validation import compile_schema
 
 ROOT: dict[str, Any] = {
@@ -67,3 +74,89 @@ def test_a_reference_that_leads_nowhere_says_why(reference: str, failure: str) -
     assert lookup(ROOT, reference) == Reference(failure=failure)
     with pytest.raises(SchemaError):
         compile_schema({**ROOT, "$ref": reference})
+
+
+def chain(length: int) -> dict[str, Any]:
+    """Return a schema whose definitions refer each to the next one."""
+    defined: dict[str, Any] = {
+        f"d{each}": {"properties": {"next": {"$ref": f"#/$defs/d{each + 1}"}}}
+        for each in range(length - 1)
+    }
+    first = {"$ref": "#/$defs/d0"}
+    return {"properties": {"x": first}, "$defs": {**defined, f"d{length - 1}": {}}}
+
+
+def test_a_long_straight_way_through_definitions_is_not_too_far() -> None:
+    assert excess(chain(150)) is None
+    assert excess(chain(200)) is None
+    assert excess(chain(1_000)) == excess(chain(201))
+    assert excess(chain(201)) == "follow upon one another more than 200 times"
+
+
+def test_definitions_that_refer_twice_to_the_next_one_multiply() -> None:
+    defined: dict[str, Any] = {
+        f"d{each}": {"allOf": [{"$ref": f"#/$defs/d{each + 1}"}] * 2} for each in range(40)
+    }
+    root = {"$ref": "#/$defs/d0", "$defs": {**defined, "d40": {}}}
+    assert excess(root) == "multiply to more than 10,000 subschemas"
+    assert expands_too_far(root)
+
+
+def test_what_refers_to_itself_is_counted_once() -> None:
+    tree = {"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}}
+    assert not expands_too_far(tree)
+
+
+THING = {"$id": "urn:x:thing", "type": "string", "$defs": {"a": {"$anchor": "here"}}}
+
+
+@pytest.mark.parametrize(
+    ("reference", "target"),
+    [
+        ("urn:x:thing", THING),
+        ("urn:x:thing#", THING),
+        ("urn:x:thing#/$defs/a", {"$anchor": "here"}),
+        ("urn:x:thing#here", {"$anchor": "here"}),
+        ("urn:x:thing#/$defs/absent", None),
+        ("urn:x:other", None),
+    ],
+)
+def test_a_part_is_found_by_its_own_name(reference: str, target: Any) -> None:
+    root = {"$id": "urn:root", "properties": {"a": {"const": THING}}, "$defs": {"thing": THING}}
+    assert lookup(root, reference).target == target
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"$defs": {"a": THING, "b": dict(THING)}},
+        {"$defs": {"a": {**THING, "items": {"$ref": "#/$defs/a"}}}},
+        {"$defs": {"a": {**THING, "items": {"$dynamicRef": "#here"}}}},
+        {"enum": [THING]},
+    ],
+    ids=["twice", "referring to itself", "referring to an anchor in it", "only a value"],
+)
+def test_a_part_whose_name_is_not_enough_is_left_to_the_engine(root: dict[str, Any]) -> None:
+    assert lookup(root, "urn:x:thing") == Reference()
+
+
+def test_a_name_that_depends_on_where_it_stands_is_left_to_the_engine() -> None:
+    assert lookup({"$defs": {"a": {"$id": "thing"}}}, "thing") == Reference()
+
+
+@pytest.mark.parametrize(
+    ("parts", "reference", "is_sure"),
+    [
+        ([{"$dynamicAnchor": "node"}], "#node", True),
+        ([{"$anchor": "node"}], "#node", True),
+        ([{"$dynamicAnchor": "node"}, {"$dynamicAnchor": "node", "$id": "urn:b"}], "#node", False),
+        ([{"$dynamicAnchor": "other"}], "#node", False),
+        ([{}], "#/allOf/0", True),
+        ([{"$id": "urn:b"}], "#/allOf/0", False),
+        ([{"$dynamicAnchor": "node", "$id": "urn:b"}], "urn:b#node", False),
+    ],
+)
+def test_a_dynamic_reference_is_a_plain_one_if_one_place_only_has_the_name(
+    parts: list[JSON], reference: str, *, is_sure: bool
+) -> None:
+    assert is_static({"allOf": parts}, reference) is is_sure

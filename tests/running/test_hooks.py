@@ -189,6 +189,18 @@ def broken(_call: ToolCall, _following: Next) -> ToolResult:
     raise KeyError("key")
 
 
+def leaving(_call: ToolCall, _following: Next) -> ToolResult:
+    raise SystemExit(3)
+
+
+async def leaving_later(_call: ToolCall, _following: Next) -> ToolResult:
+    raise SystemExit(3)
+
+
+async def cancelling(_call: ToolCall, _following: Next) -> ToolResult:
+    raise asyncio.CancelledError
+
+
 def aimless(_call: ToolCall, _following: Next) -> Any:
     return "text"
 
@@ -212,6 +224,9 @@ def astray(_call: ToolCall, _following: Next) -> Any:
     [
         (refusing, "ask a person first"),
         (broken, "hook 'broken' failed: KeyError: 'key'"),
+        (leaving, "hook 'leaving' failed: SystemExit: 3"),
+        (leaving_later, "hook 'leaving_later' failed: SystemExit: 3"),
+        (cancelling, "hook 'cancelling' failed: CancelledError: "),
         (aimless, "hook 'aimless' failed: TypeError: it returned 'text', not a ToolResult"),
         (
             wordy,

@@ -219,11 +219,12 @@ def test_an_observer_is_told_of_calls_that_tools_make(call: Call, watch: Watch) 
 
 
 @each_way
+@pytest.mark.parametrize("kind", [ValueError, SystemExit])
 def test_an_observer_that_fails_disturbs_nobody(
-    call: Call, watch: Watch, caplog: pytest.LogCaptureFixture
+    call: Call, watch: Watch, caplog: pytest.LogCaptureFixture, kind: type[BaseException]
 ) -> None:
     def broken(_event: CallEvent) -> None:
-        raise ValueError("no disk")
+        raise kind("no disk")
 
     dispatcher = dispatcher_of(broken, watch)
     assert call(dispatcher, "echo", {"text": "a"}).value == "a"

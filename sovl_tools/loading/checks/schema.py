@@ -10,7 +10,7 @@ from sovl_tools.loading import fitting
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.references import expands_too_far, lookup
+from sovl_tools.model.references import excess, lookup
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.validation import Problem, compile_schema
@@ -31,9 +31,14 @@ _KEYWORDS = frozenset(
         "unevaluatedItems", "minLength", "maxLength", "pattern", "contentEncoding",
         "contentMediaType", "contentSchema", "minimum", "maximum", "exclusiveMinimum",
         "exclusiveMaximum", "multipleOf", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-        "definitions", "dependencies", "example", "nullable",
+        "definitions", "dependencies", "example",
     }
 )  # fmt: skip
+_ELSEWHERE = {
+    "nullable": 'write it as in "type": ["string", "null"]',
+    "optional": "leave the property out of 'required'",
+}
+"""Keywords that other languages for schemas have, and how JSON Schema says the same."""
 
 
 def _named(node: SchemaNode) -> str:
@@ -153,15 +158,19 @@ def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
     """A keyword of a schema is nearly, but not quite, one of JSON Schema's.
 
     JSON Schema ignores keywords that it does not know, so ``requried`` or ``minlength`` checks
-    nothing. Correct it; keywords of your own that begin with ``x-`` are left alone.
+    nothing. Nor do ``nullable`` and ``optional``, which other languages have, say anything if they
+    are true. Correct it; keywords of your own that begin with ``x-`` are left alone.
     """
-    for keyword in node.schema:
-        if keyword not in _KEYWORDS and not keyword.startswith("x-"):
-            near = nearest(keyword, _KEYWORDS)
-            if near is not None:
-                message = f"{keyword!r} is not a keyword of JSON Schema"
-                place = ManifestPlace((*node.path, keyword), "key")
-                yield Finding(place, message, f"did you mean {near!r}?")
+    for keyword, value in node.schema.items():
+        if keyword in _KEYWORDS or keyword.startswith("x-"):
+            continue
+        near = None if keyword in _ELSEWHERE else nearest(keyword, _KEYWORDS)
+        advice = _ELSEWHERE.get(keyword) if value is True else None
+        if near is not None:
+            advice = f"did you mean {near!r}?"
+        if advice is not None:
+            message = f"{keyword!r} is not a keyword of JSON Schema"
+            yield Finding(ManifestPlace((*node.path, keyword), "key"), message, advice)
 
 
 @rule("ST310", "warning")
@@ -258,11 +267,13 @@ def endless_expansion(case: UncompiledCase) -> Iterator[Finding]:
     """The references of a schema multiply: following all of them leads to too many subschemas.
 
     Forty definitions of which each refers twice to the one before stand for a million million
-    subschemas, and checking one value against them would never end. At most 10,000 are followed;
-    a schema that refers to itself is fine. Let the alternatives differ, or describe them once.
+    subschemas, and checking one value against them would never end. At most 10,000 are followed,
+    and at most 200 references that follow upon one another; a schema that refers to itself is
+    fine. Let the alternatives differ, or describe them once.
     """
-    if expands_too_far(case.schema):
-        message = "its references multiply to more than 10,000 subschemas"
+    reason = excess(case.schema)
+    if reason is not None:
+        message = f"its references {reason}"
         yield Finding(ManifestPlace(case.path, "key"), message, "refer to each definition once")
 
 

@@ -1,0 +1,2 @@
+def echo(text: str, tone: str, nullable: str) -> str:
+    return text

@@ -1,0 +1,61 @@
+"""Functions that were defined again."""
+
+from __future__ import annotations
+
+from functools import partial, wraps
+from typing import Any
+
+import pytest
+
+from sovl_tools.loading.rewritten import Text, is_rewritten, text_of
+
+
+def here() -> None: ...
+
+
+class Owner:
+    def method(self) -> None: ...
+
+
+def again(text: str = "def here(): ...", module: str = __name__) -> Any:
+    """Return a function that was defined somewhere else."""
+    names: dict[str, Any] = {"__name__": module}
+    exec(text, names)
+    return names["here"]
+
+
+def circular() -> Any:
+    function: Any = again()
+    function.__wrapped__ = function
+    return function
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (here, Text(__name__, "here")),
+        (Owner.method, Text(__name__, "Owner.method")),
+        (Owner().method, Text(__name__, "Owner.method")),
+        (wraps(here)(lambda: None), Text(__name__, "here")),
+        (lambda: None, None),
+        (again, Text(__name__, "again")),
+        (partial(here), None),
+        (len, None),
+        (Owner, None),
+        (circular(), None),
+    ],
+    ids=["function", "method", "bound method", "wrapper", "lambda", "other", "partial", "built-in",
+         "class", "circle"],
+)  # fmt: skip
+def test_a_function_has_a_text_if_it_alone_comes_of_it(function: Any, text: Text | None) -> None:
+    assert text_of(function) == text
+
+
+def test_a_function_of_the_same_place_with_other_code_is_the_old_one_rewritten() -> None:
+    assert is_rewritten(here, again())
+    assert is_rewritten(again(), again())
+    assert not is_rewritten(here, here)
+    assert not is_rewritten(here, wraps(here)(lambda: None))
+    assert not is_rewritten(here, again(module="elsewhere"))
+    assert not is_rewritten(again, here)
+    assert not is_rewritten(lambda: None, lambda: None)
