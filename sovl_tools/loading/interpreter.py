@@ -43,9 +43,10 @@ _SEEN = _Seen()
 
 
 @contextmanager
-def remembering_modules() -> Iterator[None]:
-    """Know in this thread which modules there are, so that they can be put back."""
+def remembering() -> Iterator[None]:
+    """Know in this thread which modules and builtins there are, so that they can be put back."""
     _SEEN.modules = sys.modules.copy()
+    _WHOLE.remember()
     try:
         yield
     finally:
@@ -63,8 +64,6 @@ class intact:  # noqa: N801 - a context manager reads as a word of a sentence
 
     def __enter__(self) -> None:
         """Look at how things are."""
-        if [*_BUILTINS.values()] != _WHOLE.values:
-            _WHOLE.remember()
         self._limit = sys.getrecursionlimit()
         self._path = sys.path
         self._paths = [*sys.path]
@@ -144,6 +143,7 @@ class _Builtins:
         ]
         for name in broken:
             _BUILTINS[name] = self._objects[name]
+        self.remember()
         return broken
 
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.failures import border_verdicts, frame_place
-from sovl_tools.loading.interpreter import remembering_modules
+from sovl_tools.loading.interpreter import remembering
 from sovl_tools.loading.limited import LOADER, frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
 from sovl_tools.model.catalog import Candidate
@@ -57,6 +57,21 @@ def load_folders(
     return candidates
 
 
+class _Forks:
+    """Counts how often a process was forked until it became this one."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def count(self) -> None:
+        self.number += 1
+
+
+_FORKS = _Forks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_FORKS.count)
+
+
 class _Loader:
     """One thread that loads folders in turn until it is done or abandoned."""
 
@@ -72,7 +87,7 @@ class _Loader:
         self._handlers = handlers
         self._observe = observe
         self._candidates: list[Candidate] = []
-        self._process = os.getpid()
+        self._forks = _FORKS.number
         self._started = time.monotonic()
         self._failure: BaseException | None = None
         self._abandoned = False
@@ -96,7 +111,7 @@ class _Loader:
 
     def _run(self) -> None:
         try:
-            with remembering_modules():
+            with remembering():
                 self._load_all()
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self._failure = error
@@ -108,7 +123,7 @@ class _Loader:
             self._started = time.monotonic()
             self._observe(folder)
             candidate = self._loaded(folder)
-            if os.getpid() != self._process:
+            if _FORKS.number != self._forks:
                 os._exit(0)  # the tool has forked, and its parent goes on
             if not self._keep(candidate):
                 return

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.interpreter import DamageError, intact, remembering_modules
+from sovl_tools.loading.interpreter import DamageError, intact, remembering
 
 LIBRARY = os.path.dirname(os.__file__)
 NAMES = vars(builtins)
@@ -23,6 +23,8 @@ def restored() -> Iterator[None]:
     """Let no mistake here hurt other tests."""
     limit, path, paths, names = sys.getrecursionlimit(), sys.path, [*sys.path], dict(NAMES)
     modules, every = sys.modules, dict(sys.modules)
+    with remembering():
+        pass
     yield
     sys.setrecursionlimit(limit)
     sys.path, sys.modules = path, modules
@@ -120,7 +122,7 @@ def test_an_interpreter_without_that_path_is_no_damage() -> None:
 
 def test_modules_that_nobody_can_do_without_are_put_back() -> None:
     before, own = dict(sys.modules), ModuleType("own")
-    with remembering_modules():
+    with remembering():
         sys.modules["own"] = own
         count = r"^it takes \d+ modules out of sys.modules$"
         with pytest.raises(DamageError, match=count), intact():
@@ -130,14 +132,14 @@ def test_modules_that_nobody_can_do_without_are_put_back() -> None:
 
 def test_another_dictionary_in_the_place_of_the_modules_is_taken_out() -> None:
     before = sys.modules
-    with remembering_modules(), intact():
+    with remembering(), intact():
         sys.modules = {}
     assert sys.modules is before
 
 
 def test_other_modules_may_go() -> None:
     sys.modules["surely_no_library"] = ModuleType("surely_no_library")
-    with remembering_modules(), intact():
+    with remembering(), intact():
         del sys.modules["surely_no_library"]
     assert "surely_no_library" not in sys.modules
 
