@@ -60,12 +60,13 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     anchors become components and references to those.
     """
     name = f"{tool.name}.arguments"
+    operation = _operation(tool, _SCHEMAS + name)
     arguments, others, losses = _components(tool.parameters, name, ("parameters",))
     if tool.output_schema is not None:
         name = f"{tool.name}.result"
         result, more, lost = _components(tool.output_schema, name, ("output_schema",))
         others, losses = (*others, (name, result), *more), (*losses, *lost)
-    return Shape(tool, ({"post": _operation(tool)}, arguments, others), losses)
+    return Shape(tool, ({"post": operation}, arguments, others), losses)
 
 
 def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
@@ -91,15 +92,14 @@ def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
     return document, ()
 
 
-def _operation(tool: ToolDefinition) -> dict[str, JSON]:
-    reference = f"{_SCHEMAS}{tool.name}.arguments"
+def _operation(tool: ToolDefinition, arguments: str) -> dict[str, JSON]:
     operation: dict[str, JSON] = {
         "operationId": tool.name,
         "summary": tool.title or _first_sentence(tool.description.strip()),
         "description": tool.description,
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": {"$ref": reference}}},
+            "content": {"application/json": {"schema": {"$ref": arguments}}},
         },
         "responses": {"200": _value(tool), "default": {"$ref": _FAILURE}},
     }
@@ -109,9 +109,10 @@ def _operation(tool: ToolDefinition) -> dict[str, JSON]:
 
 
 def _first_sentence(text: str) -> str:
-    line = text.partition("\n")[0]
-    end = line.find(". ") + 1
-    return line[:end] if end else line
+    if "\n" in text:
+        text = text.partition("\n")[0]
+    end = text.find(". ") + 1
+    return text[:end] if end else text
 
 
 def _value(tool: ToolDefinition) -> dict[str, JSON]:
