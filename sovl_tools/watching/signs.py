@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from queue import Empty, SimpleQueue
+from stat import S_ISREG
 from time import perf_counter
 from typing import NamedTuple
 
 QUIET = 0.05
 """Seconds without a further sign after which a change counts as done."""
+EMPTIED = 0.5
+"""The same after a sign of an empty file: whoever saves in place empties it, and then writes."""
 LONGEST = 2.0
 """Seconds after which a change that never comes to rest is reported all the same."""
 _FLOOD = 2_000
+
+
+def _rest(path: str) -> float:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return QUIET
+    return QUIET if status.st_size or not S_ISREG(status.st_mode) else EMPTIED
 
 
 class Batch(NamedTuple):
@@ -56,5 +68,5 @@ class Signs:
                 since = since if count else perf_counter()
                 count += 1
                 paths.add(path)
-                left = min(QUIET, since + LONGEST - perf_counter())
+                left = min(_rest(path), since + LONGEST - perf_counter())
         return Batch(paths, since, count)

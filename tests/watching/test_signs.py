@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from time import perf_counter
 
 import pytest
 
-from sovl_tools.watching.signs import LONGEST, QUIET, Batch, Signs
+from sovl_tools.watching.signs import EMPTIED, LONGEST, QUIET, Batch, Signs
 
 
 @pytest.fixture
@@ -37,6 +38,43 @@ def test_a_batch_is_done_when_nothing_more_comes_for_a_while(signs: Signs) -> No
     assert before <= batch.since <= perf_counter() - QUIET
     signs.tell("/b")
     assert gathered(signs).paths == {"/b"}
+
+
+def test_a_file_that_is_empty_is_waited_for(signs: Signs, tmp_path: Path) -> None:
+    file = tmp_path / "echo.py"
+    file.touch()
+    signs.tell(str(file))
+    batch = gathered(signs)
+    assert batch.paths == {str(file)}
+    assert perf_counter() - batch.since >= EMPTIED
+
+
+def test_it_is_not_waited_for_once_it_is_written(signs: Signs, tmp_path: Path) -> None:
+    file = tmp_path / "echo.py"
+    file.touch()
+    signs.tell(str(file))
+
+    def write() -> None:
+        file.write_text("new")
+        signs.tell(str(file))
+
+    timer = threading.Timer(2 * QUIET, write)
+    timer.start()
+    batch = gathered(signs)
+    timer.join()
+    assert batch.number == 2
+    assert file.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["", "nothing"])
+def test_a_directory_and_what_is_gone_are_not_empty_files(
+    name: str, signs: Signs, tmp_path: Path
+) -> None:
+    attempts = []
+    for _ in range(10):  # any of them may be late on a busy machine
+        signs.tell(str(tmp_path / name))
+        attempts.append(perf_counter() - gathered(signs).since)
+    assert min(attempts) < EMPTIED
 
 
 def test_without_signs_a_batch_is_empty_after_the_time(signs: Signs) -> None:
