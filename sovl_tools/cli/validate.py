@@ -33,8 +33,8 @@ from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.reporting import FORMATS, render
 from sovl_tools.reporting.outcome import Outcome, selected, strict
+from sovl_tools.reporting.rendering import FORMATS, render
 
 EXAMPLES = """\b
 Examples:

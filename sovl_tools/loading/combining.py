@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.between import Clash, duplicate_tool, same_action, same_phrase
@@ -16,15 +15,15 @@ from sovl_tools.model.interface import StepHandler
 from sovl_tools.search.words import words
 
 
-@dataclass(slots=True)
 class _Draft:
     """The catalog while it is being put together."""
 
-    tools: dict[str, Candidate] = field(default_factory=dict)
-    actions: dict[str, Candidate] = field(default_factory=dict)
-    phrases: dict[tuple[str, ...], tuple[Candidate, str]] = field(default_factory=dict)
-    candidates: list[Candidate] = field(default_factory=list)
-    between: dict[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.tools: dict[str, Candidate] = {}
+        self.actions: dict[str, Candidate] = {}
+        self.phrases: dict[tuple[str, ...], tuple[Candidate, str]] = {}
+        self.candidates: list[Candidate] = []
+        self.between: dict[str, tuple[Diagnostic, ...]] = {}
 
 
 class Combined(NamedTuple):

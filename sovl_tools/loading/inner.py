@@ -8,14 +8,14 @@ TOOLS, PLUGINS = "sovl_tool_modules", "sovl_tool_plugins"
 """The packages above all tool folders, and above all directories of modules."""
 
 _DIGEST = "[0-9a-f]{16}"
-_PACKAGE = re.compile(rf"\b(?:{TOOLS}|{PLUGINS})\.{_DIGEST}\b\.?")
-_HELPER = re.compile(rf"{TOOLS}\.{_DIGEST}\.([\w.]+)")
-_MEMBER = re.compile(rf"cannot import name '(\w+)' from '{TOOLS}\.{_DIGEST}'")
+_PACKAGE = rf"\b(?:{TOOLS}|{PLUGINS})\.{_DIGEST}\b\.?"
+_HELPER = rf"{TOOLS}\.{_DIGEST}\.([\w.]+)"
+_MEMBER = rf"cannot import name '(\w+)' from '{TOOLS}\.{_DIGEST}'"
 
 
 def as_written(text: str) -> str:
     """Return a text in which modules are called what relative imports call them."""
-    return _PACKAGE.sub(".", text)
+    return re.sub(_PACKAGE, ".", text)
 
 
 def missing_helper(error: ImportError) -> str | None:
@@ -24,7 +24,7 @@ def missing_helper(error: ImportError) -> str | None:
     It is relative to the folder, with slashes; None if something else is missing.
     """
     if isinstance(error, ModuleNotFoundError):
-        found = _HELPER.fullmatch(str(error.name))
+        found = re.fullmatch(_HELPER, str(error.name))
     else:
-        found = _MEMBER.match(str(error.msg))
+        found = re.match(_MEMBER, str(error.msg))
     return f"{found[1].replace('.', '/')}.py" if found else None
