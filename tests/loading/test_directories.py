@@ -13,18 +13,18 @@ LONG_AGO = 1_600_000_000
 NONE = -(10**18)
 """A tick so short that every stamp is of another moment."""
 
-CODE = Directory("/work/code", (".py",))
+CODE = Directory("/srv/code", (".py",))
 
 
 @pytest.mark.parametrize(
     "touched",
     [
-        "/work/code",
-        "/work",
-        "/work/code/echo.py",
-        "/work/code/below/words.py",
-        "/work/code/below",
-        "/work/code/below/more",
+        "/srv/code",
+        "/srv",
+        "/srv/code/echo.py",
+        "/srv/code/below/words.py",
+        "/srv/code/below",
+        "/srv/code/below/more",
     ],
 )
 def test_sources_and_directories_below_count_and_what_lies_above(touched: str) -> None:
@@ -32,7 +32,7 @@ def test_sources_and_directories_below_count_and_what_lies_above(touched: str) -
 
 
 @pytest.mark.parametrize(
-    "touched", ["/work/code.py", "/work/other", "/wor", "/work/code/runs.db", "/work/code/a.pyc"]
+    "touched", ["/srv/code.py", "/srv/other", "/sr", "/srv/code/runs.db", "/srv/code/a.pyc"]
 )
 def test_what_lies_elsewhere_does_not_nor_do_other_files(touched: str) -> None:
     assert not CODE.is_concerned(touched)
