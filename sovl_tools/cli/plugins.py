@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.checks import code
+from sovl_tools.loading.child import candidate_of, document_of
+from sovl_tools.loading.isolation import ending
 from sovl_tools.loading.mishaps import mishap
 from sovl_tools.loading.origins import Modules
 from sovl_tools.loading.whereabouts import shown
@@ -78,8 +78,8 @@ def _checked(path: str, limit: float, start: float) -> Found:
         return _broken(path, f"importing its modules was not done after {most:g} s")
     try:
         return _decoded(done.stdout)
-    except (ValueError, TypeError):
-        return _broken(path, f"importing its modules ended the process: {_ending(done.returncode)}")
+    except (ValueError, TypeError, KeyError):
+        return _broken(path, f"importing its modules ended the process: {ending(done.returncode)}")
 
 
 def _count(path: str) -> int:
@@ -91,12 +91,6 @@ def _count(path: str) -> int:
 
 def _broken(path: str, words: str) -> Found:
     return Found((), (mishap(code.unavailable_source, words, shown(path)),))
-
-
-def _ending(number: int) -> str:
-    with suppress(ValueError):
-        return f"signal {-number} ({signal.Signals(-number).name})"
-    return f"exit code {number}"
 
 
 def serve(request: dict[str, Any]) -> None:
@@ -115,28 +109,16 @@ def serve(request: dict[str, Any]) -> None:
 
 
 def _encoded(found: Found) -> bytes:
-    plain = [each._replace(definition=None, previous=None) for each in found.candidates]
-    return json.dumps([plain, found.diagnostics]).encode()
+    return json.dumps([[*map(document_of, found.candidates)], found.diagnostics]).encode()
 
 
 def _decoded(text: bytes) -> Found:
     """Return what a child has found.
 
     Raises:
-        ValueError, TypeError: the child did not come to its end.
+        ValueError, TypeError, KeyError: the child did not come to its end.
     """
     candidates, diagnostics = json.loads(text)
     return Found(
-        tuple(_candidate(Candidate(*each)) for each in candidates),
-        tuple(Diagnostic(*each) for each in diagnostics),
-    )
-
-
-def _candidate(read: Candidate) -> Candidate:
-    """Return a candidate with tuples where JSON has lists."""
-    return read._replace(
-        phrases=tuple(read.phrases),
-        actions=tuple(read.actions),
-        diagnostics=tuple(Diagnostic(*each) for each in read.diagnostics),
-        reasons=tuple(read.reasons),
+        tuple(map(candidate_of, candidates)), tuple(Diagnostic(*each) for each in diagnostics)
     )

@@ -81,9 +81,13 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _encoded(candidate: Candidate) -> bytes:
+    return _line({"pid": os.getpid(), "candidate": document_of(candidate)})
+
+
+def document_of(candidate: Candidate) -> dict[str, Any]:
+    """Return a candidate as a JSON object, without its definition and the version before."""
     found = [each._asdict() for each in candidate.diagnostics]
-    document = candidate._replace(definition=None)._asdict() | {"diagnostics": found}
-    return _line({"pid": os.getpid(), "candidate": document})
+    return candidate._replace(definition=None, previous=None)._asdict() | {"diagnostics": found}
 
 
 def _line(document: dict[str, Any]) -> bytes:
@@ -110,10 +114,15 @@ def decoded(line: bytes) -> Report:
     """
     document = json.loads(line)
     pid, reported = document["pid"], document.get("candidate")
-    return Report(pid, None if reported is None else _candidate(reported))
+    return Report(pid, None if reported is None else candidate_of(reported))
 
 
-def _candidate(document: dict[str, Any]) -> Candidate:
+def candidate_of(document: dict[str, Any]) -> Candidate:
+    """Return the candidate of such an object.
+
+    Raises:
+        TypeError, KeyError: it is none.
+    """
     found = tuple(Diagnostic(**each) for each in document["diagnostics"])
     lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
     return Candidate(**{**document, **lists, "diagnostics": found})

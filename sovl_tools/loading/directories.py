@@ -7,10 +7,7 @@ from collections.abc import Iterable
 from time import time_ns
 from typing import NamedTuple
 
-from sovl_tools.watching.survey import Stamp, survey
-
-COARSE_TICK = 2_000_000_000
-"""Nanoseconds between which the coarsest file systems do not tell two moments apart."""
+from sovl_tools.watching.survey import COARSE_TICK, Stamp, survey
 
 
 class Directory(NamedTuple):
@@ -57,7 +54,7 @@ class Glance(NamedTuple):
 
     def is_certain(self, tick: int) -> bool:
         """Tell whether whatever was written since would show in the stamps."""
-        newest = max((max(each.modified, each.changed) for each in self.stamps.values()), default=0)
+        newest = max((each.latest for each in self.stamps.values()), default=0)
         return newest < self.moment - tick
 
 

@@ -179,7 +179,7 @@ class _Child:
         self.end()
         if self._printed > MAX_OUTPUT:
             return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
-        return self._failed(import_crashed, folder, _ending(self._process.returncode))
+        return self._failed(import_crashed, folder, ending(self._process.returncode))
 
     def _failed(self, rule: Rule, folder: ToolFolder, words: str) -> Candidate:
         failure = ImportFailure(_faulty_line(self._tail, folder), "", words)
@@ -222,7 +222,8 @@ def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _ending(code: int) -> str:
+def ending(code: int) -> str:
+    """Return how a process ended, from its return code."""
     if code >= 0:
         return f"exit code {code}"
     try:

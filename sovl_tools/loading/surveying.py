@@ -13,13 +13,11 @@ from typing import NamedTuple
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.sources import take_snapshot
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.survey import Stamp, Survey, survey
+from sovl_tools.watching.survey import COARSE_TICK, Stamp, Survey, survey
 
 _LOGGER = logging.getLogger("sovl_tools")
 _TICK = 10_000_000
 """Nanoseconds between which a file system may not tell two moments apart."""
-_COARSE_TICK = 2_000_000_000
-"""The same for the coarsest file systems, where one can only look again and again."""
 _MAX_ECHOES = 10
 
 
@@ -86,7 +84,7 @@ class Surveys:
         if known is None:
             return True
         seen = survey(folder.location)
-        return seen.stamps != known.survey.stamps or _is_newer(seen, time_ns() - _COARSE_TICK)
+        return seen.stamps != known.survey.stamps or _is_newer(seen, time_ns() - COARSE_TICK)
 
     def learn(self, folder: ToolFolder, since: int) -> bool:
         """Remember a folder that was loaded unseen, or tell that it may have changed since.
@@ -122,12 +120,8 @@ def _is_other_data(folder: ToolFolder, before: dict[str, Stamp], after: dict[str
 
 
 def _is_newer(seen: Survey, moment: int) -> bool:
-    return any(_time(each) > moment for each in seen.stamps.values())
+    return any(each.latest > moment for each in seen.stamps.values())
 
 
 def _older(seen: Survey, moment: int) -> dict[str, Stamp]:
-    return {path: each for path, each in seen.stamps.items() if _time(each) <= moment}
-
-
-def _time(stamp: Stamp) -> int:
-    return max(stamp.modified, stamp.changed)
+    return {path: each for path, each in seen.stamps.items() if each.latest <= moment}

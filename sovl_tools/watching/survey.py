@@ -20,6 +20,10 @@ The tool's own manifest and module are looked at even if they come later.
 """
 
 
+COARSE_TICK = 2_000_000_000
+"""Nanoseconds between which the coarsest file systems do not tell two moments apart."""
+
+
 class Stamp(NamedTuple):
     """What changes with a file: two times in nanoseconds, its bytes, the number of its inode.
 
@@ -30,6 +34,11 @@ class Stamp(NamedTuple):
     changed: int
     size: int
     inode: int
+
+    @property
+    def latest(self) -> int:
+        """The later one of both times."""
+        return max(self.modified, self.changed)
 
 
 class Survey(NamedTuple):

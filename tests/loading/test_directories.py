@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.loading.directories import COARSE_TICK, Directories, Directory
+from sovl_tools.loading.directories import Directories, Directory
+from sovl_tools.watching.survey import COARSE_TICK
 
 LONG_AGO = 1_600_000_000
 NONE = -(10**18)
