@@ -69,8 +69,9 @@ class LazyGroup(click.Group):
 
 
 def _unknown(name: str) -> str:
-    suggestion = import_module("sovl_tools.model.suggestion").did_you_mean(name, COMMANDS)
-    return f"there is no command {name!r}" + (f"; {suggestion}" if suggestion else "")
+    suggestion = import_module("sovl_tools.model.suggestion")
+    near = suggestion.nearest(name, COMMANDS)
+    return f"there is no command {name!r}{suggestion.as_hint(near)}"
 
 
 def _width() -> int:

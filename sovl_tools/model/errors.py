@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.suggestion import as_hint
 
 
 class SovlToolsError(Exception):
@@ -38,8 +39,7 @@ class ToolNotFoundError(SovlToolsError, KeyError):
     def __str__(self) -> str:
         if self.reason is not None:
             return f"tool {self.name!r} is not available: {self.reason}"
-        hint = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
-        return f"there is no tool {self.name!r}{self.among}{hint}"
+        return f"there is no tool {self.name!r}{self.among}{as_hint(self.suggestion)}"
 
 
 class ToolLoadError(SovlToolsError):

@@ -17,4 +17,14 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Return the help text for a word that is not known, or None if no known word is near."""
     near = nearest(word, known)
-    return f"did you mean {near!r}?" if near is not None else None
+    return question(repr(near)) if near is not None else None
+
+
+def question(meant: str) -> str:
+    """Return the question whether something else is meant, as it is written there."""
+    return f"did you mean {meant}?"
+
+
+def as_hint(near: str | None) -> str:
+    """Return the end of a message that asks for a near word; nothing if none is near."""
+    return f"; {question(repr(near))}" if near else ""

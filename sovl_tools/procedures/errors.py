@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import Path
 from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.suggestion import as_hint
 
 
 class ProcedureError(SovlToolsError):
@@ -29,8 +30,7 @@ class ProcedureNotFoundError(SovlToolsError, KeyError):
         self.suggestion = suggestion
 
     def __str__(self) -> str:
-        hint = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
-        return f"there is no procedure {self.name!r}{hint}"
+        return f"there is no procedure {self.name!r}{as_hint(self.suggestion)}"
 
 
 class InputError(SovlToolsError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.suggestion import as_hint
 
 
 class JournalError(SovlToolsError):
@@ -33,8 +34,7 @@ class RunNotFoundError(SovlToolsError, KeyError):
         self.suggestion = suggestion
 
     def __str__(self) -> str:
-        hint = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
-        return f"there is no run {self.run_id!r}{hint}"
+        return f"there is no run {self.run_id!r}{as_hint(self.suggestion)}"
 
 
 class RunBusyError(SovlToolsError):

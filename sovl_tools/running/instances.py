@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sovl_tools.authoring.fields import is_required
 from sovl_tools.authoring.hints import names_in
 from sovl_tools.model.document import Path
-from sovl_tools.model.suggestion import nearest
+from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.running.hints import hints_of, origin_of, resolved
 from sovl_tools.running.ignored import ignore
 from sovl_tools.running.unfit import Build, Convert, UnfitError, called, collected, mismatch, same
@@ -83,9 +83,7 @@ class _Instance:
         return found
 
     def _unknown(self, name: str, others: set[str]) -> str:
-        near = nearest(str(name), others)
-        hint = f"; did you mean {near!r}?" if near else ""
-        return f"is not a field of {self._kind.__name__}{hint}"
+        return f"is not a field of {self._kind.__name__}{as_hint(nearest(str(name), others))}"
 
 
 _ANYTHING = _Field(same, is_required=False)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable
 
 from sovl_tools.model.document import JSON, Path, json_path, kind
-from sovl_tools.model.suggestion import nearest
+from sovl_tools.model.suggestion import as_hint, nearest, question
 from sovl_tools.validation.problem import SUPERFLUOUS, Problem, explained, in_order, options
 
 _LONGEST_VALUE = 60
@@ -60,7 +60,7 @@ def _renamed(problem: Problem, missing: tuple[str, ...], known: Collection[str])
     if len(names) == len(missing) == 1:
         near = {name: each or missing[0] for name, each in near.items()}
     free = {name: each for name, each in near.items() if each and each not in problem.value}
-    return {name: f"; did you mean {free[name]!r}?" if name in free else "" for name in names}
+    return {name: as_hint(free.get(name)) for name in names}
 
 
 def shown(value: JSON) -> str:
@@ -122,7 +122,7 @@ def _enum(problem: Problem) -> str:
     if not problem.expected:
         return f"can't be given now: there is nothing to choose from, so not {shown(problem.value)}"
     near = _near(problem.value, problem.expected)
-    hint = f"; did you mean {near}?" if near else ""
+    hint = f"; {question(near)}" if near else ""
     listed = ", ".join(_listed(problem.expected))
     return f"must be one of {listed}, not {shown(problem.value)}{hint}"
 

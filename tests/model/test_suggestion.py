@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sovl_tools.model.suggestion import did_you_mean, nearest
+from sovl_tools.model.suggestion import as_hint, did_you_mean, nearest, question
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,8 @@ def test_the_hint_is_a_question() -> None:
 
 def test_a_very_long_word_is_near_to_nothing_at_once() -> None:
     assert nearest("a" * 1_000_000, ["timeout"] * 50) is None
+
+
+def test_a_message_ends_with_the_question_only_if_there_is_one() -> None:
+    assert as_hint("timeout") == f"; {question(repr('timeout'))}"
+    assert as_hint(None) == ""

@@ -10,7 +10,7 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS, SECTIONS
-from sovl_tools.model.suggestion import did_you_mean, nearest
+from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.validation import Problem
 from sovl_tools.validation.wording import describe
 
@@ -62,7 +62,7 @@ def _elsewhere(key: str) -> str | None:
     for section, keys in SECTIONS.items():
         near = nearest(key, keys)
         if near is not None:
-            return f"did you mean {near!r} in {section!r}?"
+            return question(f"{near!r} in {section!r}")
     return None
 
 

@@ -12,7 +12,7 @@ from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.references import excess, lookup
 from sovl_tools.model.schemanodes import SchemaNode
-from sovl_tools.model.suggestion import did_you_mean, nearest
+from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.validation import Problem, compile_schema
 from sovl_tools.validation.wording import describe, shown
 
@@ -167,7 +167,7 @@ def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
         near = None if keyword in _ELSEWHERE else nearest(keyword, _KEYWORDS)
         advice = _ELSEWHERE.get(keyword) if value is True else None
         if near is not None:
-            advice = f"did you mean {near!r}?"
+            advice = question(repr(near))
         if advice is not None:
             message = f"{keyword!r} is not a keyword of JSON Schema"
             yield Finding(ManifestPlace((*node.path, keyword), "key"), message, advice)
