@@ -17,6 +17,15 @@ from tests.measuring import UNMEASURED, Measuring
 
 REPOSITORY = Path(__file__).parent.parent
 SHIPPED = Path(__file__).parent / "tools"
+CONTRACTS = (
+    *sorted(Path(__file__).parent.glob("test_*.py")),
+    *(Path(__file__).parent / name for name in ("agent", "cli", "docs", "documents", "testing")),
+    SHIPPED,
+)
+"""Tests of what users rely on: the public API, commands, golden cases, documents, conversations.
+
+A redesign may move them, and may not loosen them: ``pytest -m contract``.
+"""
 COVERAGE = "COVERAGE_PROCESS_CONFIG"
 """What makes Python measure coverage from its start."""
 
@@ -54,6 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"the name of a test has an address in it: {item.nodeid}")
+        if not {item.path, *item.path.parents}.isdisjoint(CONTRACTS):
+            item.add_marker(pytest.mark.contract)
         is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
         if is_random or SHIPPED in item.path.parents:
             item.add_marker(UNMEASURED)
