@@ -9,8 +9,8 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
+from sovl_tools.annotations.form import InexpressibleError
 from sovl_tools.authoring.defining import defined, headed, is_method
-from sovl_tools.authoring.form import InexpressibleError
 from sovl_tools.authoring.marks import Marks
 from sovl_tools.authoring.taken import outline_of
 from sovl_tools.model.definition import ToolDefinition

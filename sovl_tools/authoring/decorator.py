@@ -7,10 +7,10 @@ from typing import Any, TypeVar, overload
 
 from sovl_tools.authoring.binding import PendingDefinition, bound
 from sovl_tools.authoring.defining import defined
-from sovl_tools.authoring.inference import UnresolvedReferenceError
 from sovl_tools.authoring.marks import NO_MARKS, Marks, normal
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import UnresolvedReferenceError
 from sovl_tools.model.manifest import SECTIONS
 from sovl_tools.model.suggestion import did_you_mean
 

@@ -8,7 +8,7 @@ from inspect import unwrap
 from types import FunctionType
 from typing import Any
 
-from sovl_tools.authoring.docstrings import Documentation, documentation_of
+from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.authoring.inference import Inference, infer
 from sovl_tools.authoring.marks import Marks
 from sovl_tools.model.definition import ToolDefinition

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Annotated, Any, NamedTuple, get_origin
 
-from sovl_tools.authoring.annotated import EMPTY, property_of
-from sovl_tools.authoring.builder import SchemaBuilder
-from sovl_tools.authoring.docstrings import Documentation, documentation_of
-from sovl_tools.authoring.form import InexpressibleError
-from sovl_tools.authoring.hints import Names, names_of, resolved
-from sovl_tools.authoring.pydantic_types import is_field
+from sovl_tools.annotations.annotated import EMPTY, property_of
+from sovl_tools.annotations.docstrings import Documentation, documentation_of
+from sovl_tools.annotations.form import InexpressibleError
+from sovl_tools.annotations.hints import Names, names_of, resolved
+from sovl_tools.annotations.pydantic_types import is_field
+from sovl_tools.annotations.schemas import SchemaBuilder, blaming
+from sovl_tools.annotations.unions import members_of, without_none
 from sovl_tools.authoring.taken import Taken, outline_of
-from sovl_tools.authoring.unions import members_of, without_none
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.model.functions import underlying
 from sovl_tools.model.interface import Annotation
-
-__all__ = [
-    "MISSING",
-    "Inference",
-    "InferenceError",
-    "UnresolvedReferenceError",
-    "infer",
-    "schema_of",
-]
 
 MISSING = EMPTY
 """In the place of a return annotation that is not there, or that can't be resolved."""
@@ -69,67 +58,25 @@ def infer(
         InferenceError: a parameter can't be given by keyword, or there is no JSON for its type.
         UnresolvedReferenceError: an annotation uses a name that is not defined, or not yet.
     """
-    with _blaming(function):
+    name = _qualified(function)
+    with blaming(name):
         outline = outline_of(function, is_method=is_method)
         names = names_of(function)
     texts = (documentation_of(function) if documentation is None else documentation).parameters
     builder, arguments = SchemaBuilder(), []
     for taken in outline.taken:
-        with _blaming(function, taken):
+        with blaming(name, taken.name):
             _check(taken)
             hint = _hint(taken, names)
             if not _is_context(hint):
                 text, is_described = texts.get(taken.name), taken.name in described
                 arguments.append(_argument(builder, taken, hint, text, is_described=is_described))
     return Inference(
-        _with_definitions(_object(arguments), builder),
+        builder.with_definitions(_object(arguments)),
         {each.name: each.hint for each in arguments if not each.is_rest},
         tuple((each.name, message) for each in arguments for message in each.warnings),
         _returned(outline.returns, names),
     )
-
-
-def schema_of(annotation: Any) -> dict[str, JSON]:
-    """Return the schema of one type, with ``$defs`` where types refer to themselves.
-
-    Raises:
-        InferenceError: there is no JSON for the type, or for one in it.
-        UnresolvedReferenceError: it uses a name that is not defined.
-    """
-    builder = SchemaBuilder()
-    with _blaming():
-        schema = builder.build(resolved(annotation, Names({}))).schema
-    return _with_definitions(schema, builder)
-
-
-@contextmanager
-def _blaming(function: Any = None, taken: Taken | None = None) -> Iterator[None]:
-    """Tell of what can't be described which parameter of which function it is.
-
-    Whatever else is raised comes of an annotation, which may be anything, or of its library.
-    """
-    try:
-        yield
-    except InexpressibleError as error:
-        raise _refusal(error, function, taken) from _cause(error)
-    except RecursionError as error:
-        raise _refusal(InexpressibleError("it is nested too deep"), function, taken) from error
-    except Exception as error:
-        reason = f"its annotation can't be read, {type(error).__name__}: {error}"
-        raise _refusal(InexpressibleError(reason), function, taken) from error
-
-
-def _cause(error: BaseException | None) -> BaseException | None:
-    """Return what the author's own code raised, if it did."""
-    while isinstance(error, InexpressibleError):
-        error = error.__cause__
-    return error
-
-
-def _refusal(error: InexpressibleError, function: Any, taken: Taken | None) -> InferenceError:
-    kind = UnresolvedReferenceError if error.is_open else InferenceError
-    name = "" if function is None else _qualified(function)
-    return kind(name, None if taken is None else taken.name, error.reason, error.advice)
 
 
 def _qualified(function: Any) -> str:
@@ -229,11 +176,6 @@ def _object(arguments: Iterable[_Argument]) -> dict[str, JSON]:
         if each.is_rest:
             schema["additionalProperties"] = each.schema or True
     return schema
-
-
-def _with_definitions(schema: dict[str, JSON], builder: SchemaBuilder) -> dict[str, JSON]:
-    definitions = builder.definitions()
-    return {**schema, "$defs": definitions} if definitions else schema
 
 
 def _returned(annotation: Any, names: Names) -> Any:

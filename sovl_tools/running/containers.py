@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain, count, repeat
 from typing import Any
 
-from sovl_tools.authoring.containers import is_unpacked
+from sovl_tools.annotations.containers import is_unpacked
 from sovl_tools.running.given import Unparsed, parsed
 from sovl_tools.running.unfit import Build, Convert, UnfitError, called, collected, mismatch, same
 

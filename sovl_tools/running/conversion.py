@@ -81,7 +81,7 @@ def _annotations(function: Any) -> Mapping[str, Any]:
 def _made(
     function: Any, annotations: Mapping[str, Any], named: frozenset[str], rest: str | None
 ) -> Conversion | None:
-    from sovl_tools.authoring.hints import names_of  # noqa: PLC0415 - needed only here
+    from sovl_tools.annotations.hints import names_of  # noqa: PLC0415 - needed only here
     from sovl_tools.running.converters import Builder, converted  # noqa: PLC0415 - imports decimal
     from sovl_tools.running.hints import resolved  # noqa: PLC0415 - likewise
 

@@ -37,10 +37,10 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union
 
-from sovl_tools.authoring.fields import QUALIFIERS
-from sovl_tools.authoring.form import InexpressibleError
-from sovl_tools.authoring.hints import is_alias, value_of
-from sovl_tools.authoring.pydantic_types import is_model
+from sovl_tools.annotations.fields import QUALIFIERS
+from sovl_tools.annotations.form import InexpressibleError
+from sovl_tools.annotations.hints import is_alias, value_of
+from sovl_tools.annotations.pydantic_types import is_model
 from sovl_tools.running.containers import ARRAYS, OBJECTS, array_of, object_of, tuple_of
 from sovl_tools.running.hints import origin_of
 from sovl_tools.running.instances import instance, named_tuple, typed_dict

@@ -115,7 +115,7 @@ class _Defaults(NamedTuple):
 
 def _hints(signature: Signature, function: Any) -> dict[str, Any]:
     """Return the annotations of parameters that are not plainly JSON, as far as names are known."""
-    from sovl_tools.authoring.hints import names_of, resolved  # noqa: PLC0415 - seldom needed
+    from sovl_tools.annotations.hints import names_of, resolved  # noqa: PLC0415 - seldom needed
 
     found = {}
     for parameter in signature.parameters:
@@ -133,7 +133,7 @@ def _kinds(annotation: Any) -> list[type]:
 
 
 def _classes(annotation: Any) -> Iterator[type]:
-    from sovl_tools.authoring.hints import is_alias, value_of  # noqa: PLC0415 - seldom needed
+    from sovl_tools.annotations.hints import is_alias, value_of  # noqa: PLC0415 - seldom needed
 
     origin = typing.get_origin(annotation) or annotation
     if is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):

@@ -6,8 +6,8 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from sovl_tools.authoring import fields
-from sovl_tools.authoring.hints import Names
+from sovl_tools.annotations import fields
+from sovl_tools.annotations.hints import Names
 
 
 def origin_of(annotation: Any) -> Any:

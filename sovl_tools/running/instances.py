@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from sovl_tools.authoring.fields import is_required
-from sovl_tools.authoring.hints import names_in
+from sovl_tools.annotations.fields import is_required
+from sovl_tools.annotations.hints import names_in
 from sovl_tools.model.document import Path
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.running.hints import hints_of, origin_of, resolved

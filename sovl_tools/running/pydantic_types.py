@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
 
-from sovl_tools.authoring.pydantic_types import has_rules
+from sovl_tools.annotations.pydantic_types import has_rules
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.running.ignored import are_counted, ignore
 from sovl_tools.running.unfit import Build, Convert, UnfitError, called

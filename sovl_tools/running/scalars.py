@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sovl_tools.authoring.choices import written
+from sovl_tools.annotations.choices import written
 from sovl_tools.running.unfit import Build, Convert, UnfitError, mismatch, same
 from sovl_tools.validation import Problem
 from sovl_tools.validation.wording import describe, shown

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from sovl_tools.authoring.docstrings import Documentation, documentation_of
+from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.authoring.inference import infer
 from sovl_tools.loading.inspecting import signature_of
 from sovl_tools.model.definition import ToolDefinition

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.authoring.docstrings import (
+from sovl_tools.annotations.docstrings import (
     Documentation,
     class_documentation,
     documentation_in,
@@ -170,7 +170,7 @@ def test_a_docstring_without_sections_is_the_description(text: str) -> None:
 def test_the_parser_is_not_imported_for_a_plain_docstring() -> None:
     source = '''
 import sys
-from sovl_tools.authoring.docstrings import documentation_of
+from sovl_tools.annotations.docstrings import documentation_of
 def plain():
     """Do it.
 

@@ -15,16 +15,11 @@ from typing import Annotated, Any, Optional, TypeVar
 
 import pytest
 
-from sovl_tools.authoring.docstrings import Documentation
-from sovl_tools.authoring.inference import (
-    MISSING,
-    Inference,
-    InferenceError,
-    UnresolvedReferenceError,
-    infer,
-    schema_of,
-)
+from sovl_tools.annotations.docstrings import Documentation
+from sovl_tools.annotations.schemas import schema_of
+from sovl_tools.authoring.inference import MISSING, Inference, infer
 from sovl_tools.model.context import ToolContext
+from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from tests.authoring.strategies import Color
 from tests.running.toolbox import run_script
 
@@ -373,8 +368,8 @@ def test_type_parameters_are_known_in_text() -> None:
 def test_annotations_that_are_evaluated_lazily_can_be_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from sovl_tools.authoring.form import InexpressibleError
-    from sovl_tools.authoring.hints import evaluated
+    from sovl_tools.annotations.form import InexpressibleError
+    from sovl_tools.annotations.hints import evaluated
 
     def read(owner: Any, *, style: str = "value") -> Any:
         if style == "value":

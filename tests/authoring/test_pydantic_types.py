@@ -10,12 +10,9 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from sovl_tools.authoring.inference import (
-    InferenceError,
-    UnresolvedReferenceError,
-    infer,
-    schema_of,
-)
+from sovl_tools.annotations.schemas import schema_of
+from sovl_tools.authoring.inference import infer
+from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from tests.authoring.test_agreement import accepts, taking
 from tests.authoring.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 from tests.running.toolbox import run_script, tool, tooler
@@ -224,7 +221,7 @@ def test_a_dataclass_is_described_without_pydantic() -> None:
 import sys
 from dataclasses import dataclass
 from typing import Annotated
-from sovl_tools.authoring.inference import schema_of
+from sovl_tools.annotations.schemas import schema_of
 @dataclass
 class Point:
     x: Annotated[int, "across"]

@@ -12,9 +12,9 @@ import pytest
 
 import sovl_tools
 from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.annotations.scalars import _NAMED
 from sovl_tools.authoring.decorator import FIELDS
 from sovl_tools.authoring.marks import Marks
-from sovl_tools.authoring.scalars import _NAMED
 from sovl_tools.loading.checks.code import RULES
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document

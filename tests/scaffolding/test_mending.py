@@ -9,7 +9,7 @@ from annotated_types import Ge, Le
 from hypothesis import given
 
 from sovl_tools import tool
-from sovl_tools.authoring.inference import schema_of
+from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.scaffolding.account import account_of
 from sovl_tools.scaffolding.differing import differences
 from sovl_tools.scaffolding.drift import mended

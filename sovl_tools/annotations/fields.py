@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from sovl_tools.authoring.form import InexpressibleError
-from sovl_tools.authoring.hints import Names, evaluated, names_in, resolved, substituted
+from sovl_tools.annotations.form import InexpressibleError
+from sovl_tools.annotations.hints import Names, evaluated, names_in, resolved, substituted
 
 _Bound: TypeAlias = Mapping[Any, Any]
 """What the type variables of a generic class are."""

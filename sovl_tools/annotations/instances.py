@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from sovl_tools.authoring.annotated import EMPTY, property_of
-from sovl_tools.authoring.docstrings import class_documentation
-from sovl_tools.authoring.fields import hints_of, is_required
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError, native
-from sovl_tools.authoring.hints import evaluated, names_in, resolved
+from sovl_tools.annotations.annotated import EMPTY, property_of
+from sovl_tools.annotations.docstrings import class_documentation
+from sovl_tools.annotations.fields import hints_of, is_required
+from sovl_tools.annotations.form import Builder, Form, InexpressibleError, UnwritableError, native
+from sovl_tools.annotations.hints import evaluated, names_in, resolved
 from sovl_tools.model.document import JSON
 
 

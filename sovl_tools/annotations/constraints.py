@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sovl_tools.authoring.form import Builder, Form, UnwritableError, Write, types_of
+from sovl_tools.annotations.form import Builder, Form, UnwritableError, Write, types_of
 from sovl_tools.model.document import JSON
 
 _BOUNDS = {

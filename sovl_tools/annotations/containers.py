@@ -9,7 +9,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sovl_tools.authoring.form import (
+from sovl_tools.annotations.form import (
     Builder,
     Form,
     InexpressibleError,

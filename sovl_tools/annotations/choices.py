@@ -8,7 +8,7 @@ from enum import Enum, Flag
 from types import NoneType
 from typing import Any
 
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError, Write
+from sovl_tools.annotations.form import Builder, Form, InexpressibleError, UnwritableError, Write
 from sovl_tools.model.document import JSON
 
 _TYPES: tuple[tuple[type, str], ...] = (

@@ -28,24 +28,26 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from functools import partial
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
-from sovl_tools.authoring.annotated import annotated
-from sovl_tools.authoring.choices import enumeration, literal
-from sovl_tools.authoring.containers import ARRAYS, OBJECTS, array, fixed_array, mapping
-from sovl_tools.authoring.definitions import Definitions
-from sovl_tools.authoring.fields import QUALIFIERS
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError
-from sovl_tools.authoring.hints import is_alias, value_of
-from sovl_tools.authoring.instances import instance, typed_dict
-from sovl_tools.authoring.pydantic_types import is_model, model
-from sovl_tools.authoring.scalars import json_scalar, scalar
-from sovl_tools.authoring.unions import union
+from sovl_tools.annotations.annotated import annotated
+from sovl_tools.annotations.choices import enumeration, literal
+from sovl_tools.annotations.containers import ARRAYS, OBJECTS, array, fixed_array, mapping
+from sovl_tools.annotations.definitions import Definitions
+from sovl_tools.annotations.fields import QUALIFIERS
+from sovl_tools.annotations.form import Builder, Form, InexpressibleError
+from sovl_tools.annotations.hints import Names, is_alias, resolved, value_of
+from sovl_tools.annotations.instances import instance, typed_dict
+from sovl_tools.annotations.pydantic_types import is_model, model
+from sovl_tools.annotations.scalars import json_scalar, scalar
+from sovl_tools.annotations.unions import union
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.model.interface import Annotation
 
 _Make: TypeAlias = Callable[[Builder, Any], Form]
@@ -77,6 +79,48 @@ _CLASSES: tuple[tuple[Callable[[Any], bool], _Make], ...] = (
 _ADVICE = "use a JSON type, a date, an Enum, a dataclass, a TypedDict or the like"
 
 
+def schema_of(annotation: Any) -> dict[str, JSON]:
+    """Return the JSON Schema of one type, with ``$defs`` where types refer to themselves.
+
+    Raises:
+        InferenceError: there is no JSON for the type, or for one in it.
+        UnresolvedReferenceError: it uses a name that is not defined.
+    """
+    builder = SchemaBuilder()
+    with blaming():
+        schema = builder.build(resolved(annotation, Names({}))).schema
+    return builder.with_definitions(schema)
+
+
+@contextmanager
+def blaming(function: str = "", parameter: str | None = None) -> Iterator[None]:
+    """Say of what can't be described which parameter of which function it is.
+
+    Whatever else is raised comes of an annotation, which may be anything, or of its library.
+    """
+    try:
+        yield
+    except InexpressibleError as error:
+        raise _refusal(error, function, parameter) from _cause(error)
+    except RecursionError as error:
+        raise _refusal(InexpressibleError("it is nested too deep"), function, parameter) from error
+    except Exception as error:
+        reason = f"its annotation can't be read, {type(error).__name__}: {error}"
+        raise _refusal(InexpressibleError(reason), function, parameter) from error
+
+
+def _cause(error: BaseException | None) -> BaseException | None:
+    """Return what the author's own code raised, if it did."""
+    while isinstance(error, InexpressibleError):
+        error = error.__cause__
+    return error
+
+
+def _refusal(error: InexpressibleError, function: str, parameter: str | None) -> InferenceError:
+    kind = UnresolvedReferenceError if error.is_open else InferenceError
+    return kind(function, parameter, error.reason, error.advice)
+
+
 class SchemaBuilder:
     """Makes the forms of the parameters of one function, or of one type.
 
@@ -95,9 +139,10 @@ class SchemaBuilder:
         if message not in self.warnings:
             self.warnings.append(message)
 
-    def definitions(self) -> dict[str, JSON]:
-        """Return the ``$defs`` that the schemas made so far refer to; makes them ready for use."""
-        return self._definitions.finished()
+    def with_definitions(self, schema: dict[str, JSON]) -> dict[str, JSON]:
+        """Return a schema with the ``$defs`` that the schemas made so far refer to."""
+        definitions = self._definitions.finished()
+        return {**schema, "$defs": definitions} if definitions else schema
 
     def build(self, annotation: Any) -> Form:
         """Return the form of an annotation.

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import NoneType
 from typing import Any, NamedTuple
 
-from sovl_tools.authoring.form import Form, UnwritableError, Write, native
+from sovl_tools.annotations.form import Form, UnwritableError, Write, native
 from sovl_tools.model.document import JSON
 
 

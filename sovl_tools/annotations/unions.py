@@ -8,8 +8,8 @@ from contextlib import suppress
 from types import NoneType, UnionType
 from typing import Any
 
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError, types_of
-from sovl_tools.authoring.hints import is_alias, value_of
+from sovl_tools.annotations.form import Builder, Form, InexpressibleError, UnwritableError, types_of
+from sovl_tools.annotations.hints import is_alias, value_of
 from sovl_tools.model.document import JSON, kind
 
 

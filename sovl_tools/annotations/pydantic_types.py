@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError, UnwritableError
+from sovl_tools.annotations.form import Builder, Form, InexpressibleError, UnwritableError
 from sovl_tools.model.document import JSON
 
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import CodeType, SimpleNamespace
 from typing import Any, ForwardRef, NamedTuple
 
-from sovl_tools.authoring.form import InexpressibleError
+from sovl_tools.annotations.form import InexpressibleError
 from sovl_tools.model.functions import underlying
 
 

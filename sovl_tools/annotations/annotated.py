@@ -7,10 +7,10 @@ import typing
 from contextlib import suppress
 from typing import Any
 
-from sovl_tools.authoring import pydantic_types
-from sovl_tools.authoring.constraints import constrained
-from sovl_tools.authoring.fields import QUALIFIERS
-from sovl_tools.authoring.form import Builder, Form, InexpressibleError
+from sovl_tools.annotations import pydantic_types
+from sovl_tools.annotations.constraints import constrained
+from sovl_tools.annotations.fields import QUALIFIERS
+from sovl_tools.annotations.form import Builder, Form, InexpressibleError
 from sovl_tools.model.document import JSON
 
 EMPTY = inspect.Parameter.empty
