@@ -15,11 +15,12 @@ from sovl_tools.loading.checks import (
     schema,
     text,
 )
-from sovl_tools.model.diagnostic import Rule
+from sovl_tools.model.diagnostic import Rule, internal_error
 from sovl_tools.procedures import sources
 from sovl_tools.procedures.checks import document
 
 FAMILIES = {
+    "ST0": "sovl-tools itself",
     "ST1": "the folder",
     "ST2": "the manifest",
     "ST3": "the parameter schemas",
@@ -32,6 +33,7 @@ FAMILIES = {
 }
 
 _RULES = (
+    internal_error,
     folder.missing_directory,
     folder.unfit_name,
     *folder.RULES,

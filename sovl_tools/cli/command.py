@@ -15,6 +15,7 @@ from typing import Any, TextIO, TypeVar
 import click
 
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
+from sovl_tools.model.diagnostic import internal_verdict
 from sovl_tools.model.errors import ConfigurationError, SovlToolsError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -63,6 +64,11 @@ class Command(click.Command):
                     raise
                 words = f"the current directory: {error.strerror}; go to a directory that is there"
                 raise Misuse(words) from error
+            except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
+                raise
+            except Exception as error:
+                _, (_, words, advice) = internal_verdict(error)
+                raise click.ClickException(f"{words}; {advice}") from error
 
 
 def _is_somewhere() -> bool:

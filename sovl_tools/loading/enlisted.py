@@ -14,7 +14,7 @@ from sovl_tools.loading.scanning import identity
 from sovl_tools.loading.succeeding import is_same_tool, ran
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 
 
 class News(NamedTuple):
@@ -142,7 +142,10 @@ class Enlisted:
             self._is_covered = True
             if origin.directory is not None:
                 self.directories.look(origin.directory)
-            sight = origin.look()
+            try:
+                sight = origin.look()
+            except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
+                sight = Sight.of_problem(internal_diagnostic(error, str(origin)))
             key = type(origin), origin  # two of them are tuples of one name
             self._sights[key] = _whole(sight, self._sights.get(key, Sight()))
         if named:

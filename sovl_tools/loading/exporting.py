@@ -19,7 +19,7 @@ from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.whereabouts import Whereabouts
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic, Finding, ManifestPlace, ask
+from sovl_tools.model.diagnostic import Diagnostic, Finding, ManifestPlace, ask, internal_verdict
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ResolutionError, SchemaError
 from sovl_tools.model.folder import ToolFolder
@@ -166,6 +166,10 @@ def exported(
             except (ResolutionError, SchemaError, RecursionError) as error:
                 _LOGGER.warning("tool %s is left out: %s", name, error)
                 losses.append((name, Loss("left_out", (), f"left out: {error}")))
+                continue
+            except Exception as error:  # noqa: BLE001 - the barrier: the other tools are exported
+                found = internal_verdict(error).finding
+                losses.append((name, Loss("left_out", (), f"left out: {found.message}")))
                 continue
         shapes[name] = shape
     return Export(target, shapes, losses, is_lasting=is_lasting)

@@ -17,7 +17,7 @@ from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.mishaps import Unit, empty, failed, mishap, overdue
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.plugins import renewing, run
-from sovl_tools.loading.scanning import candidate_of, tools_in
+from sovl_tools.loading.scanning import candidates_of, members
 from sovl_tools.loading.succeeding import is_another
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.loading.whereabouts import shown
@@ -253,7 +253,7 @@ def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> Sight:
 def _looked_at(load: Callable[[], Any], unit: Unit) -> list[Candidate | Diagnostic] | Diagnostic:
     """Return what is found in something, on a thread where no user interrupts; or what is wrong."""
     try:
-        return [*_found(load())]
+        return [*_found(load(), unit)]
     except BaseException as error:  # noqa: BLE001 - the border where its failures stop
         return failed(error, unit)
 
@@ -262,16 +262,15 @@ def _lost(unit: Unit, found: Diagnostic) -> Sight:
     return Sight({}, (found,), {unit.key: found})
 
 
-def _found(value: Any) -> Iterator[Candidate | Diagnostic]:
+def _found(value: Any, unit: Unit) -> Iterator[Candidate | Diagnostic]:
     if not isinstance(value, ModuleType):
-        candidate = candidate_of(value)
-        yield from () if candidate is None else (candidate,)
+        yield from candidates_of([value], unit.path)
         return
     for module in _with_submodules(value):
         if isinstance(module, Diagnostic):
             yield module
         else:
-            yield from tools_in(module)
+            yield from candidates_of(members(module), unit.path)
 
 
 def _with_submodules(module: ModuleType) -> Iterator[ModuleType | Diagnostic]:

@@ -26,7 +26,7 @@ from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Verdict, ask, has_errors
+from sovl_tools.model.diagnostic import Verdict, ask, has_errors, internal_verdict
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, StepHandler
@@ -76,6 +76,15 @@ def load_folder(
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
+    try:
+        return _load_folder(folder, settings, existing)
+    except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
+        return rejected(folder, [internal_verdict(error)])
+
+
+def _load_folder(
+    folder: ToolFolder, settings: Settings, existing: Mapping[str, StepHandler]
+) -> Candidate:
     verdicts = [] if unfit(folder.name) is None else ask((folder_checks.unfit_name,), folder)
     reading = read_manifest(folder)
     if isinstance(reading, file.Unreadable):
@@ -89,7 +98,7 @@ def load_folder(
 def _load_manifest(
     work: Work, settings: Settings, existing: Mapping[str, StepHandler]
 ) -> Candidate:
-    readable = _check_manifest(work)
+    work, readable = _check_manifest(work)
     if not work.manifest.enabled:
         return _finished(work, "disabled", reasons=('its manifest says "enabled": false',))
     snapshot = take_snapshot(work.folder)
@@ -117,27 +126,27 @@ def _is_named(work: Work) -> bool:
     )
 
 
-def _check_manifest(work: Work) -> bool:
-    """Check the manifest and its schemas; return whether the parameters can be relied on."""
+def _check_manifest(work: Work) -> tuple[Work, bool]:
+    """Check the manifest and its schemas.
+
+    Returns the work without those keys of the manifest that the meta-schema refuses, so that nobody
+    reads them, and whether the parameters can be relied on.
+    """
     document = work.manifest.document
-    is_plain = document.get("name") == work.folder.name and cleanness.is_plain(document)
-    if not is_plain and not _check_closely(work):
-        return False
-    if "examples" in document and work.is_sound:
+    readable = True
+    if document.get("name") != work.folder.name or not cleanness.is_plain(document):
+        problems = published("tool").problems(document)
+        case = manifest_checks.ManifestCase(work.folder, document, problems)
+        work.verdicts.extend(ask(manifest_checks.RULES, case))
+        readable = _may_be_read(case)
+        refused = {problem.path[0] for problem in problems if problem.path}
+        kept = {key: value for key, value in document.items() if key not in refused}
+        work = work._replace(manifest=work.manifest._replace(document=kept))
+        if readable:
+            work.verdicts.extend(schema_verdicts(work.manifest))
+    if readable and "examples" in document and work.is_sound:
         work.verdicts.extend(example_verdicts(work.manifest))
-    return True
-
-
-def _check_closely(work: Work) -> bool:
-    """Ask every rule about a manifest; return whether the parameters can be relied on."""
-    document = work.manifest.document
-    problems = published("tool").problems(document)
-    case = manifest_checks.ManifestCase(work.folder, document, problems)
-    work.verdicts.extend(ask(manifest_checks.RULES, case))
-    if not _may_be_read(case):
-        return False
-    work.verdicts.extend(schema_verdicts(work.manifest))
-    return True
+    return work, readable
 
 
 def _may_be_read(case: manifest_checks.ManifestCase) -> bool:

@@ -14,7 +14,7 @@ from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.shelf import Shelf
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.watching.events import Events, Place
 from sovl_tools.watching.signs import Signs
 from sovl_tools.watching.watcher import Watcher
@@ -39,13 +39,19 @@ class Reloader:
     ) -> CatalogChange:
         """Load the folders in which something was touched, or look at all of them.
 
+        A reload that fails by a mistake of ours changes nothing, and its diagnostics say so.
+
         Args:
             touched: absolute paths; None for everything.
             since: when the first sign of the change was seen, by ``perf_counter``.
         """
         started = perf_counter() if since is None else since
         with self._lock:
-            return self._handed_over(self._shelf.reload(touched), started)
+            try:
+                return self._handed_over(self._shelf.reload(touched), started)
+            except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
+                found = internal_diagnostic(error, ".")
+                return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
 
     @property
     def catalog(self) -> Catalog:

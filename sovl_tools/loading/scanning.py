@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -15,19 +15,27 @@ from sovl_tools.loading.enlisting import diagnosed, enlisted, not_inferable, rej
 from sovl_tools.loading.failures import told
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import InferenceError
 
 
-def tools_in(module: ModuleType) -> Iterator[Candidate]:
-    """Yield the candidates of a module, by name.
+def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diagnostic]:
+    """Yield the candidates of the values that are tools, which were found at a path.
 
-    An object that the module has only imported counts as well; whoever looks at several modules
+    An object that a module has only imported counts as well; whoever looks at several modules
     tells by the location that it is the same.
     """
-    yield from filter(None, map(candidate_of, _members(module)))
+    for value in values:
+        try:
+            candidate = candidate_of(value)
+        except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
+            yield internal_diagnostic(error, path, str(getattr(value, "__name__", None)))
+        else:
+            if candidate is not None:
+                yield candidate
 
 
-def _members(module: ModuleType) -> list[Any]:
+def members(module: ModuleType) -> list[Any]:
     """Return the tools that stand in a module, each once; of a class its instances, if any do."""
     found = {id(value): value for _, value in sorted(vars(module).items()) if _is_tool(value)}
     made = {id(type(value)) for value in found.values()}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import logging
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import Path
+
+_LOGGER = logging.getLogger("sovl_tools")
 
 MAX_FINDINGS = 100
 """How many findings of one rule are told; a file that has more is of another kind."""
@@ -116,22 +120,72 @@ def rule(
 def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
     """Return what each rule in turn finds in the subjects.
 
-    Of each rule the first hundred findings are told; one more says where others begin.
+    Of each rule the first hundred findings are told; one more says where others begin. A rule that
+    fails itself is an internal error, as severe as the rule, and the others are asked all the same.
     """
-    return [
-        Verdict(each, finding)
-        for each in rules
-        for finding in _first(found for subject in subjects for found in each.check(subject))
+    return [verdict for each in rules for verdict in _asked(each, subjects)]
+
+
+def _asked(each: Rule, subjects: Iterable[object]) -> list[Verdict]:
+    found: list[Verdict] = []
+    try:
+        for subject in subjects:
+            for finding in each.check(subject):
+                if len(found) == MAX_FINDINGS:
+                    words = f"and more from here on, beside the {MAX_FINDINGS} that are told"
+                    more = Finding(finding.place, words, "mend those first, then look again")
+                    return [*found, Verdict(each, more)]
+                found.append(Verdict(each, finding))
+    except Exception as error:  # noqa: BLE001 - the barrier: no rule takes the others down
+        rule, finding = internal_verdict(error)
+        found.append(Verdict(rule._replace(severity=each.severity), finding))
+    return found
+
+
+@rule("ST001")
+def internal_error(error: Exception) -> Iterator[Finding]:
+    """sovl-tools itself failed at this tool; the other tools are not concerned.
+
+    It is a mistake of ours, most likely over something in the tool that nobody has thought of. The
+    message names the exception and the function of sovl-tools that raised it. It is a warning where
+    a rule failed that only warns. Report it with the tool and the traceback, which
+    ``sovl-tools -v`` shows and the logger ``sovl_tools`` has at level ERROR.
+    """
+    words = f"internal error: {_shown(error)}, in {_origin(error)}"
+    advice = "this is a mistake of sovl-tools: please report it, with the tool and its traceback"
+    yield Finding(Position(), words, advice)
+
+
+def internal_verdict(error: Exception) -> Verdict:
+    """Return that something of this package failed, and log where."""
+    _LOGGER.error("internal error", exc_info=error)
+    (finding,) = internal_error.check(error)
+    return Verdict(internal_error, finding)
+
+
+def internal_diagnostic(error: Exception, path: str, tool: str | None = None) -> Diagnostic:
+    """Return that something of this package failed over a tool or a source at a path."""
+    rule, (_, message, advice) = internal_verdict(error)
+    return Diagnostic(rule.code, rule.severity, message, advice, tool, path, 1, 1)
+
+
+def _shown(error: Exception) -> str:
+    try:
+        return traceback.format_exception_only(error)[-1].strip()[:500]
+    except Exception:  # noqa: BLE001 - its own code may be the tool's
+        return type(error).__name__
+
+
+def _origin(error: Exception) -> str:
+    """Return the innermost function of this package in a traceback."""
+    ours = [
+        frame
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
     ]
-
-
-def _first(findings: Iterable[Finding]) -> Iterator[Finding]:
-    for number, finding in enumerate(findings):
-        if number == MAX_FINDINGS:
-            message = f"and more from here on, beside the {MAX_FINDINGS} that are told"
-            yield Finding(finding.place, message, "mend those first, then look again")
-            return
-        yield finding
+    return (
+        f"{ours[-1].f_globals['__name__']}.{ours[-1].f_code.co_qualname}" if ours else "no function"
+    )
 
 
 def has_errors(verdicts: Iterable[Verdict]) -> bool:

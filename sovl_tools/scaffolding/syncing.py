@@ -15,7 +15,14 @@ from sovl_tools.loading.pipeline import Settings, load_folder, schema_verdicts
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.sources import take_snapshot
-from sovl_tools.model.diagnostic import Diagnostic, ModulePlace, Verdict, ask, has_errors
+from sovl_tools.model.diagnostic import (
+    Diagnostic,
+    ModulePlace,
+    Verdict,
+    ask,
+    has_errors,
+    internal_diagnostic,
+)
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, Signature
@@ -86,6 +93,13 @@ def sync_of(folder: ToolFolder, *, prune: bool = False, limit: float = 10.0) -> 
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
+    try:
+        return _sync_of(folder, prune=prune, limit=limit)
+    except Exception as error:  # noqa: BLE001 - the barrier: the other tools are synced
+        return Sync(folder, refusals=(internal_diagnostic(error, folder.path, folder.name),))
+
+
+def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
     reading = read_manifest(folder)
     is_absent = isinstance(reading, Unreadable) and reading.is_absent
     manifest = None if isinstance(reading, Unreadable) else reading.manifest

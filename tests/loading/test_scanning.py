@@ -11,7 +11,7 @@ import pytest
 
 from sovl_tools import AITool, tool
 from sovl_tools.authoring.decorator import definition_of
-from sovl_tools.loading.scanning import candidate_of, identity, tools_in
+from sovl_tools.loading.scanning import candidate_of, candidates_of, identity, members
 from sovl_tools.model.catalog import Candidate
 from tests.running.toolbox import tooler
 
@@ -20,6 +20,11 @@ def module(name: str = "things", **members: Any) -> ModuleType:
     made = ModuleType(name)
     vars(made).update(members)
     return made
+
+
+def tools_in(place: ModuleType) -> list[Candidate]:
+    every = candidates_of(members(place), "things.py")
+    return [each for each in every if isinstance(each, Candidate)]
 
 
 def found(**members: Any) -> dict[str, Candidate]:
@@ -84,7 +89,7 @@ def test_a_module_holds_decorated_functions_classes_and_instances() -> None:
 
 def test_an_object_with_several_names_counts_once() -> None:
     greeter = Named("greet")
-    assert len([*tools_in(module(a=forecast, b=forecast, c=greeter, d=greeter))]) == 2
+    assert len(tools_in(module(a=forecast, b=forecast, c=greeter, d=greeter))) == 2
 
 
 def test_bases_are_left_in_peace() -> None:
@@ -150,8 +155,8 @@ def test_a_class_that_fails_is_told(error: BaseException, words: str) -> None:
         f"Local() failed: {words}": {"name": "local", "__init__": raising(error)},
         f"Local can't be described: {words}": {"name": property(raising(error))},
     }
-    for message, members in cases.items():
-        candidate = only(local(**members))
+    for message, parts in cases.items():
+        candidate = only(local(**parts))
         (diagnostic,) = candidate.diagnostics
         assert (candidate.status, diagnostic.code) == ("rejected", "ST702")
         assert diagnostic.message == message

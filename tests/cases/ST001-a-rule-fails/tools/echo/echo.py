@@ -1,0 +1,21 @@
+"""A tool that adds a rule which fails once, as a rule of sovl-tools might by mistake."""
+
+from sovl_tools.loading.checks import offer
+from sovl_tools.model.diagnostic import rule
+
+
+@rule("ST601")
+def broken(case):
+    """Fail, and be gone."""
+    offer.RULES = offer.RULES[:-1]
+    raise LookupError("nobody has thought of this")
+    yield
+
+
+offer.RULES = (*offer.RULES, broken)
+ACTIVATION_PHRASES = ["say it again"]
+
+
+def echo(text: str) -> str:
+    """Return the text."""
+    return text

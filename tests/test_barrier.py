@@ -1,0 +1,167 @@
+"""A mistake of ours ends at the tool that it happened over, and takes nothing else down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.loading.checks import agreement, file, manifest, offer, schema
+from sovl_tools.loading.collecting import collect
+from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.model.diagnostic import Finding, rule
+from sovl_tools.scaffolding.syncing import sync_of
+from tests.conftest import Run, Write, code_of, manifest_of
+
+
+def failing(code: str, error: BaseException) -> Any:
+    @rule(code)
+    def broken(case: Any) -> Iterator[Finding]:
+        if "odd" in repr(case):
+            raise error
+        yield from ()
+
+    return broken
+
+
+@pytest.fixture
+def tools(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a tool that asks rules of each family, and one that works."""
+    properties = {"text": {"type": "string", "description": "Something odd."}}
+    parameters = {"type": "object", "properties": properties}
+    code = "ACTIVATION_PHRASES = ['odd']\ndef odd(text: str = ''): ..."
+    write("odd", manifest_of("odd", parameters=parameters, tgas=[]), code)
+    write("fine")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "tools"
+
+
+def internal(registry: ToolRegistry) -> dict[str, list[str]]:
+    found = [each for each in registry.report.diagnostics if each.code == "ST001"]
+    return {each.path: [each.severity, each.message] for each in found}
+
+
+@pytest.mark.parametrize(
+    "table", [manifest, schema, agreement, offer], ids=lambda each: each.__name__
+)
+def test_a_rule_that_fails_is_an_internal_error_of_that_tool(
+    tools: Path, table: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = failing("ST999", LookupError("nobody knows"))
+    monkeypatch.setattr(table, "RULES", (*table.RULES, broken))
+    registry = ToolRegistry.from_directory("tools")
+    severity, message = internal(registry)["tools/odd"]
+    assert severity == "error"
+    assert message.startswith("internal error: LookupError: nobody knows, in sovl_tools.")
+    assert Tooler(registry).call_sync("fine", {"text": "hello"}).value == "hello"
+    assert "nobody knows" in "".join(registry.catalog.unavailable["odd"])
+
+
+def test_a_warning_that_fails_keeps_nothing_from_being_loaded(
+    tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = failing("ST999", KeyError(1))._replace(severity="warning")
+    monkeypatch.setattr(manifest, "RULES", (broken, *manifest.RULES))
+    registry = ToolRegistry.from_directory("tools")
+    assert internal(registry)["tools/odd"][0] == "warning"
+    assert "ST202" in [each.code for each in registry.report.warnings], "the others are asked"
+    assert {"odd", "fine"} == {each.name for each in registry}
+
+
+def test_the_road_of_a_folder_has_a_barrier(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file, "RULES", None)
+    (tools / "odd" / "odd.json").unlink()
+    (tools / "odd" / "odd.json").mkdir()
+    registry = ToolRegistry.from_directory("tools")
+    assert internal(registry)["tools/odd"][1].startswith("internal error: TypeError: ")
+    assert "fine" in registry
+
+
+def test_an_interrupt_passes_the_barrier(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "RULES", (failing("ST999", KeyboardInterrupt()),))
+    (folder,) = collect(["tools/odd"]).folders
+    with pytest.raises(KeyboardInterrupt):
+        load_folder(folder, Settings())
+
+
+def test_a_reload_that_fails_changes_nothing_and_says_so(
+    tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = ToolRegistry.from_directory("tools")
+    before = registry.catalog
+    monkeypatch.chdir(tools)
+    monkeypatch.setattr("sovl_tools.loading.collecting.collect", None)
+    monkeypatch.setattr("sovl_tools.loading.shelf.collect", None)
+    change = registry.reload()
+    assert [each.code for each in change.diagnostics] == ["ST001"]
+    assert registry.catalog is before
+
+
+def test_a_tool_of_a_package_that_we_fail_at_leaves_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plugins = tmp_path / "plugins"
+    plugins.mkdir()
+    code = "from sovl_tools import tool\n\n"
+    for name in ("odd", "fine"):
+        code += f"\n@tool(description='Say it.')\n{code_of(name)}\n"
+    (plugins / "both.py").write_text(code)
+    broken = failing("ST999", LookupError("nobody knows"))
+
+    def check(definition: Any) -> Any:
+        return [*broken.check(definition)] if definition.name == "odd" else []
+
+    monkeypatch.setattr("sovl_tools.loading.enlisting.disagreements", check)
+    registry = ToolRegistry()
+    registry.load_modules("plugins")
+    assert [each.name for each in registry] == ["fine"]
+    (found,) = registry.report.diagnostics
+    assert (found.code, found.tool, found.path) == ("ST001", "odd", "plugins/both.py")
+
+
+def test_an_origin_that_we_fail_at_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sovl_tools.loading.origins.importlib", None)
+    registry = ToolRegistry()
+    registry.load_package("json")
+    assert [each.code for each in registry.report.diagnostics] == ["ST001"]
+
+
+def test_a_tool_that_can_t_be_exported_by_our_mistake_is_left_out(
+    tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sovl_tools.formats import table
+
+    registry = ToolRegistry.from_directory("tools")
+    shaped = table.format_of("anthropic").shaped
+
+    def broken(tool: Any, asked: Any) -> Any:
+        return shaped(tool, asked) if tool.name == "fine" else {}[tool.name]
+
+    monkeypatch.setattr(table.format_of("anthropic"), "shaped", broken)
+    export = registry.export("anthropic")
+    assert [each["name"] for each in export.definitions] == ["fine"]
+    assert [each.code for each in export.diagnostics] == ["ST908"]
+
+
+def test_sync_goes_on_after_a_mistake_of_ours(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sovl_tools.scaffolding.syncing.look", None)
+    (folder,) = collect(["tools/fine"]).folders
+    assert [each.code for each in sync_of(folder).diagnostics()] == ["ST001"]
+
+
+@pytest.mark.parametrize("phrases", [[1, "x y"], {"x": 1}, "x y", None, [["x"]]], ids=str)
+def test_phrases_of_the_wrong_type_are_a_finding_and_no_more(
+    write: Write, tmp_path: Path, run: Run, phrases: Any
+) -> None:
+    write("odd", manifest_of("odd", activation_phrases=phrases))
+    write("fine")
+    registry = ToolRegistry.from_directory(tmp_path / "tools")
+    assert {each.code for each in registry.report.diagnostics} == {"ST210"}
+    assert [each.name for each in registry] == ["fine"]
+    done = run("list", "--tools", str(tmp_path / "tools"))
+    assert "fine" in done.out
