@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.model.references import lookup
+from sovl_tools.schema.references import lookup
 
 
 def certainly_fits(value: JSON, schema: JSON, root: dict[str, JSON]) -> bool:

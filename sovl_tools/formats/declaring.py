@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from sovl_tools.formats.easing import OPENAI, misnamed
 from sovl_tools.formats.hoisting import Hoisted
-from sovl_tools.formats.merging import merged
 from sovl_tools.formats.notes import note
 from sovl_tools.formats.reworking import Changed, Node, reworked
 from sovl_tools.formats.rooting import ROOT, rooted
 from sovl_tools.formats.shape import Loss
 from sovl_tools.model.document import JSON, kind
+from sovl_tools.schema.merge import merged
 
 SCALAR = frozenset(
     {

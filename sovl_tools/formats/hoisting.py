@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
-from sovl_tools.model.references import is_static, lookup, path_of
 from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE, nodes
+from sovl_tools.schema.references import is_static, lookup, path_of
 
 _IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from sovl_tools.formats.dialect import Dialect, UnfitError
 from sovl_tools.formats.hoisting import Hoisted, hoisted
-from sovl_tools.formats.merging import merged
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.saying import (
@@ -24,6 +23,7 @@ from sovl_tools.formats.saying import (
 )
 from sovl_tools.formats.shape import Loss
 from sovl_tools.model.document import JSON, Path, copied, kind
+from sovl_tools.schema.merge import merged
 
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})
 _OBJECT = frozenset({"properties", "required", "additionalProperties"})

@@ -18,9 +18,9 @@ from sovl_tools.formats.plainness import COMMON, Plainness, plain
 from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied
-from sovl_tools.model.references import lookup
 from sovl_tools.model.result import FailureKind
 from sovl_tools.model.schemanodes import SchemaNode, nodes
+from sovl_tools.schema.references import lookup
 
 
 class Answer(NamedTuple):

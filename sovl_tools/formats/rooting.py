@@ -13,10 +13,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from sovl_tools.formats.hoisting import Hoisted
-from sovl_tools.formats.merging import merged
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.formats.shape import Loss
 from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.schema.merge import merged
 
 ROOT: Path = ("parameters",)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sovl_tools.loading import fitting
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.references import lookup, path_of
 from sovl_tools.model.schemanodes import SchemaNode
+from sovl_tools.schema.references import lookup, path_of
 
 
 def with_integers(value: JSON, schema: JSON) -> JSON:

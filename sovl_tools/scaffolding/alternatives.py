@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, kind
-from sovl_tools.model.references import lookup
+from sovl_tools.schema.references import lookup
 
 _COMBINATORS = ("anyOf", "oneOf")
 _DEEPEST = 20

@@ -27,7 +27,6 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import Interface, Signature
 from sovl_tools.model.manifest import Manifest
-from sovl_tools.model.references import expands_too_far
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.differing import differences
 from sovl_tools.scaffolding.drift import mended
@@ -37,6 +36,7 @@ from sovl_tools.scaffolding.looking import look
 from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.naming import renamed
 from sovl_tools.scaffolding.saving import replace_files
+from sovl_tools.schema.references import expands_too_far
 from sovl_tools.validation.published import published
 
 _MARK = "\ufeff".encode()

@@ -10,9 +10,9 @@ from sovl_tools.loading import fitting
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.references import excess, lookup
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
+from sovl_tools.schema.references import excess, lookup
 from sovl_tools.validation import Problem, compile_schema
 from sovl_tools.validation.wording import describe, shown
 

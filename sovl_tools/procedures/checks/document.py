@@ -10,10 +10,10 @@ from typing import NamedTuple
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.references import expands_too_far
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.checks.case import DocumentCase
 from sovl_tools.procedures.model import COMMON, OWN
+from sovl_tools.schema.references import expands_too_far
 from sovl_tools.validation import Validator, compile_schema
 from sovl_tools.validation.problem import explained
 from sovl_tools.validation.wording import describe

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.formats.merging import merged
+from sovl_tools.schema.merge import merged
 from sovl_tools.validation import compile_schema
 from tests.validation.strategies import moderate
 

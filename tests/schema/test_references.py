@@ -6,7 +6,7 @@ import pytest
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.references import (
+from sovl_tools.schema.references import (
     Reference,
     excess,
     expands_too_far,
