@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sovl_tools.cli.command import Misuse
-from sovl_tools.loading import fitting
 from sovl_tools.model.document import JSON
 from sovl_tools.model.document import Path as Place
 from sovl_tools.model.schemanodes import SchemaNode
+from sovl_tools.schema import fit
 
 
 def paired(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -47,7 +47,7 @@ def _schemas(key: str, parameters: Mapping[str, JSON]) -> Iterator[tuple[Place, 
     if key in properties:
         yield ("properties", key), properties[key]
     for pattern, schema in patterns.items():
-        if fitting.matches(pattern, key):
+        if fit.matches(pattern, key):
             yield ("patternProperties", pattern), schema
     yield ("additionalProperties",), parameters.get("additionalProperties")
 
@@ -69,7 +69,7 @@ def _value(text: str, node: SchemaNode | None) -> JSON:
 
 def _fits(value: JSON, node: SchemaNode) -> bool:
     try:
-        return not fitting.problems(node, value)
+        return not fit.problems(node, value)
     except ValueError:  # NaN and the like
         return False
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from sovl_tools.loading.fitting import compiles, surely_fits
 from sovl_tools.model.document import JSON
+from sovl_tools.schema.fit import compiles, surely_fits
 from sovl_tools.validation import Validator, compile_schema
 
 _TEXT = {"type": "string"}

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 
 from sovl_tools.loading.checks.schema import ExampleCase, refused_example
-from sovl_tools.loading.fitting import surely_fits
 from sovl_tools.model.diagnostic import Verdict, ask
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.manifest import Manifest
+from sovl_tools.schema.fit import surely_fits
 from sovl_tools.validation import compile_schema
 
 

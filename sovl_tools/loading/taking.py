@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, MethodType
 
-from sovl_tools.loading import fitting
 from sovl_tools.loading.annotations import from_object
 from sovl_tools.loading.checks import agreement
 from sovl_tools.loading.checks.agreement import AgreementCase
@@ -18,6 +17,7 @@ from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.interface import Interface, Signature
 from sovl_tools.model.manifest import Manifest
 from sovl_tools.model.schemanodes import SchemaNode
+from sovl_tools.schema import fit
 
 _STARS = CO_VARARGS | CO_VARKEYWORDS
 _ODD = frozenset({"__wrapped__", "__signature__"})
@@ -108,4 +108,4 @@ def _supplied(definition: ToolDefinition) -> set[str]:
 def _fits(name: str, root: dict[str, JSON]) -> bool:
     schema = root["properties"][name]
     node = SchemaNode(("properties", name), schema, root, ())
-    return not fitting.problems(node, schema["default"])
+    return not fit.problems(node, schema["default"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
@@ -46,32 +47,28 @@ def nodes(root: dict[str, JSON], base: Path) -> Iterator[SchemaNode]:
     while pending:
         node = pending.pop()
         yield node
-        pending.extend(reversed(list(_children(node))))
+        nesting = _nesting(tuple(node.schema))
+        if nesting:
+            pending.extend(reversed([*_children(node, nesting)]))
 
 
-def _children(node: SchemaNode) -> Iterator[SchemaNode]:
-    for keyword in node.schema.keys() & _NESTING:
-        value = node.schema[keyword]
-        partial = node.is_partial or keyword in _PARTIAL
-        for key, child in _members(keyword, value):
-            if not isinstance(child, dict):
-                continue
-            named = keyword == "properties"
-            yield SchemaNode(
-                (*node.path, keyword, *key),
-                child,
-                node.root,
-                node.base,
-                is_property=named,
-                is_required=named and key[0] in node.schema.get("required", ()),
-                is_partial=partial,
-            )
+@lru_cache(maxsize=4096)
+def _nesting(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of a schema's keywords that hold subschemas."""
+    return tuple(key for key in keys if key in _NESTING)
 
 
-def _members(keyword: str, value: JSON) -> Iterator[tuple[Path, JSON]]:
-    """Yield the subschemas under a keyword, each with its key below that."""
-    if keyword in SINGLE:
-        yield (), value
-    else:
+def _children(node: SchemaNode, keywords: tuple[str, ...]) -> Iterator[SchemaNode]:
+    path, schema, root, base, *_, is_partial = node
+    for keyword in keywords:
+        value, partial = schema[keyword], is_partial or keyword in _PARTIAL
+        if keyword in SINGLE:
+            if isinstance(value, dict):
+                yield SchemaNode((*path, keyword), value, root, base, is_partial=partial)
+            continue
+        named = keyword == "properties"
+        required = schema.get("required", ()) if named else ()
         for key, child in value.items() if keyword in IN_OBJECT else enumerate(value):
-            yield (key,), child
+            if isinstance(child, dict):
+                place = (*path, keyword, key)
+                yield SchemaNode(place, child, root, base, named, key in required, partial)

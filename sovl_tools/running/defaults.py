@@ -8,11 +8,11 @@ from contextlib import suppress
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
-from sovl_tools.loading import fitting
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.interface import REQUIRED, Parameter, Signature
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.running.conversion import is_plain
+from sovl_tools.schema import fit
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]
 """Adds to the arguments of one call what they lack."""
@@ -40,7 +40,7 @@ def nullable(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
     return tuple(
         parameter.name
         for parameter in _optional(schema, signature)
-        if fitting.problems(_property(schema, parameter.name), None)
+        if fit.problems(_property(schema, parameter.name), None)
     )
 
 
@@ -81,7 +81,7 @@ class _Defaults(NamedTuple):
         inner = self.of(node)
         if inner:
             self.nested[name] = inner
-        if "default" in node.schema and not fitting.problems(node, node.schema["default"]):
+        if "default" in node.schema and not fit.problems(node, node.schema["default"]):
             value = node.schema["default"]
             target = self.containers if isinstance(value, dict | list) else self.scalars
             target[name] = value

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sovl_tools.loading import fitting
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.schemanodes import SchemaNode
+from sovl_tools.schema import fit
 from sovl_tools.schema.references import lookup, path_of
 
 
@@ -74,7 +74,7 @@ def _place(reference: str) -> Path:
 
 
 def _fits(value: JSON, node: SchemaNode) -> bool:
-    return not fitting.problems(node, value)
+    return not fit.problems(node, value)
 
 
 def _child(node: SchemaNode, *path: str | int) -> Iterator[SchemaNode]:
@@ -90,9 +90,7 @@ def _child(node: SchemaNode, *path: str | int) -> Iterator[SchemaNode]:
 
 def _members(node: SchemaNode, key: str) -> Iterator[SchemaNode]:
     patterns = [
-        pattern
-        for pattern in node.schema.get("patternProperties", ())
-        if fitting.matches(pattern, key)
+        pattern for pattern in node.schema.get("patternProperties", ()) if fit.matches(pattern, key)
     ]
     for pattern in patterns:
         yield from _child(node, "patternProperties", pattern)

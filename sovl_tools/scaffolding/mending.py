@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from sovl_tools.loading import fitting
 from sovl_tools.loading.checks.schema import no_description
 from sovl_tools.model.document import JSON
 from sovl_tools.model.schemanodes import SchemaNode
@@ -20,6 +19,7 @@ from sovl_tools.scaffolding.alternatives import (
 )
 from sovl_tools.scaffolding.pairing import Pair, agreed, pairs
 from sovl_tools.scaffolding.placing import overwrite, placed, with_new
+from sovl_tools.schema import fit
 
 _STRUCTURE = frozenset(
     {
@@ -57,7 +57,7 @@ def annotated(
     if text and any(no_description.check(node)):
         found = placed(found, "description", text, after=("$ref", "type", "title"))
     is_open = "default" in own and "default" not in found and not node.is_required
-    if is_open and not fitting.problems(node, own["default"]):
+    if is_open and not fit.problems(node, own["default"]):
         found = placed(found, "default", own["default"], after=found)
     return found
 

@@ -7,9 +7,9 @@ import re
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.fitting import has_type
 from sovl_tools.model.document import JSON, kind
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.schema.fit import has_type
 
 _FORM = re.compile(
     r"(?P<name>[^:=?]+):(?P<type>[^=?]*)(?P<optional>\?)?(?:=(?P<default>.*))?", re.DOTALL

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from sovl_tools.loading import fitting
 from sovl_tools.model.document import JSON
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.scaffolding.alternatives import alternatives_of, target_of, values_of
+from sovl_tools.schema import fit
 
 _DEEPEST = 8
 _PLACE = "the sample of a call"
@@ -42,7 +42,7 @@ def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
         return value
     node = SchemaNode(("parameters", "$defs", _PLACE), found, _with(root, found), ("parameters",))
     for value in _values(found, root, depth):
-        if not fitting.problems(node, value):
+        if not fit.problems(node, value):
             break
     return value
 

@@ -7,13 +7,13 @@ from collections.abc import Set as AbstractSet
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
-from sovl_tools.loading import fitting
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, rule
 from sovl_tools.model.document import JSON
 from sovl_tools.model.interface import REQUIRED, Interface, Parameter, Signature
 from sovl_tools.model.manifest import Manifest
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest
+from sovl_tools.schema import fit
 from sovl_tools.validation.wording import one_of, shown
 
 _BY_KEYWORD = frozenset({"positional_or_keyword", "keyword_only"})
@@ -203,7 +203,7 @@ def _fits(case: AgreementCase, name: str) -> bool:
     """Tell whether the manifest's default is filled in at all; see ST310."""
     schema = case.properties[name]
     node = SchemaNode(("properties", name), schema, case.parameters, ())
-    return not fitting.problems(node, schema["default"])
+    return not fit.problems(node, schema["default"])
 
 
 @rule("ST408", "warning")

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sovl_tools.loading import fitting
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
+from sovl_tools.schema import fit
 from sovl_tools.schema.references import excess, lookup
 from sovl_tools.validation import Problem, compile_schema
 from sovl_tools.validation.wording import describe, shown
@@ -81,7 +81,7 @@ def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
         for key in node.schema.get("patternProperties", ())
     ]
     for text, place in places:
-        if not fitting.compiles(text):
+        if not fit.compiles(text):
             yield Finding(place, f"{text!r:.80} is not a regular expression that compiles")
 
 
@@ -183,7 +183,7 @@ def unfit_default(node: SchemaNode) -> Iterator[Finding]:
     """
     if "default" not in node.schema:
         return
-    problems = fitting.problems(node, node.schema["default"])
+    problems = fit.problems(node, node.schema["default"])
     if problems:
         inner = f" at {dotted(problems[0].path)}" if problems[0].path else ""
         message = f"the default of {_named(node)}{inner} {describe(problems[0])}"
@@ -201,7 +201,7 @@ def unfit_enum(node: SchemaNode) -> Iterator[Finding]:
     kinds = node.schema.get("type")
     allowed = {kinds} if isinstance(kinds, str) else set(kinds or ())
     for index, value in enumerate(node.schema.get("enum", ()) if allowed else ()):
-        if not fitting.has_type(value, allowed):
+        if not fit.has_type(value, allowed):
             message = f"{shown(value)} is {kind(value)!r}, but the type is {shown(kinds)}"
             yield Finding(ManifestPlace((*node.path, "enum", index)), message)
 

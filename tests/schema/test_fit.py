@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.loading.fitting import compiles, has_type, problems, surely_fits
 from sovl_tools.model.document import JSON
 from sovl_tools.model.schemanodes import SchemaNode
+from sovl_tools.schema.fit import compiles, has_type, problems, surely_fits
 from sovl_tools.validation import compile_schema
 from tests.validation.strategies import TYPES, likely, moderate, plain_schemas, schemas, values
 
@@ -16,16 +16,32 @@ ODD_NAMES = ("plain", "a b", "50%", "%41", "a/b", "~", "ä", '"', "#", "日本",
 
 
 @moderate
-@given(st.data(), plain_schemas)
-def test_what_surely_fits_is_accepted(data: st.DataObject, schema: dict[str, Any]) -> None:
+@given(data=st.data(), schema=plain_schemas | schemas, is_within=st.booleans())
+def test_what_surely_fits_is_accepted(
+    data: st.DataObject, schema: dict[str, Any], *, is_within: bool
+) -> None:
     value = data.draw(likely(schema))
-    assert not surely_fits(value, schema) or compile_schema(schema).is_valid(value)
+    root = {"items": {"$ref": "#/$defs/it"}, "$defs": {"it": schema}} if is_within else schema
+    value = [value] if is_within else value
+    assert not surely_fits(value, root, root) or compile_schema(root).is_valid(value)
 
 
 @moderate
-@given(schemas, values)
-def test_what_is_not_understood_never_surely_fits(schema: JSON, value: JSON) -> None:
-    assert not surely_fits(value, schema) or compile_schema(schema).is_valid(value)
+@given(plain_schemas | schemas, values)
+def test_what_surely_fits_the_contrary_is_refused(schema: JSON, value: JSON) -> None:
+    assert not surely_fits(value, {"not": schema}) or not compile_schema(schema).is_valid(value)
+
+
+TREE = {
+    "$ref": "#/$defs/tree",
+    "$defs": {
+        "tree": {
+            "type": "object",
+            "properties": {"leaf": {"type": "integer"}, "left": {"$ref": "#/$defs/tree"}},
+            "additionalProperties": False,
+        }
+    },
+}
 
 
 @pytest.mark.parametrize(
@@ -39,16 +55,27 @@ def test_what_is_not_understood_never_surely_fits(schema: JSON, value: JSON) -> 
         ({"type": "boolean", "title": "Loud"}, False),
         ({"type": "null"}, None),
         ({"type": "array", "items": {"type": "integer"}}, [1, 2]),
+        ({"type": "array", "maxItems": 2, "uniqueItems": True}, ["a", "b"]),
         ({"type": "array"}, ["a", None]),
         (
             {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
             {"a": 1, "other": None},
         ),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, {"other": 1}),
+        ({"type": "string", "format": "email"}, "a@b.c"),
+        ({"type": ["string", "null"]}, None),
+        ({"type": "integer"}, 1.0),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None}, None),
+        ({"oneOf": [{"const": "a", "description": "One."}, {"const": "b"}]}, "b"),
+        ({"not": {"enum": [1, "a", None]}}, True),
+        (TREE, {"leaf": 1, "left": {"left": {}}}),
+        ({}, 1),
+        (True, 1),
     ],
     ids=str,
 )
 def test_plain_values_surely_fit(schema: JSON, value: JSON) -> None:
-    assert surely_fits(value, schema)
+    assert surely_fits(value, schema, schema)
 
 
 @pytest.mark.parametrize(
@@ -57,15 +84,34 @@ def test_plain_values_surely_fit(schema: JSON, value: JSON) -> None:
         ({"type": "integer"}, True),
         ({"type": "integer"}, "1"),
         ({"type": "string", "pattern": "["}, "["),
-        ({"type": "string", "format": "email"}, "a@b.c"),
-        ({"type": ["string", "null"]}, None),
-        ({}, 1),
-        (True, 1),
+        ({"const": 1}, True),
+        ({"enum": [{"a": 1}]}, {"a": 1}),
+        ({"maximum": 1 << 60}, 1 << 59),
+        ({"multipleOf": 2}, 4),
+        ({"$ref": "#"}, 1),
+        ({"$ref": "urn:other"}, 1),
+        ({"type": "object", "additionalProperties": False}, {"a": 1}),
+        ({"type": "array", "uniqueItems": True}, [1, 2]),
     ],
     ids=str,
 )
 def test_all_else_is_left_to_the_engine(schema: JSON, value: JSON) -> None:
-    assert not surely_fits(value, schema)
+    assert not surely_fits(value, schema, schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "does"),
+    [
+        ("2024-02-03", "date", True),
+        ("yesterday", "date", False),
+        ("a@b.c", "email", True),
+        ("a@b.c", "uuid", False),
+        ("a", "no-format", False),
+    ],
+)
+def test_formats_count_if_they_are_asked_for(text: str, name: str, *, does: bool) -> None:
+    schema = {"type": "string", "format": name}
+    assert surely_fits(text, schema, with_formats=True) is does
 
 
 @moderate
