@@ -1,0 +1,351 @@
+"""Every wrong type at every place of a manifest, a procedure and a configuration.
+
+Nothing raises, each finding has its place, and the neighbours are as they were.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sovl_tools import ProcedureManager, Tooler, ToolRegistry
+from sovl_tools.configuration import configuration
+from sovl_tools.model.errors import ConfigurationError
+from sovl_tools.procedures.errors import ProcedureError
+from tests.conftest import code_of, manifest_of
+from tests.procedures.workshop import add, manager_of
+from tests.validation.strategies import examples, moderate
+
+FORMATS = (
+    "json-schema", "openai", "openai-responses", "anthropic", "gemini", "openrouter", "mcp",
+    "openapi", "prompt",
+)  # fmt: skip
+ABSENT = object()
+"""Stands for no value at all: the key or item goes."""
+Place: TypeAlias = tuple[str | int, ...]
+
+WRONG: list[Any] = [
+    ABSENT, None, True, False, 0, 1, -1, 2.5, 1e300, 10**30, "", " ", "x", "hello there", "0",
+    "\u200b", "\ud800", [], [1], [None], [[]], [""], ["x", "x"], [1, "x y"], [{}], ["x", 1],
+    {}, {"": 0}, {"x": 1}, {"x": None}, {"type": 1}, {"type": "object"}, {"$ref": 1},
+    {"$ref": "#/nowhere"}, {"properties": []}, {"items": [{}]}, {"enum": "x"},
+]  # fmt: skip
+
+TEXT: dict[str, Any] = {"type": "string", "description": "Some text."}
+NUMBER: dict[str, Any] = {"type": "number", "description": "A number."}
+PROPERTIES: dict[str, Any] = {
+    "text": {**TEXT, "minLength": 1, "maxLength": 90, "pattern": "^[a-z ]*$", "title": "Text"},
+    "kind": {"enum": ["a", "b"], "default": "a", "description": "Which kind."},
+    "count": {
+        "type": "integer", "minimum": 0, "maximum": 9, "multipleOf": 1, "description": "How many.",
+    },
+    "many": {
+        "type": "array", "items": {"type": "integer"}, "minItems": 0, "uniqueItems": True,
+        "default": [], "description": "Numbers.",
+    },
+    "either": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "A text or none."},
+    "point": {
+        "$ref": "#/$defs/point", "description": "A point.",
+    },
+    "nested": {
+        "type": "object", "description": "Nested.", "required": ["a"],
+        "properties": {"a": TEXT, "b": {"allOf": [{"type": "string"}], "description": "B."}},
+        "additionalProperties": {"type": "number"}, "patternProperties": {"^z": {"type": "null"}},
+        "dependentRequired": {"b": ["a"]}, "propertyNames": {"maxLength": 9},
+        "if": {"required": ["b"]}, "then": {"minProperties": 1}, "else": {}, "not": {"const": 1},
+    },
+}  # fmt: skip
+MANIFEST: dict[str, Any] = {
+    "$schema": "urn:sovl-tools:schema:tool",
+    "name": "subject",
+    "title": "Subject",
+    "description": "Does something.",
+    "parameters": {
+        "type": "object",
+        "properties": PROPERTIES,
+        "required": ["text"],
+        "additionalProperties": False,
+        "$defs": {"point": {"type": "object", "properties": {"x": NUMBER}}},
+    },
+    "examples": [
+        {
+            "input": {"text": "a"}, "output": "a", "output_is": "value", "description": "One.",
+        },
+        {"input": '{"text": "b"}'},
+    ],
+    "tags": ["one", "two"],
+    "activation_phrases": ["do something", "please do"],
+    "enabled": True,
+    "category": "tests",
+    "version": "1.0",
+    "instructions": "Use it well.",
+    "output_schema": {"type": "string", "description": "What comes out."},
+    "annotations": {
+        "read_only": True, "destructive": False, "idempotent": True, "open_world": False,
+    },
+    "execution": {
+        "mode": "thread", "timeout": 5, "max_concurrency": 2, "max_result_bytes": 10000,
+    },
+    "requires": {"env": ["PATH"], "packages": ["json"]},
+    "metadata": {"free": [1]},
+    "x-own": {"anything": True},
+}  # fmt: skip
+MODULE = """\
+def subject(text, kind="a", count=0, many=(), either=None, point=None, nested=None):
+    return text
+"""
+
+STEPS: list[dict[str, Any]] = [
+    {
+        "action": "tool", "tool": "add", "arguments": {"a": 1, "b": "{{ inputs.n }}"},
+        "name": "Add", "when": "true", "save_as": "sum", "timeout": 5,
+        "on_error": {"retry": 1, "delay": 0, "backoff": 1, "then": "continue"},
+    },
+    {"action": "set", "values": {"twice": "{{ sum * 2 }}"}},
+    {"action": "if", "condition": "twice > 1", "then": [{"action": "wait", "seconds": 0}]},
+    {
+        "action": "for_each", "items": "{{ [1, 2] }}", "as": "item", "at_once": 1,
+        "steps": [{"action": "set", "values": {"last": "{{ item }}"}}], "result": "{{ item }}",
+        "save_as": "all",
+    },
+    {"action": "parallel", "branches": {"left": [{"action": "set", "values": {"l": 1}}]}},
+    {"action": "procedure", "procedure": "other", "inputs": {}},
+    {"action": "return", "value": "{{ twice }}"},
+    {"action": "fail", "message": "never"},
+]  # fmt: skip
+PROCEDURE: dict[str, Any] = {
+    "name": "sample",
+    "description": "A sample.",
+    "inputs": {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "default": 2}},
+        "required": [],
+    },
+    "steps": STEPS,
+    "output": {"sum": "{{ sum }}"},
+    "tags": ["one"],
+    "timeout": 20,
+}
+OTHER: dict[str, Any] = {
+    "name": "other",
+    "description": "Another.",
+    "steps": [{"action": "return", "value": 1}],
+}
+CONFIGURATION: dict[str, Any] = {
+    "paths": ["tools"],
+    "import_timeout": 5.0,
+    "watch": ["shared"],
+    "plugins": ["plugins"],
+}
+
+
+def places(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Yield the place of every value in a JSON document, the root's first."""
+    yield place
+    if isinstance(value, dict | list):
+        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(child, (*place, key))
+
+
+def mutated(document: dict[str, Any], place: Place, value: Any) -> Any:
+    """Return the document with another value at a place."""
+    if not place:
+        return None if value is ABSENT else value
+    copied = copy.deepcopy(document)
+    parent: Any = copied
+    for key in place[:-1]:
+        parent = parent[key]
+    if value is ABSENT:
+        del parent[place[-1]]
+    else:
+        parent[place[-1]] = value
+    return copied
+
+
+def changes(document: dict[str, Any]) -> st.SearchStrategy[tuple[Place, Any]]:
+    return st.tuples(st.sampled_from(list(places(document))), st.sampled_from(WRONG))
+
+
+@contextmanager
+def tools_with(manifest: Any) -> Iterator[Path]:
+    """Write a tools directory with a manifest and with a healthy neighbour on either side."""
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        for name in ("a_neighbour", "z_neighbour"):
+            phrases = [f"ask {name}"]
+            sound = json.dumps(manifest_of(name, activation_phrases=phrases))
+            _write(root / name, sound, code_of(name))
+        _write(root / "subject", json.dumps(manifest), MODULE)
+        yield root
+
+
+def _write(folder: Path, manifest: str, code: str) -> None:
+    folder.mkdir()
+    (folder / f"{folder.name}.json").write_text(manifest)
+    (folder / f"{folder.name}.py").write_text(code)
+
+
+def assert_placed(registry: ToolRegistry, root: Path) -> None:
+    """Each finding is about the subject and has a place in one of its files."""
+    for each in registry.report.diagnostics:
+        assert each.tool == "subject", each
+        assert not each.code.startswith("ST0"), each
+        assert each.path.startswith(str(root / "subject")), each
+        assert each.line >= 1, each
+        assert each.column >= 1, each
+        assert str(each)
+
+
+def assert_serves(registry: ToolRegistry) -> None:
+    """All that reads every tool of a registry works, and the neighbours answer."""
+    tooler = Tooler(registry)
+    for name in ("a_neighbour", "z_neighbour"):
+        assert tooler.call_sync(name, {"text": "hi"}).value == "hi"
+        assert registry.match(f"please ask {name}")[0].tool == name
+        assert name in {found.tool for found in registry.search(name)}
+    for format_name in FORMATS:
+        assert "a_neighbour" in str(registry.definitions(format_name))
+    registry.prompt_instructions()
+    registry.filter(tags=["one"], category="tests")
+    result = tooler.call_sync("subject", {"text": "a"})
+    assert result.ok or result.error is not None
+
+
+@settings(moderate, max_examples=examples(200))
+@given(change=changes(MANIFEST))
+@example(change=(("activation_phrases",), [1, "x y"]))
+@example(change=(("activation_phrases",), "hello there"))
+@example(change=((), [1]))
+def test_a_wrong_value_in_a_manifest_is_a_finding_there_and_nowhere_else(
+    change: tuple[Place, Any],
+) -> None:
+    with tools_with(mutated(MANIFEST, *change)) as root:
+        registry = ToolRegistry.from_directory(root)
+        assert_placed(registry, root)
+        assert_serves(registry)
+        assert not registry.reload()
+        assert_placed(registry, root)
+
+
+@settings(moderate, max_examples=examples(200))
+@given(first=changes(MANIFEST), second=changes(MANIFEST))
+def test_two_wrong_values_hurt_no_neighbour(
+    first: tuple[Place, Any], second: tuple[Place, Any]
+) -> None:
+    document = mutated(MANIFEST, *first)
+    try:
+        document = mutated(document, *second)
+    except (KeyError, IndexError, TypeError):
+        return  # the first took away the place of the second
+    with tools_with(document) as root:
+        registry = ToolRegistry.from_directory(root)
+        assert_placed(registry, root)
+        assert_serves(registry)
+
+
+@settings(moderate, max_examples=examples(200))
+@given(change=changes(MANIFEST))
+def test_a_manifest_that_breaks_while_it_is_watched_keeps_its_last_good_version(
+    change: tuple[Place, Any],
+) -> None:
+    with tools_with(MANIFEST) as root:
+        registry = ToolRegistry.from_directory(root)
+        assert registry.report.diagnostics == ()
+        manifest = json.dumps(mutated(MANIFEST, *change))
+        (root / "subject" / "subject.json").write_text(manifest)
+        registry.reload()
+        assert_placed(registry, root)
+        assert_serves(registry)
+
+
+@settings(moderate, max_examples=examples(200))
+@given(change=changes(PROCEDURE))
+def test_a_wrong_value_in_a_procedure_is_a_diagnostic(change: tuple[Place, Any]) -> None:
+    document = mutated(PROCEDURE, *change)
+    with tempfile.TemporaryDirectory() as directory:
+        for name, content in (("sample", document), ("other", OTHER)):
+            (Path(directory) / f"{name}.json").write_text(json.dumps(content))
+        manager = manager_of(add)
+        broken = manager.add_directory(directory)
+        sample = str(Path(directory) / "sample.json")
+        for each in (*broken, *_checked(manager, sample)):
+            assert each.path.startswith(sample), each
+            assert each.line >= 1, each
+            assert each.column >= 1, each
+        assert manager.run_sync("other") == 1
+
+
+def _checked(manager: ProcedureManager, source: str) -> tuple[Any, ...]:
+    try:
+        return manager.check(source)
+    except ProcedureError as error:
+        return tuple(error.diagnostics)
+
+
+@settings(moderate, max_examples=examples(200))
+@given(
+    key=st.sampled_from([*CONFIGURATION, "unknown"]),
+    value=st.sampled_from([value for value in WRONG if value not in (ABSENT, None)]),
+)
+def test_a_wrong_value_in_a_configuration_is_one_clear_error(key: str, value: Any) -> None:
+    text = f"[tool.sovl-tools]\n{key} = {_toml(value)}\n"
+    with tempfile.TemporaryDirectory() as directory, _standing_in(directory):
+        Path("pyproject.toml").write_text(text, encoding="utf-8", errors="surrogatepass")
+        message = _refusal()
+        if message is not None:
+            assert "pyproject.toml" in message
+            assert "\n" not in message
+            return
+        found = configuration(environment={})
+        assert tomllib.loads(text)["tool"]["sovl-tools"]
+        assert all(isinstance(path, str) for path in (*found.paths, *found.watch, *found.plugins))
+        assert found.import_timeout > 0
+
+
+def _refusal() -> str | None:
+    try:
+        configuration(environment={})
+    except ConfigurationError as error:
+        return str(error)
+    return None
+
+
+@contextmanager
+def _standing_in(directory: str) -> Iterator[None]:
+    before = os.getcwd()
+    os.chdir(directory)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML, which knows no null: that becomes a text."""
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(key)} = {_toml(child)}" for key, child in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return '"null"' if value is None else json.dumps(value, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("value", ["tools = ", "[", "\x00"], ids=["cut off", "open", "NUL"])
+def test_a_configuration_that_is_no_toml_is_one_clear_error(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(value)
+    with pytest.raises(ConfigurationError, match=r"pyproject\.toml"):
+        configuration(environment={})
