@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, json_path
-from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.running.arguments import ArgumentCheck
 from sovl_tools.running.given import Unparsed, parsed
 from sovl_tools.running.repair import repaired
 from sovl_tools.validation import compile_schema
+from sovl_tools.validation.wording import shown
 
+_PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
+_MOST_CHOICES = 20
+_SPOKEN = {"yes": True, "no": False}
 _TOGETHER = {
     "required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
     "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
 }  # fmt: skip
 """Keywords of an object that speak of several properties at a time."""
-
-_SPOKEN = {"yes": True, "y": True, "on": True, "no": False, "n": False, "off": False}
 
 
 class Problem(NamedTuple):
@@ -39,35 +41,21 @@ class Form:
     """The parameters of a tool.
 
     Attributes:
-        name: the tool's.
         tool: with its dynamic parts resolved.
         properties: the schema of each parameter.
-        required: the names of those that must be given, in the order of the schema.
 
     Raises:
         ResolutionError: a dynamic part can't be had.
     """
 
     def __init__(self, tool: ToolDefinition) -> None:
-        self.name = tool.name
         self.tool = tool.resolve()
         parameters = self.tool.parameters
         self.properties: dict[str, JSON] = parameters.get("properties", {})
-        required = parameters.get("required", ())
-        self.required = [name for name in self.properties if name in required]
         self._check = ArgumentCheck(self.tool)
         self._single = compile_schema(
             {key: value for key, value in parameters.items() if key not in _TOGETHER}
         )
-
-    def schema(self, name: str) -> dict[str, JSON]:
-        """Return the schema of a parameter; one that is true or false says nothing."""
-        found = self.properties[name]
-        return found if isinstance(found, dict) else {}
-
-    def is_fit(self, name: str, value: JSON) -> bool:
-        """Tell whether a value fits its parameter."""
-        return not self._single.problems({name: value})
 
     def read(self, name: str, text: str) -> JSON:
         """Return the value that a text means for a parameter; unless one fits, what it seems."""
@@ -82,11 +70,32 @@ class Form:
     def problems(self, arguments: dict[str, JSON]) -> list[Problem]:
         """Return what is wrong with arguments, in the order of the parameters."""
         found = self._check(arguments)
-        if not isinstance(found, Failure):
-            return []
-        names = [*self.properties, *(key for key in arguments if key not in self.properties)]
-        made = [_problem(detail, names) for detail in found.details]
-        return sorted(made, key=lambda each: _place(each.parameter, names))
+        names = [*self.properties, *(key for key in arguments if key not in self.properties), None]
+        made = []
+        for path, words in ((each.path, each.message) for each in getattr(found, "details", ())):
+            place = path.removeprefix("$").removeprefix(".")
+            below = (name for name in names if name is not None and _is_below(path, name))
+            made.append(Problem(next(below, None), f"{place}: {words}" if place else words))
+        return sorted(made, key=lambda each: names.index(each.parameter))
+
+    def question(self, name: str) -> str:
+        """Return the question for an argument: its kind, what it is, what there is to choose."""
+        found = self.properties[name]
+        schema = found if isinstance(found, dict) else {}
+        described = " ".join(str(schema.get("description") or schema.get("title") or "").split())
+        kind = _kind(schema)
+        question = f"{name} ({kind})" if kind else name
+        question = f"{question}: {described}" if described else question
+        return question if question.endswith((".", "!", "?", "…")) else f"{question}?"
+
+
+def pairs(text: str) -> tuple[dict[str, str], str]:
+    """Return the values of all ``key=value`` in a text, as they are written, and what else it says.
+
+    A value is a text in quotes or has no spaces. The last of a key counts.
+    """
+    found = {each[1]: each[2].rstrip(",;") for each in _PAIR.finditer(text)}
+    return found, _PAIR.sub("", text).strip(" ,;\n\t")
 
 
 def _candidates(text: str) -> Iterator[JSON]:
@@ -99,15 +108,9 @@ def _candidates(text: str) -> Iterator[JSON]:
 
 
 def unquoted(text: str) -> str:
-    """Return a text without the quotation marks around it."""
-    inner = text[1:-1]
-    if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"" or text[0] in inner:  # noqa: PLR2004 - two marks
-        return _spelt(text)
-    return _spelt(text) if "\\" in inner else inner
-
-
-def _spelt(text: str) -> str:
-    """Return the string that a text spells as JSON, or the text."""
+    """Return the string that a text spells as JSON or in single quotes, or the text."""
+    if len(text) > 1 and text[0] == text[-1] == "'" and "'" not in text[1:-1]:
+        return text[1:-1]
     try:
         found = json.loads(text) if text[:1] == '"' else text
     except ValueError:
@@ -115,16 +118,16 @@ def _spelt(text: str) -> str:
     return found if isinstance(found, str) else text
 
 
-def _problem(detail: BadArgument, names: Sequence[str]) -> Problem:
-    paths = {name: json_path((name,)) for name in names}
-    name = next((name for name, path in paths.items() if _is_below(detail.path, path)), None)
-    place = detail.path.removeprefix("$").removeprefix(".")
-    return Problem(name, f"{place}: {detail.message}" if place else detail.message)
-
-
-def _is_below(path: str, other: str) -> bool:
+def _is_below(path: str, name: str) -> bool:
+    other = json_path((name,))
     return path == other or path.startswith((f"{other}.", f"{other}["))
 
 
-def _place(name: str | None, names: Sequence[str]) -> int:
-    return len(names) if name is None else names.index(name)
+def _kind(schema: dict[str, JSON]) -> str:
+    options = schema.get("enum")
+    if isinstance(options, list):
+        listed = [each if isinstance(each, str) else shown(each) for each in options]
+        more = ["…"] if len(options) > _MOST_CHOICES else []
+        return f"one of {', '.join([*listed[:_MOST_CHOICES], *more])}"
+    types = schema.get("type", [])
+    return " or ".join([types] if isinstance(types, str) else types)

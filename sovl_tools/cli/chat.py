@@ -24,7 +24,7 @@ Examples:
   sovl-tools chat
   sovl-tools chat --provider anthropic --system "Answer in one sentence."
   sovl-tools chat --base-url http://localhost:11434/v1 --model qwen3
-  echo "add 5 and 3" | sovl-tools chat --provider local
+  echo "example_tool number1=5 number2=3" | sovl-tools chat --provider local
 
 Keys are read from OPENAI_API_KEY, ANTHROPIC_API_KEY and OPENROUTER_API_KEY. The provider local
 needs none. In the chat, /help lists its commands; Ctrl-C stops an answer, Ctrl-D leaves."""

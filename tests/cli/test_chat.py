@@ -94,7 +94,7 @@ def chat(
 
 @pytest.mark.usefixtures("add")
 def test_answers_are_all_that_is_on_the_standard_output(chat: Chat) -> None:
-    done = chat("add 5 and 3")
+    done = chat("add a=5 b=3")
     assert (done.code, done.out) == (0, "8\n")
     assert done.err == "→ add(a=5, b=3)\nadding\n← 8\n"
     assert "\x1b" not in done.err
@@ -102,7 +102,7 @@ def test_answers_are_all_that_is_on_the_standard_output(chat: Chat) -> None:
 
 @pytest.mark.usefixtures("add")
 def test_a_pipe_can_be_used_in_scripts(run: Run) -> None:
-    done = run("chat", "--provider", "local", stdin="add 5 and 3")
+    done = run("chat", "--provider", "local", stdin="add a=5 b=3")
     assert (done.code, done.out) == (0, "8\n")
 
 
@@ -111,17 +111,17 @@ def test_a_dialogue_can_be_piped(chat: Chat) -> None:
     done = chat("sum up", "", "five", "5", "3")
     assert done.out.splitlines() == [
         "add: Add two numbers.",
-        "a (a whole number): The first.",
+        "a (integer): The first.",
         'a: must be an integer, not the string "five".',
-        "a (a whole number): The first.",
-        "b (a whole number): The second.",
+        "a (integer): The first.",
+        "b (integer): The second.",
         "8",
     ]
 
 
 @pytest.mark.usefixtures("add")
 def test_quiet_leaves_calls_out(chat: Chat) -> None:
-    assert chat("add 5 and 3", before=["-q"]).err == "adding\n"
+    assert chat("add a=5 b=3", before=["-q"]).err == "adding\n"
 
 
 @pytest.mark.usefixtures("add")
@@ -132,7 +132,7 @@ def test_without_an_input_there_is_nothing_to_say(chat: Chat) -> None:
 
 @pytest.mark.usefixtures("add")
 def test_an_input_that_is_not_utf_8_is_said_as_far_as_it_is(chat: Chat) -> None:
-    stdin = io.TextIOWrapper(io.BytesIO(b"add 5 and 3 \xff\n"), encoding="utf-8")
+    stdin = io.TextIOWrapper(io.BytesIO(b"add a=5 b=3 \xff\n"), encoding="utf-8")
     assert chat(stdin=stdin).out == "8\n"
 
 
@@ -177,7 +177,7 @@ def test_help_lists_every_command(chat: Chat) -> None:
 
 @pytest.mark.usefixtures("add")
 def test_quit_leaves_what_follows_unsaid(chat: Chat) -> None:
-    assert chat("/quit", "add 5 and 3") == Done(0, "", "")
+    assert chat("/quit", "add a=5 b=3") == Done(0, "", "")
 
 
 @pytest.mark.usefixtures("add")
@@ -198,7 +198,7 @@ def test_a_command_that_fails_says_why_and_the_chat_goes_on(
     line: str, words: str, chat: Chat, tmp_path: Path
 ) -> None:
     (tmp_path / "text.txt").write_text("precious")
-    done = chat(line, "add 5 and 3")
+    done = chat(line, "add a=5 b=3")
     assert done.code == 1
     assert done.out == "8\n"
     assert done.err.startswith(words)
@@ -381,7 +381,7 @@ def test_a_reader_that_leaves_ends_the_chat(tmp_path: Path) -> None:
         [sys.executable, "-P", "-m", "sovl_tools", "-q", "chat", "--provider", "local"],
         cwd=tmp_path,
         env=clean_environment(),
-        input=b"hello\nadd 5 and 3\n",
+        input=b"hello\nadd a=5 b=3\n",
         stdout=writer,
         stderr=subprocess.PIPE,
         check=False,
@@ -426,12 +426,12 @@ def test_a_session_on_a_terminal(write: Write, tmp_path: Path) -> None:
         talk.await_text("- add: Add two numbers.")
         talk.await_text("> ")
         talk.type("sum up")
-        talk.await_text("a (a whole number): The first.")
+        talk.await_text("a (integer): The first.")
         talk.type("five")
         talk.await_text('a: must be an integer, not the string "five".')
         talk.await_text("> ")
         talk.type("5")
-        talk.await_text("b (a whole number): The second.")
+        talk.await_text("b (integer): The second.")
         talk.type("3")
         talk.await_text("→ add(a=5, b=3)")
         talk.await_text("← 8\n8\n> ")
@@ -441,7 +441,7 @@ def test_a_session_on_a_terminal(write: Write, tmp_path: Path) -> None:
         talk.await_text("tools: added shout\n> half a li")
         talk.type(CTRL_C, end="")
         talk.await_text("leaves\n> ")
-        talk.type('shout "hear me"')
+        talk.type('shout text="hear me"')
         talk.await_text("HEAR ME!\n> ")
         talk.type("/tools")
         talk.await_text("shout  ")
@@ -463,7 +463,7 @@ def test_a_session_on_a_terminal(write: Write, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("add")
 def test_what_was_typed_in_the_last_session_comes_back(tmp_path: Path) -> None:
     with session(tmp_path, "chat", "--provider", "local") as talk:
-        started(talk).type("add 20 and 22")
+        started(talk).type("add a=20 b=22")
         talk.await_text("42\n> ")
         talk.type(CTRL_D, end="")
         assert talk.await_end() == 0
@@ -482,7 +482,7 @@ def test_a_session_without_a_place_for_the_history_is_one(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     place = str(tmp_path / "file" / "below")
     with session(tmp_path, "chat", "--provider", "local", XDG_STATE_HOME=place) as talk:
-        started(talk).type("add 20 and 22")
+        started(talk).type("add a=20 b=22")
         talk.await_text("42\n> ")
         talk.type("/quit")
         assert talk.await_end() == 0
@@ -512,7 +512,7 @@ def test_a_session_needs_no_library_for_typing(
 @pytest.mark.usefixtures("add")
 def test_answers_of_a_session_can_go_into_a_file(tmp_path: Path) -> None:
     with session(tmp_path, "chat", "--provider", "local", output="answers.txt") as talk:
-        started(talk).type("add 20 and 22")
+        started(talk).type("add a=20 b=22")
         talk.await_text("← 42\n> ")
         talk.type("/quit")
         assert talk.await_end() == 0
