@@ -37,6 +37,16 @@ Subscriber: TypeAlias = Callable[[CatalogChange], object]
 """Told of every change of a catalog; what it returns is ignored."""
 
 
+class _absent:  # noqa: N801 - a decorator
+    """A method that answers for an attribute of the same name while the instance has none."""
+
+    def __init__(self, method: Callable[[Any], Catalog]) -> None:
+        self._method = method
+
+    def __get__(self, instance: object, _: object) -> Catalog:
+        return self._method(instance)
+
+
 class ToolRegistry:
     """Tools by name. Reading needs no lock: each answer comes from one whole catalog.
 
@@ -45,14 +55,14 @@ class ToolRegistry:
     """
 
     def __init__(self) -> None:
-        self.catalog = Catalog()
+        self._latest = vars(self)["catalog"] = Catalog()
         self._load = Load()
         self._lock = threading.Lock()
         self._reloader: Any = None
         self._subscribers: dict[object, Subscriber] = {}
         self._found: tuple[Diagnostic, ...] = ()
         self._report: tuple[Catalog, object, LoadReport] | None = None
-        self._indexes = Indexes(self.catalog)
+        self._indexes = Indexes(self._latest)
         self._exporter: Any = None
 
     @classmethod
@@ -75,10 +85,16 @@ class ToolRegistry:
         """
         registry = cls()
         registry._load = load(paths, names=names, settings=Settings(limit=import_timeout))
-        registry.catalog = registry._load.catalog
+        registry._latest = vars(registry)["catalog"] = registry._load.catalog
         registry._found = registry._load.collected.diagnostics
         log_load(registry.report)
         return registry
+
+    @_absent
+    def catalog(self) -> Catalog:
+        """Combine what was registered since the catalog was read."""
+        self._reloading().refresh()
+        return self._latest
 
     @property
     def report(self) -> LoadReport:
@@ -247,10 +263,8 @@ class ToolRegistry:
             ToolLoadError: its definition is unsound; the sound ones of an object are entered.
             DuplicateToolError: another tool of its name is in force, and ``strict`` is set.
         """
-        from sovl_tools.loading.enrolment import enrolled  # noqa: PLC0415 - most never need it
-
-        made: ToolDefinition | list[ToolDefinition] = enrolled(
-            self._reloading(), tool, override=override, strict=strict
+        made: ToolDefinition | list[ToolDefinition] = self._reloading().register(
+            tool, override=override, strict=strict
         )
         return made
 
@@ -376,14 +390,23 @@ class ToolRegistry:
 
         with self._lock:
             if self._reloader is None:
-                self._reloader = Reloader(self._load, self._swap)
+                self._reloader = Reloader(self._load, self._swap, self._expire)
                 self._load = Load()  # what is replaced must not be kept here
             return self._reloader
 
+    def _expire(self) -> bool:
+        """Let the catalog be combined when it is next read, unless somebody waits for changes."""
+        if self._subscribers:
+            return False
+        vars(self).pop("catalog", None)
+        return True
+
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
         """Put a new catalog in the place of the old one, and tell whoever wants to know."""
-        before, indexes = self.catalog, self._indexed().changed(catalog, change)
-        self._found, self.catalog, self._indexes, self._report = found, catalog, indexes, None
+        before, self._latest = self._latest, catalog
+        self._indexes = self._indexes.of(before).changed(catalog, change)
+        self._found, self._report = found, None
+        vars(self)["catalog"] = catalog
         if not change:
             return
         log_change(change, catalog, before)

@@ -25,7 +25,7 @@ _ASKED = b"?"
 _EVERYDAY = (
     "importlib.metadata",
     "sovl_tools.registry",
-    "sovl_tools.loading.enlisting",
+    "sovl_tools.loading.definition_checks",
     "sovl_tools.loading.reloader",
     "sovl_tools.procedures.yaml_core",
     "sovl_tools.search.ranking",

@@ -95,7 +95,7 @@ def test_a_reload_that_fails_changes_nothing_and_says_so(
     before = registry.catalog
     monkeypatch.chdir(tools)
     monkeypatch.setattr("sovl_tools.loading.collecting.collect", None)
-    monkeypatch.setattr("sovl_tools.loading.shelf.collect", None)
+    monkeypatch.setattr("sovl_tools.loading.reload_state.collect", None)
     change = registry.reload()
     assert [each.code for each in change.diagnostics] == ["ST001"]
     assert registry.catalog is before
@@ -116,7 +116,7 @@ def test_a_tool_of_a_package_that_we_fail_at_leaves_the_others(
     def check(definition: Any) -> Any:
         return [*broken.check(definition)] if definition.name == "odd" else []
 
-    monkeypatch.setattr("sovl_tools.loading.enlisting.disagreements", check)
+    monkeypatch.setattr("sovl_tools.loading.definition_checks.disagreements", check)
     registry = ToolRegistry()
     registry.load_modules("plugins")
     assert [each.name for each in registry] == ["fine"]

@@ -17,7 +17,7 @@ START = """
 import sys, time
 started = time.perf_counter()
 from sovl_tools.loading.collecting import collect
-from sovl_tools.loading.combining import combine
+from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.pipeline import Settings
 """
 IN_PROCESS = f"""{START}

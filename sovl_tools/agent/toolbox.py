@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from sovl_tools.authoring.offering import methods_of
-from sovl_tools.loading.combining import combine
+from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.model.catalog import Catalog, CatalogChange, Watch
 from sovl_tools.registry import Subscriber, ToolRegistry
 
@@ -24,15 +24,12 @@ class Toolbox(ToolRegistry):
     @property
     def catalog(self) -> Catalog:
         """The tools of both, as they are now."""
-        own, others, cached = self._own, self._others.catalog, self._joined
+        own = vars(self).get("catalog") or super().catalog
+        others, cached = self._others.catalog, self._joined
         if cached is None or cached[0] is not own or cached[1] is not others:
             made = combine([*own.candidates, *others.candidates]) if own.tools else others
             cached = self._joined = own, others, made
         return cached[2]
-
-    @catalog.setter
-    def catalog(self, catalog: Catalog) -> None:
-        self._own = catalog
 
     def reload(self) -> CatalogChange:
         """Look at the sources of the other registry again; what is registered here stays."""

@@ -25,8 +25,8 @@ from sovl_tools.cli.plugin_paths import astray, named_plugins
 from sovl_tools.cli.procedure_paths import parted
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
+from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.collecting import collect, report_of
-from sovl_tools.loading.combining import combine
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.catalog import Candidate, Catalog

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from time import time_ns
 from typing import NamedTuple
 
+from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.collecting import Collected, collect
-from sovl_tools.loading.combining import combine
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.model.catalog import Candidate, Catalog

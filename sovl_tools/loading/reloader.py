@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TypeAlias
+from typing import Protocol
 
+from sovl_tools.authoring.offering import offered
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
-from sovl_tools.loading.shelf import Shelf
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
+from sovl_tools.loading.reload_state import ReloadState
+from sovl_tools.loading.succession import is_same_tool
+from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
+from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
 from sovl_tools.watching.events import Events, Place
 from sovl_tools.watching.signs import Signs
 from sovl_tools.watching.watcher import Watcher
 
-Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], None]
-"""Takes a new catalog, what is wrong with the paths, and what has changed."""
+
+class Swap(Protocol):
+    """Puts a new catalog in the place of the old one."""
+
+    def __call__(
+        self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange, /
+    ) -> None:
+        """Take the catalog, what is wrong with the sources, and what has changed."""
 
 
 class Reloader:
-    """Loads folders again, one reload at a time, and hands the new catalog to the registry."""
+    """Loads folders again, one reload at a time, and hands the new catalog to the registry.
 
-    def __init__(self, load: Load, swap: Swap) -> None:
-        self._shelf = Shelf(load)
+    ``expire`` is asked whether a change may wait until somebody reads the catalog.
+    """
+
+    def __init__(self, load: Load, swap: Swap, expire: Callable[[], bool]) -> None:
+        self._state = ReloadState(load)
         self._swap = swap
+        self._expire = expire
         self._lock = threading.RLock()
         self._counting = threading.Lock()
         self._watcher: Watcher | None = None
@@ -48,46 +61,85 @@ class Reloader:
         started = perf_counter() if since is None else since
         with self._lock:
             try:
-                return self._handed_over(self._shelf.reload(touched), started)
+                self.refresh()
+                return self._handed_over(self._state.reload(touched), started)
             except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
 
-    @property
-    def catalog(self) -> Catalog:
-        """The tools as they are now."""
-        return self._shelf.catalog
-
-    def register(self, definitions: Sequence[ToolDefinition], *, override: bool) -> list[Candidate]:
-        """Enter tools that are in no folder; return their candidates, rejected if unsound.
-
-        ``override`` puts each before all that were registered before.
-        """
+    def refresh(self) -> None:
+        """Combine what has been registered and taken out since the catalog was last combined."""
         started = perf_counter()
         with self._lock:
-            register = self._shelf.enlisted.register
-            candidates = [register(each, is_first=override) for each in definitions]
-            if any(each.status == "loaded" for each in candidates):
-                self._handed_over(self._shelf.enlist(), started)
-        return candidates
+            if self._state.is_stale:
+                self._handed_over(self._state.combine(), started)
+
+    def register(
+        self, tool: object, *, override: bool, strict: bool
+    ) -> ToolDefinition | list[ToolDefinition]:
+        """Enter whatever was handed over, and return the definitions that are in force now.
+
+        Of an object the sound tools are entered even if others are unsound. ``override`` puts them
+        before all that were registered before.
+
+        Raises:
+            TypeError: there is no tool in it, or its parameters can't be expressed.
+            ToolLoadError: definitions are unsound.
+            DuplicateToolError: another tool of its name is in force, and ``strict`` is set; then
+                nothing is entered.
+        """
+        found = offered(tool)
+        many = found if isinstance(found, list) else [found]
+        with self._lock:
+            if strict and not override:
+                self._check_new(many)
+            candidates = [self._state.register(each, is_first=override) for each in many]
+            in_force = [self._state.registrations.definitely(each.name) for each in many]
+            if not self._may_wait() or None in in_force:
+                self.refresh()
+                in_force = [self._state.catalog.tools.get(each.name, each) for each in many]
+        errors = [
+            found
+            for each in candidates
+            if each.status != "loaded"
+            for found in each.diagnostics
+            if found.severity == "error"
+        ]
+        if errors:
+            raise ToolLoadError(errors)
+        made = [known or each for known, each in zip(in_force, many, strict=True)]
+        return made if isinstance(found, list) else made[0]
+
+    def _check_new(self, definitions: Iterable[ToolDefinition]) -> None:
+        for each in definitions:
+            known = self._state.registrations.definitely(each.name)
+            if known is None and each.name in self._state.catalog.tools:
+                self.refresh()
+                known = self._state.catalog.tools.get(each.name)
+            if known is not None and not is_same_tool(known, each):
+                raise DuplicateToolError(each.name, known.source)
+
+    def _may_wait(self) -> bool:
+        return not self._state.is_stale or self._expire()
 
     def unregister(self, name: str) -> bool:
         """Take out the tool that was registered by that name first; tell whether there was one."""
-        started = perf_counter()
         with self._lock:
-            is_found = bool(self._shelf.enlisted.unregister(name))
-            self._handed_over(self._shelf.enlist(), started)
+            is_found = self._state.unregister(name)
+            if not self._may_wait():
+                self.refresh()
         return is_found
 
     def look(self, origin: Origin) -> CatalogChange:
         """Enter all tools of an origin, from now on at every reload."""
-        started = perf_counter()
         with self._lock:
-            return self._handed_over(self._shelf.enlist([origin]), started)
+            self.refresh()
+            started = perf_counter()
+            return self._handed_over(self._state.look(origin), started)
 
     def _handed_over(self, change: CatalogChange, started: float) -> CatalogChange:
         change = change._replace(duration=perf_counter() - started)
-        self._swap(self._shelf.catalog, self._shelf.diagnostics, change)
+        self._swap(self._state.catalog, self._state.diagnostics, change)
         return change
 
     @contextmanager
@@ -106,7 +158,7 @@ class Reloader:
 
     def _begin(self, *, poll: bool, libraries: Iterable[str]) -> Watcher:
         with self._lock:
-            self._shelf.libraries.add(libraries)
+            self._state.libraries.add(libraries)
             with self._counting:
                 if self._watcher is not None:
                     self._blocks += 1
@@ -131,17 +183,17 @@ class Reloader:
     def places(self) -> set[Place]:
         """Return the directories to watch."""
         with self._lock:
-            return self._shelf.places()
+            return self._state.places()
 
     def learn(self) -> set[str]:
         """Look at all folders for the first time; return those that changed since they loaded."""
         with self._lock:
-            return self._shelf.learn()
+            return self._state.learn()
 
     def changed(self) -> set[str]:
         """Return the folders that look otherwise than when they were loaded, or that are new."""
         with self._lock:
-            return self._shelf.changed()
+            return self._state.changed()
 
     def react(self, touched: set[str], *, since: float) -> None:
         """Load the folders again in which something was touched."""

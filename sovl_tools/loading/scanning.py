@@ -11,7 +11,7 @@ from sovl_tools.authoring.aitool import AITool, definition_of_instance
 from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
-from sovl_tools.loading.enlisting import diagnosed, enlisted, not_inferable, rejected
+from sovl_tools.loading.definition_checks import diagnosed, enlisted, not_inferable, rejected
 from sovl_tools.loading.failures import told
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition

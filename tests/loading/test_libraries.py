@@ -14,7 +14,7 @@ import pytest
 from sovl_tools.loading.libraries import Libraries, put_back
 from sovl_tools.loading.load import load
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.loading.shelf import Shelf
+from sovl_tools.loading.reload_state import ReloadState
 from tests.conftest import Write
 from tests.loading.folders import answer, answers, gives, says
 
@@ -54,9 +54,9 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library
         del sys.modules[name]
 
 
-def loaded(tmp_path: Path, *libraries: Path) -> Shelf:
+def loaded(tmp_path: Path, *libraries: Path) -> ReloadState:
     """Load all tools and return them with the libraries that they may use."""
-    shelf = Shelf(load([tmp_path / "tools"], settings=Settings()))
+    shelf = ReloadState(load([tmp_path / "tools"], settings=Settings()))
     shelf.libraries.add(map(str, libraries))
     return shelf
 

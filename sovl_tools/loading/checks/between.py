@@ -7,14 +7,23 @@ from typing import NamedTuple
 
 from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, Rule, rule
+
+
+class Holder(NamedTuple):
+    """The tool that has something already: its name and its place; ``line`` is 0 for a folder."""
+
+    name: str
+    path: str
+    line: int
 
 
 class Clash(NamedTuple):
-    """Two candidates that claim the same thing; ``number`` is a phrase's place in its list."""
+    """A candidate that claims what another has; ``number`` is a phrase's place in its list."""
 
+    rule: Rule
     later: Candidate
-    first: Candidate
+    first: Holder
     claim: str
     number: int = 0
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.combining import combine
+from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.load import load
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.loading.shelf import Shelf
+from sovl_tools.loading.reload_state import ReloadState
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.watching.places import Place
 from tests.conftest import Write, manifest_of
@@ -26,18 +26,18 @@ def tools(tmp_path: Path) -> Path:
     return tmp_path / "tools"
 
 
-def shelved(*paths: str | Path, **options: Any) -> Shelf:
-    return Shelf(load([str(path) for path in paths], settings=Settings(), **options))
+def shelved(*paths: str | Path, **options: Any) -> ReloadState:
+    return ReloadState(load([str(path) for path in paths], settings=Settings(), **options))
 
 
-def touch(shelf: Shelf, *paths: Path) -> CatalogChange:
+def touch(shelf: ReloadState, *paths: Path) -> CatalogChange:
     return shelf.reload({str(path) for path in paths})
 
 
 def test_the_tools_are_those_that_were_loaded(write: Write, tools: Path) -> None:
     write("echo")
     loaded = load([tools], settings=Settings())
-    shelf = Shelf(loaded)
+    shelf = ReloadState(loaded)
     assert shelf.catalog is loaded.catalog
     assert not shelf.reload()
     assert shelf.catalog is loaded.catalog

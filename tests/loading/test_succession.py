@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.succeeding import arriving, successor
+from sovl_tools.loading.succession import arriving, successor
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from operator import is_
 
+from sovl_tools.loading.catalog_builder import combine, difference
 from sovl_tools.loading.collecting import Collected, collect
-from sovl_tools.loading.enlisted import Enlisted, News
 from sovl_tools.loading.libraries import Libraries, put_back, users
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
-from sovl_tools.loading.origins import Origin
-from sovl_tools.loading.patching import Change
+from sovl_tools.loading.origins import Origin, Origins
 from sovl_tools.loading.refusals import Content, Refusals
-from sovl_tools.loading.roster import Roster
-from sovl_tools.loading.succeeding import arriving
+from sovl_tools.loading.registration import Registrations
+from sovl_tools.loading.succession import arriving, successor
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.loading.surveying import Surveys
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.watching.places import Place, places
@@ -27,14 +28,17 @@ from sovl_tools.watching.survey import Survey, survey
 _REVISIONS = itertools.count(1)
 
 
-class Shelf:
-    """The folders of a registry and what became of them; one thread at a time may use it.
+class ReloadState:
+    """The sources of a registry's tools and what became of them; for one thread at a time.
 
     Attributes:
+        catalog: the tools as they were when they were last combined.
+        is_stale: whether tools have been registered or taken out since.
         libraries: modules outside of the folders that tools import.
         surveys: what the folders looked like when they were loaded.
         folders: the folders that there are, by their locations.
-        enlisted: tools that are in no folder.
+        registrations: tools that were registered by hand.
+        origins: where else tools come from.
     """
 
     def __init__(self, load: Load) -> None:
@@ -44,33 +48,32 @@ class Shelf:
         self.folders = {each.location: each for each in load.collected.folders}
         self._source = load._replace(candidates=(), catalog=Catalog())
         self._roots = self._watched()
-        self.enlisted = Enlisted()
-        self._roster = Roster(load.candidates, load.catalog)
+        self.registrations = Registrations()
+        self.origins = Origins()
+        self.catalog = load.catalog
+        self.is_stale = False
+        self._candidates = {each.location: each for each in load.candidates}
+        self._shown = {each.location: each for each in load.catalog.candidates}
+        self._combined = list(load.candidates)
         self._refusals = Refusals()
-        self._others: set[str] = set()
         self._revisions: dict[str, int] = {}
         self._is_torn = False
 
     @property
-    def catalog(self) -> Catalog:
-        """The tools as they are now."""
-        return self._roster.catalog
-
-    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What is wrong with the paths and the other origins."""
-        return (*self._found, *self.enlisted.diagnostics)
+        return (*self._found, *self.origins.diagnostics)
 
     def learn(self) -> set[str]:
         """Look at all folders for the first time; return those that changed since they loaded."""
         moment = self._source.moment
         others = {place for place, each in self.folders.items() if self.surveys.learn(each, moment)}
         come_or_gone = self._come_or_gone(self._collected().folders)
-        return others | come_or_gone | self.enlisted.directories.changed()
+        return others | come_or_gone | self.origins.directories.changed()
 
     def places(self) -> set[Place]:
         """Return what has to be watched."""
-        directories = self.enlisted.directories
+        directories = self.origins.directories
         paths = self._roots | self.libraries.paths | directories.paths
         return places(paths, {**self.surveys.links, **directories.links})
 
@@ -85,11 +88,11 @@ class Shelf:
         """Return what looks otherwise than when it was loaded, and the folders that are new."""
         found = self._collected().folders
         others = {each.location for each in found if self.surveys.is_changed(each)}
-        outside = self.libraries.changed() | self.enlisted.directories.changed()
+        outside = self.libraries.changed() | self.origins.directories.changed()
         return others | self._come_or_gone(found) | outside
 
     def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
-        """Take the folders that were touched through the pipeline again, and swap the catalog.
+        """Take the folders that were touched through the pipeline again, and combine anew.
 
         After a reload that was interrupted the next one looks everywhere.
 
@@ -99,58 +102,79 @@ class Shelf:
         known = self.diagnostics
         sources = self.libraries.sources(touched or ())
         is_everywhere, self._is_torn = touched is None or self._is_torn, True
-        enlisted = self.enlisted
-        origins = enlisted.origins if is_everywhere else enlisted.concerned(touched or ())
-        is_listing = is_everywhere or bool(origins) or self._must_list(touched or (), sources)
-        changes = self._relisted() if is_listing else []
-        if origins:
-            enlisted.look(origins)
-            changes += self._enlisted()
-        new = self.folders.keys() - self._roster.shown.keys() if is_listing else set()
-        due = self._due(None if is_everywhere else touched, sources, new)
+        if is_everywhere or self._must_list(touched or (), sources):
+            self._relist()
+        self.origins.look(self.origins if is_everywhere else self.origins.concerned(touched or ()))
+        due = self._due(None if is_everywhere else touched, sources)
         if sources:
             candidates = self._load_with_libraries(due, sources)
         elif is_everywhere:
             candidates = self._load(due, is_patient=touched is not None)
         else:
             candidates = self._load(self._refusals.others(due), is_patient=True)
-        changes += [change for each in candidates for change in self._roster.entered(each)]
-        change = self._swapped(changes, known, is_listing=is_listing)
+        for each in candidates:
+            self._enter(each)
+        change = self._recombined(known)
         self._is_torn = False
         return change
 
-    def enlist(self, origins: Iterable[Origin] = ()) -> CatalogChange:
-        """Look at origins outside of the folders, and enter what is enlisted there and by hand."""
+    def look(self, origin: Origin) -> CatalogChange:
+        """Look at an origin, from now on at every reload as well."""
         known = self.diagnostics
-        self.enlisted.look(origins)
-        news = self.enlisted.news()
-        if news is None:
-            return self._swapped(self._enlisted(), known, is_listing=True)
-        return self._registered(news)
+        self.origins.look([origin])
+        return self._recombined(known)
 
-    def _registered(self, news: News) -> CatalogChange:
-        """Enter and take out what was registered by hand; nothing else is looked at."""
-        changes = [change for place in news.gone for change in self._roster.left(place)]
-        changes += [change for each in news.candidates for change in self._roster.entered(each)]
-        self._others.difference_update(news.gone)
-        self._others.update(each.location for each in news.candidates)
-        return self._roster.swap(changes, None, news.indexes)
+    def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
+        """Enter a tool that is in no folder, to be combined with the others later."""
+        candidate = self.registrations.register(definition, is_first=is_first)
+        self.is_stale = self.is_stale or candidate.status == "loaded"
+        return candidate
 
-    def _enlisted(self) -> list[Change]:
-        """Return what changes by what is enlisted now."""
-        present = {**self.enlisted.after_folders(), **self.enlisted.before_folders()}
-        gone, self._others = self._others - present.keys(), set(present)
-        changes = [change for each in present.values() for change in self._roster.entered(each)]
-        return changes + [change for each in gone for change in self._roster.left(each)]
+    def unregister(self, name: str) -> bool:
+        """Take out the tool that was registered by that name first; tell whether there was one."""
+        is_found = self.registrations.unregister(name)
+        self.is_stale = self.is_stale or is_found
+        return is_found
 
-    def _swapped(
-        self, changes: Sequence[Change], known: Collection[Diagnostic], *, is_listing: bool
-    ) -> CatalogChange:
-        order = [*self.enlisted.before_folders(), *self.folders] if is_listing else []
-        order += self.enlisted.after_folders() if is_listing else ()
-        change = self._roster.swap(changes, order if is_listing else None)
+    def combine(self) -> CatalogChange:
+        """Combine all candidates that there are; return what that changes."""
+        registered = self.registrations.candidates()
+        outside = self.origins.candidates(besides=registered)
+        for each in (*registered, *outside):
+            self._enter(each)
+        order = [each.location for each in registered]
+        order += self.folders
+        order += [each.location for each in outside]
+        candidates = [self._candidates[each] for each in order if each in self._candidates]
+        self.is_stale = False
+        before = self.catalog
+        is_same = len(candidates) == len(self._combined)
+        if is_same and all(map(is_, candidates, self._combined)):
+            return CatalogChange()
+        self.catalog = combine(candidates, before)
+        self._shown = {each.location: each for each in self.catalog.candidates}
+        # one that is in the catalog needs its last good version no more
+        self._candidates = {
+            each.location: shown if shown.status == "loaded" else each
+            for each, shown in zip(candidates, self.catalog.candidates, strict=True)
+        }
+        self._combined = list(self._candidates.values())
+        return difference(before, self.catalog)
+
+    def _recombined(self, known: Collection[Diagnostic]) -> CatalogChange:
+        """Combine; the change tells also what is wrong with the sources now and was not before."""
+        change = self.combine()
         found = [each for each in self.diagnostics if each not in known]
         return change._replace(diagnostics=(*found, *change.diagnostics))
+
+    def _enter(self, new: Candidate) -> None:
+        """Let a candidate take the place of the one before, unless nothing has changed."""
+        old = self._candidates.get(new.location)
+        if old is not None and old is not new:
+            shown = self._shown.get(new.location)
+            is_served = shown is not None and shown.status == "loaded"
+            new = successor(old, new, is_served=is_served)
+        self._candidates[new.location] = new
 
     def _must_list(self, touched: Collection[str], sources: set[str]) -> bool:
         """Tell whether folders may have come or gone."""
@@ -173,24 +197,23 @@ class Shelf:
         known = self.folders.values()
         return collect(load.paths, names=load.names, base=load.base, known=known)
 
-    def _relisted(self) -> list[Change]:
-        """Look which folders there are; return what that changes by itself."""
+    def _relist(self) -> None:
+        """Look which folders there are, and forget those that are gone."""
         collected = self._collected()
         self._found = collected.diagnostics
-        self.folders = {
-            each.location: each._replace(revision=self._revisions.get(each.location, 0))
-            for each in collected.folders
-        }
-        present = {*self.folders, *self._others}
+        before, self.folders = (
+            self.folders,
+            {
+                each.location: each._replace(revision=self._revisions.get(each.location, 0))
+                for each in collected.folders
+            },
+        )
         self._roots = self._watched()
-        gone = [location for location in self._roster.shown if location not in present]
-        return [change for location in gone for change in self._left(location)]
-
-    def _left(self, location: str) -> Iterable[Change]:
-        self._revise(location)
-        self.surveys.forget(location)
-        leave(location)
-        return self._roster.left(location)
+        for location in before.keys() - self.folders.keys():
+            self._candidates.pop(location, None)
+            self._revise(location)
+            self.surveys.forget(location)
+            leave(location)
 
     def _revise(self, location: str) -> None:
         """See to it that the module in the folder runs again, even if its sources are the same."""
@@ -198,14 +221,12 @@ class Shelf:
         if location in self.folders:
             self.folders[location] = self.folders[location]._replace(revision=revision)
 
-    def _due(
-        self, touched: Collection[str] | None, sources: set[str], new: set[str]
-    ) -> list[ToolFolder]:
+    def _due(self, touched: Collection[str] | None, sources: set[str]) -> list[ToolFolder]:
         """Return the folders that have to be looked at, in order."""
         if touched is None:
             return list(self.folders.values())
-        due = {self._owner(path) for path in touched if path not in sources}
-        return self._in_order(due | new)
+        new = self.folders.keys() - self._candidates.keys()
+        return self._in_order(new | {self._owner(path) for path in touched if path not in sources})
 
     def _in_order(self, locations: Collection[str | None]) -> list[ToolFolder]:
         if len(locations) == 1:
@@ -218,7 +239,7 @@ class Shelf:
         importers = users(taken) & self.folders.keys()
         for location in importers:
             self._revise(location)
-        shown = self._roster.shown.items()
+        shown = self._shown.items()
         broken = {location for location, each in shown if each.status == "rejected"}
         broken &= self.folders.keys()
         every = self._in_order({each.location for each in due} | importers | broken)
@@ -252,10 +273,11 @@ class Shelf:
         return candidates
 
     def _arriving(self, folder: ToolFolder, seen: Survey) -> Candidate | None:
-        return arriving(folder, seen, is_new=self._roster.is_new(folder.location))
+        known = self._candidates.get(folder.location)
+        return arriving(folder, seen, is_new=known is None or known.status == "waiting")
 
     def _revised(self, folder: ToolFolder, seen: Survey) -> ToolFolder:
-        if folder.location in self._roster and self._has_other_data(folder, seen):
+        if folder.location in self._candidates and self._has_other_data(folder, seen):
             self._revise(folder.location)
         return self.folders[folder.location]
 

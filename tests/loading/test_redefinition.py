@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.rewritten import Text, is_rewritten, text_of
+from sovl_tools.loading.registration import Text, is_redefined, text_of
 
 
 def here() -> None: ...
@@ -52,10 +52,10 @@ def test_a_function_has_a_text_if_it_alone_comes_of_it(function: Any, text: Text
 
 
 def test_a_function_of_the_same_place_with_other_code_is_the_old_one_rewritten() -> None:
-    assert is_rewritten(here, again())
-    assert is_rewritten(again(), again())
-    assert not is_rewritten(here, here)
-    assert not is_rewritten(here, wraps(here)(lambda: None))
-    assert not is_rewritten(here, again(module="elsewhere"))
-    assert not is_rewritten(again, here)
-    assert not is_rewritten(lambda: None, lambda: None)
+    assert is_redefined(here, again())
+    assert is_redefined(again(), again())
+    assert not is_redefined(here, here)
+    assert not is_redefined(here, wraps(here)(lambda: None))
+    assert not is_redefined(here, again(module="elsewhere"))
+    assert not is_redefined(again, here)
+    assert not is_redefined(lambda: None, lambda: None)

@@ -18,7 +18,7 @@ from sovl_tools.authoring.decorator import definition_of
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.enlisting import diagnosed, enlisted, not_inferable, rejected
+from sovl_tools.loading.definition_checks import diagnosed, enlisted, not_inferable, rejected
 from sovl_tools.model.catalog import Candidate
 from tests.loading.folders import handler
 from tests.validation.strategies import moderate

@@ -1,0 +1,172 @@
+"""From candidates to the catalog: a pure function, so that no history can leave traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sovl_tools.loading.checks.between import (
+    Clash,
+    Holder,
+    duplicate_tool,
+    same_action,
+    same_phrase,
+)
+from sovl_tools.loading.location import Locator
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic, ask
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.interface import StepHandler
+from sovl_tools.search.words import words
+
+_EMPTY = Catalog()
+
+
+class _Claims:
+    """Who has which name, action and phrase, while candidates are entered one after the other."""
+
+    def __init__(self) -> None:
+        self.tools: dict[str, Candidate] = {}
+        self._actions: dict[str, Candidate] = {}
+        self._phrases: dict[tuple[str, ...], Candidate] = {}
+
+    def clashes(self, candidate: Candidate) -> list[Clash]:
+        """Return what a candidate claims that another one has; its name first."""
+        first = self.tools.get(candidate.name)
+        if first is not None:
+            return [Clash(duplicate_tool, candidate, _holder(first), candidate.name)]
+        clashes = [
+            Clash(same_action, candidate, _holder(self._actions[action]), action)
+            for action in candidate.actions
+            if action in self._actions
+        ]
+        for number, phrase in enumerate(candidate.phrases):
+            known = self._phrases.get(words(phrase))
+            if known is not None:
+                clashes.append(Clash(same_phrase, candidate, _holder(known), phrase, number))
+        return clashes
+
+    def enter(self, candidate: Candidate) -> None:
+        """Let a candidate have all that nobody else has."""
+        self.tools[candidate.name] = candidate
+        for action in candidate.actions:
+            self._actions[action] = candidate
+        for phrase in candidate.phrases:
+            form = words(phrase)
+            if form:
+                self._phrases.setdefault(form, candidate)
+
+
+def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalog:
+    """Return the catalog of the candidates, which come in the order of their precedence.
+
+    Of several tools of one name the first stays, likewise of several that claim one action. For
+    one that can't be had its last good version serves, if that one can.
+
+    Args:
+        candidates: all that there are.
+        before: an earlier catalog, which spares looking up again where a clash stands in a file.
+    """
+    claims, shown, rulings = _Claims(), [], {}
+    for candidate in candidates:
+        after = candidate
+        if candidate.status == "loaded":
+            clashes = claims.clashes(candidate)
+            if clashes:
+                ruling = _ruling(clashes, before.rulings.get(candidate.location))
+                rulings[candidate.location], after = ruling, ruling.shown
+            elif candidate.previous is not None:
+                after = candidate._replace(previous=None)
+        if after.status == "loaded":
+            claims.enter(after)
+        elif after.previous is not None and not _has_error(claims.clashes(after.previous)):
+            claims.enter(after.previous)  # whose files are gone, so that nothing is said of them
+        shown.append(after)
+    return _catalog(claims.tools, shown, rulings)
+
+
+def _holder(candidate: Candidate) -> Holder:
+    return Holder(candidate.name, candidate.path, candidate.line)
+
+
+def _has_error(clashes: Iterable[Clash]) -> bool:
+    return any(each.rule.severity == "error" for each in clashes)
+
+
+def _ruling(clashes: Sequence[Clash], before: Ruling | None) -> Ruling:
+    """Return what becomes of a candidate that clashes with others."""
+    if before is not None and before.clashes == clashes:
+        return before
+    candidate = clashes[0].later
+    found = tuple(each for clash in clashes for each in _located(clash))
+    errors = tuple(str(each) for each in found if each.severity == "error")
+    if errors:
+        shown = candidate._replace(status="rejected", definition=None, reasons=errors)
+    else:
+        shown = candidate._replace(previous=None)
+    return Ruling(clashes, shown, found)
+
+
+def _located(clash: Clash) -> tuple[Diagnostic, ...]:
+    rule, later = clash.rule, clash.later
+    if later.line:
+        place = later.name, later.path, later.line, later.column
+        return tuple(
+            Diagnostic(rule.code, rule.severity, found.message, found.help, *place)
+            for found in rule.check(clash)
+        )
+    folder = ToolFolder(later.name, later.path, later.location)
+    return Locator(folder).diagnostics(ask((rule,), clash))
+
+
+def _catalog(
+    winners: Mapping[str, Candidate], shown: Sequence[Candidate], rulings: Mapping[str, Ruling]
+) -> Catalog:
+    tools: dict[str, ToolDefinition] = {}
+    handlers: dict[str, StepHandler] = {}
+    for name in sorted(winners):
+        definition = winners[name].definition
+        if definition is not None:
+            tools[name] = definition
+            handlers.update(definition.step_handlers)
+    unavailable = {
+        each.name: each.reasons
+        for each in reversed(shown)
+        if each.status != "loaded" and each.name not in tools
+    }
+    found = tuple(each for ruling in rulings.values() for each in ruling.diagnostics)
+    return Catalog(tools, unavailable, dict(sorted(handlers.items())), tuple(shown), found, rulings)
+
+
+def difference(before: Catalog, after: Catalog) -> CatalogChange:
+    """Return what changes from one catalog to the next, in names."""
+    old = {each.location: each for each in before.candidates}
+    new = [each for each in after.candidates if old.get(each.location) is not each]
+    present = [each for each in new if old.get(each.location) != each]
+    sound = {each.name for each in present if each.status == "loaded"}
+    known = before.tools.keys() & after.tools.keys()
+    other = {name for name in known if before.tools[name] is not after.tools[name]}
+    found = [each for candidate in present for each in candidate.diagnostics]
+    found += [each for candidate in present for each in _ruled(after, candidate.location)]
+    return CatalogChange(
+        added=_sorted(after.tools.keys() - known),
+        updated=_sorted(other | (sound & known)),
+        removed=_sorted(before.tools.keys() - known),
+        rejected=_sorted(each.name for each in present if each.status == "rejected"),
+        diagnostics=tuple(sorted(found, key=_place)),
+        waiting=_sorted(each.name for each in present if each.status == "waiting"),
+    )
+
+
+def _ruled(catalog: Catalog, location: str) -> Iterator[Diagnostic]:
+    """Yield what is wrong between a candidate and others."""
+    if location in catalog.rulings:
+        yield from catalog.rulings[location].diagnostics
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names)))
+
+
+def _place(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+    return diagnostic.path, diagnostic.line, diagnostic.column, diagnostic.code
