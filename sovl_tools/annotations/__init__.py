@@ -1,6 +1,14 @@
-"""Python's types and JSON: schemas of annotations, instances of JSON, JSON of results.
+"""Python's types and JSON: each kind of type once, with its schema, its reading and its wording.
 
-``schemas.schema_of(annotation)`` returns the JSON Schema that an annotation implies.
-``schemas.SchemaBuilder`` does so for several that share their ``$defs``.
-``hints.resolved(annotation, names_of(function))`` evaluates an annotation that is text.
+Entry points:
+
+- ``schemas.schema_of(annotation)`` returns the JSON Schema that an annotation implies;
+  ``schemas.SchemaBuilder`` does so for several that share their ``$defs``.
+- ``conversion.converter_of(function, names)`` returns what makes instances of the annotated types
+  of a function's keywords; None if JSON's values are what it wants.
+- ``hints.resolved(annotation, names_of(function))`` evaluates an annotation that is text.
+
+A kind of type (``kind.Kind``) is two functions: ``describe`` makes a schema, ``convert`` makes
+what reads its values. ``kinds.kind_of`` is the table of them; a new kind is one module and one
+line there.
 """

@@ -1,4 +1,8 @@
-"""Arrays and objects, and what they hold."""
+"""Arrays and objects, and what they hold.
+
+Keys of objects are texts. Those of another type are made of the text as it stands, a date of
+``2026-01-31``, or else of the JSON that it is, an integer of ``12``.
+"""
 
 from __future__ import annotations
 
@@ -7,82 +11,106 @@ import collections.abc
 import json
 import typing
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from contextlib import suppress
+from itertools import chain, count
+from typing import Any
 
-from sovl_tools.annotations.form import (
+from sovl_tools.annotations.kind import (
+    Build,
     Builder,
+    Convert,
     Form,
     InexpressibleError,
+    Kind,
+    UnfitError,
     UnwritableError,
     Write,
+    called,
+    collected,
+    in_words,
+    mismatch,
+    same,
     types_of,
 )
 from sovl_tools.model.document import JSON
 from sovl_tools.model.interface import Annotation
 
-
-class _Array(NamedTuple):
-    """What an array becomes, and whether its items are all different."""
-
-    made: type[Any]
-    is_set: bool = False
-
-
-_LIST = _Array(list)
-_SET = _Array(set, is_set=True)
-_FROZEN = _Array(frozenset, is_set=True)
-ARRAYS: dict[Any, _Array] = {
-    list: _LIST,
-    collections.abc.Sequence: _LIST,
-    collections.abc.MutableSequence: _LIST,
-    collections.abc.Collection: _LIST,
-    collections.abc.Iterable: _LIST,
-    set: _SET,
-    collections.abc.MutableSet: _SET,
-    frozenset: _FROZEN,
-    collections.abc.Set: _FROZEN,
-    collections.deque: _Array(collections.deque),
-    tuple: _Array(tuple),
+_ARRAYS: dict[Any, type[Any]] = {
+    list: list,
+    collections.abc.Sequence: list,
+    collections.abc.MutableSequence: list,
+    collections.abc.Collection: list,
+    collections.abc.Iterable: list,
+    set: set,
+    collections.abc.MutableSet: set,
+    frozenset: frozenset,
+    collections.abc.Set: frozenset,
+    collections.deque: collections.deque,
+    tuple: tuple,
 }
-OBJECTS: dict[Any, type[Any]] = {
+_OBJECTS: dict[Any, type[Any]] = {
     dict: dict,
     Mapping: dict,
     collections.abc.MutableMapping: dict,
     collections.OrderedDict: collections.OrderedDict,
     collections.defaultdict: collections.defaultdict,
 }
+_SETS = (set, frozenset)
 
 
-def array(builder: Builder, annotation: Any) -> Form:
-    """Return the form of a ``list[T]`` and its like."""
-    found = ARRAYS[typing.get_origin(annotation) or annotation]
-    arguments = typing.get_args(annotation)
+def _parts(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the container that an annotation names, and the types of what it holds."""
+    return typing.get_origin(annotation) or annotation, typing.get_args(annotation)
+
+
+def _describe_array(builder: Builder, annotation: Any) -> Form:
+    origin, arguments = _parts(annotation)
+    made = _ARRAYS[origin]
     item = builder.build(arguments[0] if arguments else Any)
     schema: dict[str, JSON] = {"type": "array"}
     if arguments:
         schema["items"] = item.schema
-    if found.is_set:
+    if made in _SETS:
         _check_hashable(arguments[0] if arguments else Any, "a set")
         schema["uniqueItems"] = True
-    return Form(schema, _array_writer(found, item.write))
+    return Form(schema, _array_writer(made, item.write))
 
 
-def _array_writer(array: _Array, write_item: Write) -> Write:
+def _array_writer(made: type[Any], write_item: Write) -> Write:
     def write(value: Any) -> JSON:
-        if type(value) is not array.made or getattr(value, "maxlen", None) is not None:
+        if type(value) is not made or getattr(value, "maxlen", None) is not None:
             raise UnwritableError
         items = [write_item(item) for item in value]
-        return sorted(items, key=json.dumps) if array.is_set else items
+        return sorted(items, key=json.dumps) if made in _SETS else items
 
     return write
 
 
-def fixed_array(builder: Builder, annotation: Any) -> Form:
-    """Return the form of a tuple, of any length or of a fixed one."""
+def _convert_array(build: Build, annotation: Any) -> Convert:
+    origin, arguments = _parts(annotation)
+    made, item = _ARRAYS[origin], build(arguments[0] if arguments else Any)
+
+    def convert(values: Any) -> Any:
+        if not isinstance(values, _ARRAY_LIKE):
+            raise mismatch(values, "an array")
+        items = collected((index, item, value) for index, value in enumerate(values))
+        return items if made is list else called(made, items)
+
+    return convert
+
+
+_ARRAY_LIKE = (list, tuple, set, frozenset, collections.deque)
+
+
+def _has_any_length(annotation: Any) -> bool:
+    return typing.get_args(annotation)[1:] == (...,) or annotation in (tuple, typing.Tuple)  # noqa: UP006 - as it is written
+
+
+def _describe_tuple(builder: Builder, annotation: Any) -> Form:
+    if _has_any_length(annotation):
+        return _describe_array(builder, annotation)
     arguments = typing.get_args(annotation)
-    if arguments[1:] == (...,) or annotation in (tuple, typing.Tuple):  # noqa: UP006 - as it is written
-        return array(builder, annotation)
-    if any(map(is_unpacked, arguments)):
+    if any(map(_is_unpacked, arguments)):
         reason = f"{Annotation(annotation).text} has parts of any length"
         raise InexpressibleError(reason, "write tuple[X, ...], or one type for each item")
     items = [builder.build(each) for each in arguments]
@@ -99,16 +127,33 @@ def fixed_array(builder: Builder, annotation: Any) -> Form:
     return Form(schema, write)
 
 
-def is_unpacked(annotation: Any) -> bool:
+def _convert_tuple(build: Build, annotation: Any) -> Convert:
+    arguments = typing.get_args(annotation)
+    if _has_any_length(annotation):
+        return _convert_array(build, annotation)
+    if any(map(_is_unpacked, arguments)):
+        return _convert_array(build, tuple)
+    items = [build(each) for each in arguments]
+
+    def convert(values: Any) -> tuple[Any, ...]:
+        if not isinstance(values, list | tuple):
+            raise mismatch(values, "an array")
+        if len(values) != len(items):
+            raise UnfitError([((), f"must have exactly {len(items)} items, not {len(values)}")])
+        return tuple(collected(zip(count(), items, values, strict=False)))
+
+    return convert
+
+
+def _is_unpacked(annotation: Any) -> bool:
     """Tell whether a part of a tuple stands for any number of parts."""
     unpacked = getattr(annotation, "__unpacked__", False)
     return unpacked is True or typing.get_origin(annotation) is typing.Unpack
 
 
-def mapping(builder: Builder, annotation: Any) -> Form:
-    """Return the form of a ``dict[K, V]`` and its like; keys that are no text are read from it."""
-    made = OBJECTS[typing.get_origin(annotation) or annotation]
-    arguments = typing.get_args(annotation)
+def _describe_object(builder: Builder, annotation: Any) -> Form:
+    origin, arguments = _parts(annotation)
+    made = _OBJECTS[origin]
     key, item = map(builder.build, arguments or (Any, Any))
     schema: dict[str, JSON] = {"type": "object"}
     if arguments:
@@ -120,12 +165,12 @@ def mapping(builder: Builder, annotation: Any) -> Form:
     def write(value: Any) -> JSON:
         if type(value) is not made or getattr(value, "default_factory", None) is not None:
             raise UnwritableError
-        return {_key(key, name): item.write(each) for name, each in value.items()}
+        return {_key_text(key, name): item.write(each) for name, each in value.items()}
 
     return Form(schema, write)
 
 
-def _key(form: Form, name: Any) -> str:
+def _key_text(form: Form, name: Any) -> str:
     """Write a key; the text of another JSON value must not be one that stays a text."""
     written = form.write(name)
     if isinstance(written, str):
@@ -135,8 +180,58 @@ def _key(form: Form, name: Any) -> str:
     return json.dumps(written)
 
 
+def _convert_object(build: Build, annotation: Any) -> Convert:
+    origin, arguments = _parts(annotation)
+    made = _OBJECTS[origin]
+    kind, content = arguments or (Any, Any)
+    key, item = _key_reader(build(kind)), build(content)
+
+    def convert(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise mismatch(value, "an object")
+        keys = ((name, key, name) for name in value)
+        items = ((name, item, each) for name, each in value.items())
+        every = collected(chain(keys, items))
+        half = len(value)
+        found = called(dict, zip(every[:half], every[half:], strict=True))
+        if len(found) < half:
+            raise UnfitError([((), "has keys that stand for the same")])
+        return found if made is dict else _filled(made, found)
+
+    return convert
+
+
+def _filled(made: type[Any], found: dict[Any, Any]) -> Any:
+    return made(None, found) if made is collections.defaultdict else made(found)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number != 0:
+        raise ValueError
+    return number
+
+
+_JSON_TEXT = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+def _key_reader(convert: Convert) -> Convert:
+    """Return what makes a key of a text: as it stands, or as JSON text such as ``12``."""
+
+    def read(text: Any) -> Any:
+        try:
+            return convert(text)
+        except UnfitError as error:
+            with suppress(UnfitError, ValueError, RecursionError):
+                return convert(_JSON_TEXT.decode(text) if isinstance(text, str) else text)
+            words = error.problems[0][1]
+            raise UnfitError([((), lambda: f"the key {in_words(words)}")]) from error
+
+    return read if convert is not same else same
+
+
 _HASHABLE = (tuple, frozenset, collections.abc.Set)
-_MUTABLE = frozenset({*ARRAYS, *OBJECTS}.difference(_HASHABLE))
+_MUTABLE = frozenset({*_ARRAYS, *_OBJECTS}.difference(_HASHABLE))
 
 
 def _check_hashable(kind: Any, container: str) -> None:
@@ -162,3 +257,13 @@ def _names(key: dict[str, JSON]) -> dict[str, JSON]:
     if "string" in key.get("type", ()):
         return {name: value for name, value in key.items() if name != "type"}
     return dict(_KEYS.get(str(key.get("type")), {}))
+
+
+ARRAY = Kind(_describe_array, _convert_array)
+TUPLE = Kind(_describe_tuple, _convert_tuple)
+OBJECT = Kind(_describe_object, _convert_object)
+CONTAINERS: dict[Any, Kind] = {
+    **dict.fromkeys(_ARRAYS, ARRAY),
+    **dict.fromkeys(_OBJECTS, OBJECT),
+    tuple: TUPLE,
+}

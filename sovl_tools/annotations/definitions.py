@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator
 from itertools import chain, count
 from typing import Any
 
-from sovl_tools.annotations.form import Form, native
+from sovl_tools.annotations.kind import Form, native
 from sovl_tools.model.document import JSON
 
 _DATA = {"const", "enum", "default", "examples"}

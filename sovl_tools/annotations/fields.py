@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from sovl_tools.annotations.form import InexpressibleError
 from sovl_tools.annotations.hints import Names, evaluated, names_in, resolved, substituted
+from sovl_tools.annotations.kind import InexpressibleError
 
 _Bound: TypeAlias = Mapping[Any, Any]
 """What the type variables of a generic class are."""
@@ -28,9 +28,19 @@ def meaning_of(annotation: Any, names: Names, bound: _Bound) -> Any:
     return substituted(resolved(annotation, names), bound)
 
 
-def hints_of(
-    annotation: Any, meaning: Callable[[Any, Names, _Bound], Any] = meaning_of
-) -> dict[str, Any]:
+def tolerant_meaning(annotation: Any, names: Names, bound: _Bound) -> Any:
+    """Return what ``meaning_of`` does, or Any where there is none."""
+    try:
+        return meaning_of(annotation, names, bound)
+    except Exception:  # noqa: BLE001 - evaluating it runs whatever its author wrote
+        return Any
+
+
+Meaning: TypeAlias = Callable[[Any, Names, _Bound], Any]
+"""What an annotation stands for, with those names and type variables."""
+
+
+def hints_of(annotation: Any, meaning: Meaning) -> dict[str, Any]:
     """Return the annotations of a class and of those that it inherits from.
 
     Raises:

@@ -8,13 +8,13 @@ import sys
 import typing
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
-from types import CodeType, SimpleNamespace
+from types import CodeType, NoneType, SimpleNamespace, UnionType
 from typing import Any, ForwardRef, NamedTuple
 
-from sovl_tools.annotations.form import InexpressibleError
+from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.model.functions import underlying
 
 
@@ -196,3 +196,32 @@ def _has_text(annotation: Any) -> bool:
     arguments = getattr(annotation, "__args__", ())
     is_literal = typing.get_origin(annotation) is typing.Literal
     return not is_literal and isinstance(arguments, tuple) and any(map(_has_text, arguments))
+
+
+def without_none(annotation: Any) -> tuple[Any, bool]:
+    """Return ``T`` for ``T | None``, and whether it was that; ``Annotated`` stays around it.
+
+    What an alias, a NewType or a type variable stands for counts, if its names are defined.
+    """
+    inner = None if type(annotation) is type else _not_none(annotation)
+    return (annotation, False) if inner is None else (inner, True)
+
+
+def _not_none(annotation: Any) -> Any:
+    """Return ``T`` for ``T | None``; None for anything else."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        inner = _not_none(annotation.__origin__)
+        return None if inner is None else typing.Annotated[(inner, *annotation.__metadata__)]
+    if is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):
+        with suppress(InexpressibleError):
+            return _not_none(value_of(annotation))
+    members = [each for each in members_of(annotation) if each is not NoneType]
+    if len(members) == len(members_of(annotation)) or not members:
+        return None
+    return typing.Union[tuple(members)]  # noqa: UP007 - there may be any number
+
+
+def members_of(annotation: Any) -> tuple[Any, ...]:
+    """Return the members of a union; the annotation alone if it is none."""
+    is_union = typing.get_origin(annotation) in (typing.Union, UnionType)
+    return typing.get_args(annotation) if is_union else (annotation,)

@@ -1,21 +1,67 @@
-"""Types that are one JSON value.
+"""Types that are made of one JSON value.
 
-The formats are those that the arguments of a call are read from: a date is ISO 8601 text, bytes
-are text in UTF-8. Types beyond JSON's own are known by name, so that none of their modules is
-imported here.
+=================================  ============================================================
+annotation                         made of
+=================================  ============================================================
+datetime, date, time               ISO 8601 text; a date alone is its midnight
+timedelta                          a number of seconds, or text such as ``PT1H30M``
+Decimal, Fraction                  a number, as it is written: 0.1 is a tenth; or text of one
+UUID, Path, ipaddress, ZoneInfo    text
+re.Pattern                         text of a regular expression
+bytes, bytearray                   text, encoded as UTF-8
+=================================  ============================================================
+
+Types beyond JSON's own are known by name, so that none of their modules is imported here.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from types import NoneType
 from typing import Any, NamedTuple
 
-from sovl_tools.annotations.form import Form, UnwritableError, Write, native
+from sovl_tools.annotations.kind import (
+    Convert,
+    Form,
+    Kind,
+    UnwritableError,
+    Write,
+    mismatch,
+    native,
+    same,
+)
 from sovl_tools.model.document import JSON
+
+
+class _Scalar(NamedTuple):
+    """A type that is one JSON value.
+
+    Attributes:
+        schema: the values it is made of.
+        expected: those values, in words.
+        read: makes an instance of the class of a value of the schema's type; raises anything.
+        write: writes an instance of the very class.
+        rank: how late it is tried among the members of a union; those that take any text are late.
+    """
+
+    schema: Mapping[str, JSON]
+    expected: str
+    read: Callable[[Any, Any], Any]
+    write: Write
+    rank: int = 0
+
+
+def _stay(_: Any, value: Any) -> Any:
+    return value
+
+
+def _make(kind: Any, value: Any) -> Any:
+    return kind(value)
 
 
 def _exactly(*kinds: type) -> Write:
@@ -27,16 +73,20 @@ def _exactly(*kinds: type) -> Write:
     return write
 
 
-class _Scalar(NamedTuple):
-    """A type by its schema and how an instance of the very class is written."""
+def _text(
+    expected: str, schema_format: str, read: Callable[[Any, Any], Any] = _make, write: Write = str
+) -> _Scalar:
+    return _Scalar({"type": "string", "format": schema_format}, expected, read, write)
 
-    schema: Mapping[str, JSON]
-    write: Write
+
+def _integer(_: Any, value: float) -> int:
+    if value != int(value):
+        raise ValueError
+    return int(value)
 
 
-def _text(schema_format: str | None = None, write: Write = str) -> _Scalar:
-    schema = {"type": "string"}
-    return _Scalar({**schema, "format": schema_format} if schema_format else schema, write)
+def _from_iso(kind: Any, text: str) -> Any:
+    return kind.fromisoformat(text)
 
 
 def _isoformat(value: Any) -> JSON:
@@ -47,12 +97,40 @@ def _isoformat(value: Any) -> JSON:
     return text
 
 
-def _duration(value: Any) -> JSON:
+_DURATION = re.compile(
+    r"([+-]?)P(?!$)(?:(\d+)W)?(?:(\d+)D)?"
+    r"(?:T(?!$)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?",
+    re.ASCII,
+)
+_LONGEST = 999_999_999 * 24 * 60 * 60
+
+
+def _duration(kind: Any, value: float | str) -> Any:
+    if not isinstance(value, str):
+        return kind(seconds=value)
+    found = _DURATION.fullmatch(value)
+    if found is None:
+        raise ValueError
+    sign, *parts, fraction = found.groups(default="0")
+    weeks, days, hours, minutes, seconds = map(int, parts)
+    microseconds = round(int(fraction) * 1_000_000 / 10 ** len(fraction))
+    length = kind(days, seconds, microseconds, 0, minutes, hours, weeks)
+    return -length if sign == "-" else length
+
+
+def _written_duration(value: Any) -> JSON:
     """Write a timedelta in ISO 8601: ``PT5400S``, ``-PT0.000001S``."""
     microseconds = abs(value.days * 86_400_000_000 + value.seconds * 1_000_000 + value.microseconds)
     seconds, rest = divmod(microseconds, 1_000_000)
     sign, fraction = "-" if value.days < 0 else "", f".{rest:06}" if rest else ""
     return f"{sign}PT{seconds}{fraction}S"
+
+
+def _decimal(kind: Any, value: float | str) -> Any:
+    number = kind(repr(value) if isinstance(value, float) else value)
+    if not number.is_finite():
+        raise ValueError
+    return number
 
 
 def _finite(value: Any) -> JSON:
@@ -61,8 +139,18 @@ def _finite(value: Any) -> JSON:
     return str(value)
 
 
+def _fraction(kind: Any, value: float | str) -> Any:
+    if isinstance(value, str) and "e" in value.lower():
+        raise ValueError  # "1e999999999" would take for ever
+    return kind(repr(value) if isinstance(value, float) else value)
+
+
+def _regular_expression(_: Any, text: str) -> Any:
+    return re.compile(text)
+
+
 def _pattern(value: Any) -> JSON:
-    if type(value.pattern) is not str or value.flags != _UNICODE:
+    if type(value.pattern) is not str or value.flags != re.UNICODE:
         raise UnwritableError
     return value.pattern
 
@@ -75,76 +163,158 @@ def _key(value: Any) -> JSON:
     return value.key
 
 
-_UNICODE = 32
+def _path(kind: Any, text: str) -> Any:
+    return (import_module("pathlib").Path if kind is os.PathLike else kind)(text)
+
+
 _NUMBER_OR_TEXT = ["number", "string"]
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _FRACTION = r"^[+-]?[0-9]+(/0*[1-9][0-9]*|\.[0-9]+)?$"
-_PATH = _Scalar({"type": "string", "format": "path"}, str)
 
-_JSON: dict[int, _Scalar] = {
-    id(str): _Scalar({"type": "string"}, _exactly(str)),
-    id(int): _Scalar({"type": "integer"}, _exactly(int)),
-    id(float): _Scalar({"type": "number"}, _exactly(float, int)),
-    id(bool): _Scalar({"type": "boolean"}, _exactly(bool)),
-    id(NoneType): _Scalar({"type": "null"}, _exactly(NoneType)),
-    id(None): _Scalar({"type": "null"}, _exactly(NoneType)),
-    id(Any): _Scalar({}, native),
-    id(object): _Scalar({}, native),
-    id(typing.LiteralString): _Scalar({"type": "string"}, _exactly(str)),
+_TEXT = _Scalar({"type": "string"}, "a string", _stay, _exactly(str), rank=3)
+_NULL = _Scalar({"type": "null"}, "null", _stay, _exactly(NoneType))
+_OWN: dict[int, tuple[type, _Scalar]] = {
+    id(str): (str, _TEXT),
+    id(typing.LiteralString): (str, _TEXT),
+    id(int): (int, _Scalar({"type": "integer"}, "an integer", _integer, _exactly(int), rank=3)),
+    id(float): (
+        float,
+        _Scalar({"type": "number"}, "a number", _stay, _exactly(float, int), rank=3),
+    ),
+    id(bool): (bool, _Scalar({"type": "boolean"}, "a boolean", _stay, _exactly(bool), rank=3)),
+    id(NoneType): (NoneType, _NULL),
+    id(None): (NoneType, _NULL),
 }
+_PATH = _text("a path", "path", _path)._replace(rank=2)
 _NAMED: dict[str, _Scalar] = {
-    "datetime.datetime": _text("date-time", _isoformat),
-    "datetime.date": _text("date", _isoformat),
-    "datetime.time": _text("time", _isoformat),
-    "datetime.timedelta": _Scalar({"type": _NUMBER_OR_TEXT, "format": "duration"}, _duration),
-    "decimal.Decimal": _Scalar({"type": _NUMBER_OR_TEXT, "pattern": _DECIMAL}, _finite),
-    "fractions.Fraction": _Scalar({"type": _NUMBER_OR_TEXT, "pattern": _FRACTION}, str),
-    "uuid.UUID": _text("uuid"),
-    "zoneinfo.ZoneInfo": _text(write=_key),
-    "re.Pattern": _text("regex", _pattern),
-    "builtins.bytes": _text(write=bytes.decode),
-    "builtins.bytearray": _text(write=bytearray.decode),
-    "ipaddress.IPv4Address": _text("ipv4"),
-    "ipaddress.IPv6Address": _text("ipv6"),
-    "ipaddress.IPv4Network": _text("ipv4network"),
-    "ipaddress.IPv6Network": _text("ipv6network"),
-    "ipaddress.IPv4Interface": _text("ipv4interface"),
-    "ipaddress.IPv6Interface": _text("ipv6interface"),
+    "datetime.datetime": _text(
+        "a date and time such as 2026-01-31T12:00:00", "date-time", _from_iso, _isoformat
+    )._replace(rank=1),
+    "datetime.date": _text("a date such as 2026-01-31", "date", _from_iso, _isoformat),
+    "datetime.time": _text("a time such as 12:30:00", "time", _from_iso, _isoformat),
+    "datetime.timedelta": _Scalar(
+        {"type": _NUMBER_OR_TEXT, "format": "duration"},
+        "a number of seconds or a duration such as PT1H30M",
+        _duration,
+        _written_duration,
+    ),
+    "decimal.Decimal": _Scalar(
+        {"type": _NUMBER_OR_TEXT, "pattern": _DECIMAL}, "a number", _decimal, _finite
+    ),
+    "fractions.Fraction": _Scalar(
+        {"type": _NUMBER_OR_TEXT, "pattern": _FRACTION},
+        "a number or a fraction such as 1/3",
+        _fraction,
+        str,
+    ),
+    "uuid.UUID": _text("a UUID", "uuid"),
+    "zoneinfo.ZoneInfo": _Scalar(
+        {"type": "string"}, "a time zone such as Europe/Berlin", _make, _key
+    ),
+    "re.Pattern": _text("a regular expression", "regex", _regular_expression, _pattern),
+    "builtins.bytes": _Scalar(
+        {"type": "string"}, "a string", lambda _, text: text.encode(), bytes.decode, rank=2
+    ),
+    "builtins.bytearray": _Scalar(
+        {"type": "string"},
+        "a string",
+        lambda _, text: bytearray(text.encode()),
+        bytearray.decode,
+        rank=2,
+    ),
+    "ipaddress.IPv4Address": _text("an IPv4 address", "ipv4"),
+    "ipaddress.IPv6Address": _text("an IPv6 address", "ipv6"),
+    "ipaddress.IPv4Network": _text("an IPv4 network", "ipv4network"),
+    "ipaddress.IPv6Network": _text("an IPv6 network", "ipv6network"),
+    "ipaddress.IPv4Interface": _text("an IPv4 interface", "ipv4interface"),
+    "ipaddress.IPv6Interface": _text("an IPv6 interface", "ipv6interface"),
     "os.PathLike": _PATH,
-    "pathlib.Path": _PATH,
-    "pathlib.PosixPath": _PATH,
-    "pathlib.WindowsPath": _PATH,
-    "pathlib.PurePath": _PATH,
-    "pathlib.PurePosixPath": _PATH,
-    "pathlib.PureWindowsPath": _PATH,
+    **{
+        f"pathlib.{kind}": _PATH
+        for kind in (
+            "Path",
+            "PosixPath",
+            "WindowsPath",
+            "PurePath",
+            "PurePosixPath",
+            "PureWindowsPath",
+        )
+    },
+}
+_GIVEN: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int, float),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (NoneType,),
 }
 
 
-def json_scalar(annotation: Any) -> Form | None:
-    """Return the form of a type that JSON has; None if it is another."""
-    found = _JSON.get(id(annotation))
-    return None if found is None else Form(dict(found.schema), found.write)
-
-
-def scalar(kind: type) -> Form | None:
-    """Return the form of a class of the standard library that is one value; None for others."""
-    found = _NAMED.get(_name(kind))
-    if found is None:
+def _named(annotation: Any) -> tuple[Any, _Scalar] | None:
+    """Return the class of an annotation that is one of the standard library, and its values."""
+    kind = typing.get_origin(annotation) or annotation
+    if not isinstance(kind, type):
         return None
+    found = _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")
+    return None if found is None else (kind, found)
 
+
+def _schema(scalar: _Scalar) -> dict[str, JSON]:
+    return {key: [*each] if type(each) is list else each for key, each in scalar.schema.items()}
+
+
+def _describe(kind: Any, scalar: _Scalar, *_: Any) -> Form:
     def write(value: Any) -> JSON:
-        if type(value) is not (_path(kind, value) if found is _PATH else kind):
+        # of what class a path is depends on the system
+        if type(value) is not (type(_path(kind, value)) if scalar is _PATH else kind):
             raise UnwritableError
-        return found.write(value)
+        return scalar.write(value)
 
-    return Form({key: native(each) for key, each in found.schema.items()}, write)
-
-
-def _path(kind: type, value: Any) -> type:
-    """Return the class of the path that text becomes, which depends on the system."""
-    made: Any = import_module("pathlib").Path if kind is os.PathLike else kind
-    return type(made(value))
+    return Form(_schema(scalar), write)
 
 
-def _name(kind: type) -> str:
-    return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"
+def _convert(kind: Any, scalar: _Scalar, *_: Any) -> Convert:
+    types, expected, read = scalar.schema["type"], scalar.expected, scalar.read
+    names = [types] if isinstance(types, str) else types
+    given = frozenset(each for name in names for each in _GIVEN[name])
+
+    def convert(value: Any) -> Any:
+        if type(value) in given:
+            if read is _stay:
+                return value
+            try:
+                return read(kind, value)
+            except Exception:  # noqa: BLE001 - each type has its own way to refuse
+                raise mismatch(value, expected, is_type=False) from None
+        if isinstance(value, kind) and type(value) is not bool:
+            return value
+        raise mismatch(value, expected)
+
+    return convert
+
+
+def _own(kind: type, scalar: _Scalar) -> Kind:
+    return Kind(lambda *_: Form(_schema(scalar), scalar.write), partial(_convert, kind, scalar))
+
+
+_ANYTHING = Kind(lambda *_: Form({}, native), lambda *_: same)
+_KINDS = {
+    id(Any): _ANYTHING,
+    id(object): _ANYTHING,
+    **{key: _own(kind, scalar) for key, (kind, scalar) in _OWN.items()},
+}
+
+
+def scalar_of(annotation: Any) -> Kind | None:
+    """Return the kind of an annotation that is one JSON value, or any JSON; None for others."""
+    own = _KINDS.get(id(annotation))
+    if own is not None:
+        return own
+    found = _named(annotation)
+    return None if found is None else Kind(partial(_describe, *found), partial(_convert, *found))
+
+
+def rank_of(annotation: Any) -> int:
+    """Return how late an annotation is tried among the members of a union."""
+    found = _OWN.get(id(annotation)) or _named(annotation)
+    return 0 if found is None else found[1].rank

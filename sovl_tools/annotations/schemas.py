@@ -26,57 +26,16 @@ the arguments of a call are converted from.
 
 from __future__ import annotations
 
-import dataclasses
-import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import Enum
-from functools import partial
-from types import UnionType
-from typing import Annotated, Any, Literal, TypeAlias, Union
+from typing import Any
 
-from sovl_tools.annotations.annotated import annotated
-from sovl_tools.annotations.choices import enumeration, literal
-from sovl_tools.annotations.containers import ARRAYS, OBJECTS, array, fixed_array, mapping
 from sovl_tools.annotations.definitions import Definitions
-from sovl_tools.annotations.fields import QUALIFIERS
-from sovl_tools.annotations.form import Builder, Form, InexpressibleError
-from sovl_tools.annotations.hints import Names, is_alias, resolved, value_of
-from sovl_tools.annotations.instances import instance, typed_dict
-from sovl_tools.annotations.pydantic_types import is_model, model
-from sovl_tools.annotations.scalars import json_scalar, scalar
-from sovl_tools.annotations.unions import union
+from sovl_tools.annotations.hints import Names, resolved
+from sovl_tools.annotations.kind import Form, InexpressibleError
+from sovl_tools.annotations.kinds import kind_of
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
-from sovl_tools.model.interface import Annotation
-
-_Make: TypeAlias = Callable[[Builder, Any], Form]
-
-
-def _inner(builder: Builder, annotation: Any) -> Form:
-    return builder.build(typing.get_args(annotation)[0])
-
-
-_CONTAINERS = frozenset({*ARRAYS, *OBJECTS})
-# By identity, because what is looked for here may have any idea of being equal.
-_FORMS: dict[int, _Make] = {
-    id(Union): union,
-    id(UnionType): union,
-    id(Annotated): annotated,
-    id(Literal): literal,
-    **{id(origin): array for origin in ARRAYS},
-    **{id(origin): mapping for origin in OBJECTS},
-    **{id(qualifier): _inner for qualifier in QUALIFIERS},
-    id(tuple): fixed_array,
-}
-_CLASSES: tuple[tuple[Callable[[Any], bool], _Make], ...] = (
-    (is_model, model),
-    (lambda kind: issubclass(kind, Enum), enumeration),
-    (lambda kind: issubclass(kind, dict) and hasattr(kind, "__required_keys__"), typed_dict),
-    (lambda kind: issubclass(kind, tuple) and hasattr(kind, "_fields"), instance),
-    (dataclasses.is_dataclass, instance),
-)
-_ADVICE = "use a JSON type, a date, an Enum, a dataclass, a TypedDict or the like"
 
 
 def schema_of(annotation: Any) -> dict[str, JSON]:
@@ -150,43 +109,4 @@ class SchemaBuilder:
         Raises:
             InexpressibleError: it, or something in it, is none that JSON Schema can describe.
         """
-        found = json_scalar(annotation)
-        if found is not None:
-            return found
-        origin = typing.get_origin(annotation) or annotation
-        if id(origin) in _FORMS and (annotation is not origin or origin in _CONTAINERS):
-            return _FORMS[id(origin)](self, annotation)
-        if isinstance(origin, type):
-            return self._of_class(origin, annotation)
-        if is_alias(annotation):
-            make = partial(self._meant, annotation)
-            return self.define(annotation, origin.__name__, make)
-        return self._of_other(annotation)
-
-    def _of_class(self, kind: type, annotation: Any) -> Form:
-        found = scalar(kind)
-        if found is not None:
-            return found
-        for applies, make in _CLASSES:
-            if applies(kind):
-                return make(self, annotation)
-        raise InexpressibleError(f"there is no JSON for {Annotation(annotation).text}", _ADVICE)
-
-    def _meant(self, annotation: Any) -> Form:
-        return self.build(value_of(annotation))
-
-    def _of_other(self, annotation: Any) -> Form:
-        if isinstance(annotation, typing.TypeVar):
-            self._check_variable(annotation)
-        if isinstance(annotation, typing.NewType | typing.TypeVar):
-            return self._meant(annotation)
-        if isinstance(annotation, dataclasses.InitVar):
-            return self.build(annotation.type)
-        if isinstance(annotation, typing.ForwardRef):
-            reason = f"the reference {annotation.__forward_arg__!r} can't be followed"
-            raise InexpressibleError(reason, "use a dataclass, or Any for JSON of any kind")
-        raise InexpressibleError(f"there is no JSON for {Annotation(annotation).text}", _ADVICE)
-
-    def _check_variable(self, variable: typing.TypeVar) -> None:
-        if value_of(variable) is Any:
-            self.warn(f"the type variable {variable.__name__} stands for any type")
+        return kind_of(annotation).describe(self, annotation)

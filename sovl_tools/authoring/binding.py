@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from sovl_tools.annotations.form import InexpressibleError
+from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.authoring.defining import defined, headed, is_method
 from sovl_tools.authoring.marks import Marks
 from sovl_tools.authoring.taken import outline_of

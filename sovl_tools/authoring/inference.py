@@ -9,11 +9,10 @@ from typing import Annotated, Any, NamedTuple, get_origin
 
 from sovl_tools.annotations.annotated import EMPTY, property_of
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
-from sovl_tools.annotations.form import InexpressibleError
-from sovl_tools.annotations.hints import Names, names_of, resolved
-from sovl_tools.annotations.pydantic_types import is_field
+from sovl_tools.annotations.hints import Names, members_of, names_of, resolved, without_none
+from sovl_tools.annotations.kind import InexpressibleError
+from sovl_tools.annotations.pydantic_models import is_field
 from sovl_tools.annotations.schemas import SchemaBuilder, blaming
-from sovl_tools.annotations.unions import members_of, without_none
 from sovl_tools.authoring.taken import Taken, outline_of
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON

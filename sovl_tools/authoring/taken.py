@@ -8,8 +8,8 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from sovl_tools.annotations.annotated import EMPTY
-from sovl_tools.annotations.form import InexpressibleError
 from sovl_tools.annotations.hints import evaluated
+from sovl_tools.annotations.kind import InexpressibleError
 
 _ODD = frozenset({"__wrapped__", "__signature__"})
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

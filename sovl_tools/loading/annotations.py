@@ -117,7 +117,7 @@ _STANDING = frozenset({"TypeAliasType", "NewType", "TypeVar"})
 
 def _is_optional(annotation: object) -> bool:
     """Tell whether an annotation stands for ``T | None``."""
-    from sovl_tools.annotations.unions import without_none  # noqa: PLC0415 - seldom needed
+    from sovl_tools.annotations.hints import without_none  # noqa: PLC0415 - seldom needed
 
     try:
         return without_none(annotation)[1]

@@ -8,10 +8,10 @@ from contextlib import suppress
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
+from sovl_tools.annotations.plain import is_plain
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.interface import REQUIRED, Parameter, Signature
 from sovl_tools.model.schemanodes import SchemaNode
-from sovl_tools.running.conversion import is_plain
 from sovl_tools.schema import fit
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]

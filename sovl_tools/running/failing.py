@@ -10,11 +10,11 @@ from itertools import takewhile
 from json import dumps
 from traceback import format_exception
 
+from sovl_tools.annotations.conversion import ConversionError
 from sovl_tools.loading.inner import as_written
 from sovl_tools.model.errors import ToolError
 from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.running.arguments import refusal
-from sovl_tools.running.conversion import ConversionError
 from sovl_tools.running.jsonvalues import InvalidResult
 from sovl_tools.running.run import RunCancelledError, TimeLimitError
 

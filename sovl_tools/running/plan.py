@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from sovl_tools.annotations.conversion import ConversionError, converter_of
 from sovl_tools.loading.inspecting import signature_of
 from sovl_tools.model.call import Mode
 from sovl_tools.model.content import Content
@@ -16,7 +17,6 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError, ToolError
 from sovl_tools.model.result import Failure
 from sovl_tools.running.arguments import ArgumentCheck
-from sovl_tools.running.conversion import ConversionError, converter_of
 from sovl_tools.running.gate import Gate
 from sovl_tools.running.hooks import Hook, formed
 from sovl_tools.running.jsonvalues import InvalidResult

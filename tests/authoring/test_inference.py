@@ -368,8 +368,8 @@ def test_type_parameters_are_known_in_text() -> None:
 def test_annotations_that_are_evaluated_lazily_can_be_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from sovl_tools.annotations.form import InexpressibleError
     from sovl_tools.annotations.hints import evaluated
+    from sovl_tools.annotations.kind import InexpressibleError
 
     def read(owner: Any, *, style: str = "value") -> Any:
         if style == "value":

@@ -41,9 +41,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sovl_tools.annotations.conversion import ConversionError, converter_of
 from sovl_tools.model.document import Path
 from sovl_tools.model.errors import ToolError
-from sovl_tools.running.conversion import ConversionError, converter_of
 from tests.running.toolbox import run_script
 from tests.validation.strategies import examples, moderate, values
 
@@ -268,10 +268,10 @@ def test_parameters_without_annotation_stay_as_they_are() -> None:
 def test_nothing_is_imported_for_plain_annotations() -> None:
     source = """
 import sys
-from sovl_tools.running.conversion import converter_of
+from sovl_tools.annotations.conversion import converter_of
 def plain(a: str, b: "int | None", c: list[dict[str, int]]): ...
 print(converter_of(plain, ["a", "b", "c"]))
-print("sovl_tools.running.converters" in sys.modules)
+print("sovl_tools.annotations.kinds" in sys.modules)
 """
     assert run_script(source).split() == ["None", "False"]
 

@@ -23,8 +23,8 @@ from typing import (
 
 import pytest
 
+from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.authoring.inference import Inference, infer
-from sovl_tools.running.conversion import converter_of
 from sovl_tools.validation import compile_schema
 
 kinds: Any = typing  # for annotations that are known only when a test runs

@@ -1,29 +1,95 @@
-"""What pydantic makes, and what it says of what it refuses."""
+"""Types that pydantic describes and makes, and what it says of values that it refuses."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-import typing
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from sovl_tools.annotations.pydantic_types import has_rules
+from sovl_tools.annotations.kind import (
+    Build,
+    Builder,
+    Convert,
+    Form,
+    InexpressibleError,
+    Kind,
+    UnfitError,
+    UnwritableError,
+    are_counted,
+    called,
+    ignore,
+)
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.running.ignored import are_counted, ignore
-from sovl_tools.running.unfit import Build, Convert, UnfitError, called
 from sovl_tools.validation.wording import named
 
 
-def model(_: Build, annotation: Any) -> Convert:
-    """Return the converter of what pydantic knows how to make.
+def is_model(kind: Any) -> bool:
+    """Tell whether a class says to pydantic how it is made."""
+    own = hasattr(kind, "__get_pydantic_core_schema__") or hasattr(kind, "__pydantic_validator__")
+    return own and "pydantic" in sys.modules
 
-    Raises:
-        Exception: it does not know after all; which one is up to pydantic.
-    """
+
+def has_rules(annotation: Any) -> bool:
+    """Tell whether an ``Annotated`` makes pydantic do more than describe."""
+    return "pydantic" in sys.modules and any(map(_is_rule, annotation.__metadata__))
+
+
+def _is_rule(metadata: Any) -> bool:
+    if not type(metadata).__module__.startswith("pydantic."):
+        return False
+    return not is_field(metadata) or bool(metadata.metadata or metadata.discriminator)
+
+
+def is_field(value: Any) -> bool:
+    """Tell whether a value is what pydantic's ``Field(…)`` returns."""
+    return type(value).__name__ == "FieldInfo" and type(value).__module__.startswith("pydantic.")
+
+
+def described(metadata: Any) -> dict[str, JSON]:
+    """Return the keywords that a ``Field(…)`` adds without changing what fits."""
+    if not is_field(metadata):
+        return {}
+    given = {"title": metadata.title, "examples": metadata.examples}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _describe(builder: Builder, annotation: Any) -> Form:
+    library = sys.modules["pydantic"]
+    try:
+        adapter = library.TypeAdapter(annotation)
+        schema = getattr(annotation, "model_json_schema", adapter.json_schema)()
+    except Exception as error:
+        raise _refused(error) from error
+
+    def write(value: Any) -> JSON:
+        written = adapter.dump_python(value, mode="json", by_alias=True)
+        made = _made(adapter, written)
+        if type(made) is not type(value) or made != value:
+            raise UnwritableError
+        return written
+
+    return Form(builder.hoist(schema), write)
+
+
+def _made(adapter: Any, written: JSON) -> Any:
+    try:
+        return adapter.validate_python(written)
+    except ValueError:
+        return adapter.validate_json(json.dumps(written))  # a strict model reads dates from text
+
+
+def _refused(error: Exception) -> InexpressibleError:
+    is_open = "Undefined" in type(error).__name__ or (
+        getattr(error, "code", None) in {"class-not-fully-defined", "undefined-annotation"}
+    )
+    message = str(error).partition("\n")[0]
+    return InexpressibleError(f"pydantic has no schema of it: {message}", is_open=is_open)
+
+
+def _convert(_: Build, annotation: Any) -> Convert:
     library = sys.modules["pydantic"]
     adapter = library.TypeAdapter(annotation)
 
@@ -39,7 +105,7 @@ def model(_: Build, annotation: Any) -> Convert:
         try:
             made = adapter.validate_python(value)
         except Exception:  # noqa: BLE001 - a strict model takes dates from JSON text only
-            made = called(partial(from_text, value))
+            made = called(from_text, value)
         if are_counted():
             ignore(_ignored(made, value))
         return made
@@ -66,13 +132,6 @@ def _reworded(error: Mapping[str, Any]) -> str:
 
 
 _PYDANTIC = {"missing": "is required", "extra_forbidden": "is not a field"}
-
-
-def described(annotation: Any) -> Any:
-    """Return what an ``Annotated`` describes, or itself where pydantic makes more of it."""
-    if typing.get_origin(annotation) is not Annotated or has_rules(annotation):
-        return annotation
-    return annotation.__origin__
 
 
 def _ignored(made: Any, value: JSON) -> int:
@@ -103,3 +162,6 @@ def _keys(name: str, field: Any) -> list[str]:
     """Return the keys that a field may be given by."""
     aliases = getattr(field.validation_alias, "choices", [field.validation_alias])
     return [name, *(getattr(each, "path", [each])[0] for each in aliases)]
+
+
+MODEL = Kind(_describe, _convert, is_shared=True)

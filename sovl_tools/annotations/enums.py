@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import Enum, Flag
+from functools import partial
 from types import NoneType
 from typing import Any
 
-from sovl_tools.annotations.form import Builder, Form, InexpressibleError, UnwritableError, Write
+from sovl_tools.annotations.kind import (
+    Build,
+    Builder,
+    Convert,
+    Form,
+    InexpressibleError,
+    Kind,
+    UnfitError,
+    UnwritableError,
+    Write,
+)
 from sovl_tools.model.document import JSON
+from sovl_tools.validation import Problem
+from sovl_tools.validation.wording import describe, shown
 
 _TYPES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
@@ -22,13 +36,13 @@ _SCALARS = tuple(kind for kind, _ in _TYPES)
 _FEW = 32
 
 
-def literal(_: Builder, annotation: Any) -> Form:
+def _describe_literal(_: Builder, annotation: Any) -> Form:
     """Return the form of a ``Literal``, which may list members of an Enum."""
     values = typing.get_args(annotation)
     return Form(_choice(map(written, values), "the Literal"), _writer(values))
 
 
-def enumeration(_: Builder, kind: Any) -> Form:
+def _describe_enum(_: Builder, kind: Any) -> Form:
     """Return the form of an Enum; that of a Flag takes sums of its members as well."""
     members = [*kind.__members__.values()]
     if issubclass(kind, Flag) and members:
@@ -93,3 +107,36 @@ def _type(value: JSON, name: str) -> str:
     if found is None or not is_finite:
         raise InexpressibleError(f"the value {value!r:.60} of {name} is no JSON")
     return found
+
+
+def _convert_literal(_: Build, annotation: Any) -> Convert:
+    values = typing.get_args(annotation)
+    members = {value: value for value in values if isinstance(value, Enum)}
+    return _chosen(values, members.__getitem__)
+
+
+def _convert_enum(_: Build, annotation: Any) -> Convert:
+    return _chosen(annotation.__members__.values(), annotation)
+
+
+def _chosen(values: Iterable[Any], otherwise: Convert) -> Convert:
+    choices = {(written(each), type(written(each)) is bool): each for each in values}
+    if not choices:
+        raise ValueError("there is nothing to choose from")
+    texts = [text for text, _ in choices]
+
+    def convert(value: Any) -> Any:
+        try:
+            return choices[value, type(value) is bool]
+        except (KeyError, TypeError):
+            pass
+        with suppress(Exception):
+            return otherwise(value)
+        words = partial(describe, Problem("enum", (), value, texts))
+        raise UnfitError([((), words)], (f"one of {', '.join(map(shown, texts[:20]))}",))
+
+    return convert
+
+
+LITERAL = Kind(_describe_literal, _convert_literal)
+ENUM = Kind(_describe_enum, _convert_enum, is_shared=True)
