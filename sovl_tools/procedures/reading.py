@@ -143,8 +143,7 @@ class _JsonSpots:
 
 
 def _read_yaml(text: str) -> Source:
-    from sovl_tools.procedures.yaml_core import load  # noqa: PLC0415 - yaml takes 20 ms
-    from sovl_tools.procedures.yaml_events import NotYamlError  # noqa: PLC0415 - the same
+    from sovl_tools.procedures.yaml_core import NotYamlError, load  # noqa: PLC0415 - 20 ms
 
     unfit = _UNFIT.search(text)
     if unfit:
@@ -152,7 +151,7 @@ def _read_yaml(text: str) -> Source:
         advice = "write it as an escape in double quotes"
         raise _unreadable(text, unfit.start(), message, advice)
     try:
-        value, spot = load(text)
+        loaded = load(text)
     except NotYamlError as error:
         raise _unreadable(text, error.offset, error.message, error.help) from error
-    return Source(value, text, spot.find)
+    return Source(loaded.value, text, loaded.find)

@@ -6,17 +6,18 @@ ten and ``<<`` a key like any other (https://yaml.org/spec/1.2.2, section 10.3.2
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import NamedTuple
+import math
+import re
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any, NamedTuple
 
 import yaml
+from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from sovl_tools.model.diagnostic import ManifestPlace
-from sovl_tools.model.document import JSON, copied, depth
+from sovl_tools.model.document import JSON, encodes
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.yaml_events import Events, NotYamlError, end, start
-from sovl_tools.procedures.yaml_scalars import KINDS, NotCoreError, resolved
 
 MAX_DEPTH = 100
 """How many lists and mappings may lie inside one another."""
@@ -32,31 +33,42 @@ _SHOWN = 40
 _TAG = "tag:yaml.org,2002:"
 
 
-class Spot(NamedTuple):
-    """Where a value stands: its offset, its key's, and the spots of what is in it.
+class NotYamlError(ValueError):
+    """A text that can't be read; ``offset`` counts characters, ``help`` is advice or None."""
 
-    An alias stands where it is written; what is in it, where its anchor is.
-    """
-
-    offset: int
-    key_offset: int
-    inner: Mapping[str | int, Spot]
-
-    def find(self, place: ManifestPlace) -> int:
-        """Return the offset of a place below, or of the nearest value around it."""
-        spot = self
-        for part in place.path:
-            if part not in spot.inner:
-                return spot.offset
-            spot = spot.inner[part]
-        return spot.key_offset if place.of == "key" else spot.offset
+    def __init__(self, message: str, offset: int, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.help = advice
 
 
 class Loaded(NamedTuple):
-    """The value of a document and its spot."""
+    """The value of a document, and the node that it was made of."""
 
     value: JSON
-    spot: Spot
+    node: Node
+
+    def find(self, place: ManifestPlace) -> int:
+        """Return the offset of a place, or of the nearest value around it.
+
+        An alias stands where it is written; what is in it, where its anchor is.
+        """
+        key = node = self.node
+        for part in place.path:
+            members = dict(_members(node))
+            if part not in members:
+                return start(node)
+            key, node = members[part]
+        return start(key if place.of == "key" else node)
+
+
+def _members(node: Node) -> list[tuple[str | int, tuple[Node, Node]]]:
+    """Return the values in a node by their keys, each with the node of its key."""
+    if isinstance(node, MappingNode):
+        return [(_string(key.value), (key, value)) for key, value in node.value]
+    items = node.value if isinstance(node, SequenceNode) else []
+    return [(index, (item, item)) for index, item in enumerate(items)]
 
 
 def load(text: str) -> Loaded:
@@ -65,160 +77,265 @@ def load(text: str) -> Loaded:
     Raises:
         NotYamlError: it is no YAML, has something that JSON has not, or is too large.
     """
-    return _Composer(text).document()
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+    except yaml.MarkedYAMLError as error:
+        raise _worded(error, text) from error
+    except NotYamlError:
+        raise
+    except (ValueError, OverflowError) as error:
+        # an escape such as "\UFFFFFFFF" and a version of 5,000 digits get as far as Python
+        raise NotYamlError("an escape or a number is too large here", loader.index) from error
+    if node is None:
+        raise NotYamlError("the file is empty", 0)
+    return Loaded(_Construction(text, loader.aliases).value(node, 1), node)
 
 
-class _Anchored(NamedTuple):
-    """What an anchor names, and how many values that is."""
+class _Loader(yaml.SafeLoader):
+    """Composes nodes within bounds; an alias gets a node of its own, with its own place.
 
-    loaded: Loaded
-    weight: int
+    The parser is the one in Python, on every machine: libyaml is fifteen times as fast, but
+    refuses other texts than it does, and says other things of them.
+    """
 
-
-class _Composer:
-    """Reads the events of one document."""
+    # its own, filled below: PyYAML's are those of YAML 1.1
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - an instance variable, says the stub
 
     def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.aliases: set[int] = set()
         self._text = text
-        self._events = Events(text)
-        # None stands for what is not complete yet
-        self._anchors: dict[str, _Anchored | None] = {}
+        self._level = 0
         self._weight = 0
-        self._expanded = 0
 
-    def document(self) -> Loaded:
-        self._events.next()
-        if isinstance(self._events.next(), yaml.StreamEndEvent):
-            raise NotYamlError("the file is empty", 0)
-        loaded = self._node(self._events.next(), 1)
-        self._events.next()
-        after = self._events.next()
-        if not isinstance(after, yaml.StreamEndEvent):
-            raise NotYamlError("another document begins here", start(after), "keep one in a file")
-        return loaded
-
-    def _node(self, event: yaml.Event, level: int) -> Loaded:
+    def compose_node(self, parent: Node | None, index: int) -> Node | None:
+        """Compose what stands next: an alias, a scalar, or a collection with all that is in it."""
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        offset = event.start_mark.index
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event.anchor or "", start(event), level)
-        anchor: str | None = getattr(event, "anchor", None)
-        if anchor is None:
-            return self._content(event, level)
-        if anchor in self._anchors:
-            raise NotYamlError(f"the anchor {anchor!r} stands here a second time", start(event))
-        self._anchors[anchor] = None
-        before = self._weight
-        loaded = self._content(event, level)
-        self._anchors[anchor] = _Anchored(loaded, self._weight - before)
-        return loaded
-
-    def _alias(self, name: str, offset: int, level: int) -> Loaded:
-        if name not in self._anchors:
-            advice = did_you_mean(name, self._anchors)
-            raise NotYamlError(f"there is no anchor {name!r} before this", offset, advice)
-        anchored = self._anchors[name]
-        if anchored is None:
-            raise NotYamlError(f"the alias {name!r} stands in what it stands for", offset)
-        self._expand(anchored.weight, offset)
-        value, spot = anchored.loaded
-        if level + depth(value) > MAX_DEPTH + 1:
-            raise _too_deep(offset)
-        return Loaded(copied(value), Spot(offset, offset, spot.inner))
-
-    def _expand(self, weight: int, offset: int) -> None:
-        self._expanded += weight
-        if self._expanded > MAX_EXPANSION:
-            message = f"the aliases up to here stand for more than {MAX_EXPANSION:,} values"
-            raise NotYamlError(message, offset, "write out what is needed")
-        self._weigh(weight, offset)
-
-    def _weigh(self, weight: int, offset: int) -> None:
-        self._weight += weight
+            return self._alias(str(event.anchor), offset)
+        if event.anchor in self.anchors:
+            raise NotYamlError(f"the anchor {event.anchor!r} stands here a second time", offset)
+        self._weight += 1
+        if isinstance(event, yaml.ScalarEvent):
+            self._weight += len(event.value) // _CHARACTERS_PER_VALUE
+            if event.tag == "!":  # PyYAML forgets it where nothing follows
+                event.tag = f"{_TAG}str"
         if self._weight > MAX_VALUES:
             raise NotYamlError(f"the file has more than {MAX_VALUES:,} values", offset)
-
-    def _content(self, event: yaml.Event, level: int) -> Loaded:
-        offset = start(event)
-        if isinstance(event, yaml.ScalarEvent):
-            self._weigh(1 + len(event.value) // _CHARACTERS_PER_VALUE, offset)
-            return Loaded(_scalar(event), Spot(offset, offset, _NOTHING))
-        self._weigh(1, offset)
-        if level > MAX_DEPTH:
-            raise _too_deep(offset)
-        is_list = isinstance(event, yaml.SequenceStartEvent)
-        _check_tag(event, "seq" if is_list else "map")
-        return (self._sequence if is_list else self._mapping)(offset, level)
-
-    def _sequence(self, offset: int, level: int) -> Loaded:
-        values: list[JSON] = []
-        spots: dict[str | int, Spot] = {}
-        while not isinstance(event := self._events.next(), yaml.SequenceEndEvent):
-            value, spots[len(values)] = self._node(event, level + 1)
-            values.append(value)
-        return Loaded(values, Spot(offset, offset, spots))
-
-    def _mapping(self, offset: int, level: int) -> Loaded:
-        values: dict[str, JSON] = {}
-        spots: dict[str | int, Spot] = {}
-        while not isinstance(event := self._events.next(), yaml.MappingEndEvent):
-            key, at = self._key(event, offset)
-            if key in values:
-                raise NotYamlError(f"the key {key!r} stands here a second time", at)
-            values[key], spot = self._node(self._events.next(), level + 1)
-            spots[key] = spot._replace(key_offset=at)
-        return Loaded(values, Spot(offset, offset, spots))
-
-    def _key(self, event: yaml.Event, mapping_offset: int) -> tuple[str, int]:
-        offset = start(event)
         if isinstance(event, yaml.CollectionStartEvent):
-            raise self._no_key(event, mapping_offset)
-        key = self._node(event, 1).value
-        if isinstance(key, str):
-            return key, offset
-        written = self._text[offset : end(event)]
-        if not written:
-            raise NotYamlError("a key is missing here", offset)
-        advice = f'put it in quotes: "{written[:_SHOWN]}"'
-        raise NotYamlError(f"the key {written[:_SHOWN]} is no string", offset, advice)
+            if isinstance(parent, MappingNode) and index is None:
+                raise self._no_key(event, start(parent))
+            if self._level == MAX_DEPTH:
+                raise _too_deep(offset)
+        self._level += 1
+        node = super().compose_node(parent, index)
+        self._level -= 1
+        return node
+
+    def _alias(self, name: str, offset: int) -> Node:
+        event: Any = self.get_event()  # type: ignore[no-untyped-call]
+        if name not in self.anchors:
+            advice = did_you_mean(name, self.anchors)
+            raise NotYamlError(f"there is no anchor {name!r} before this", offset, advice)
+        if self.anchors[name].end_mark is None:
+            raise NotYamlError(f"the alias {name!r} stands in what it stands for", offset)
+        node = copy(self.anchors[name])
+        node.start_mark, node.end_mark = event.start_mark, event.end_mark
+        self.aliases.add(id(node))
+        return node
 
     def _no_key(self, event: yaml.CollectionStartEvent, mapping_offset: int) -> NotYamlError:
         if self._text.startswith("{{", mapping_offset):
             advice = 'put it in quotes: "{{ … }}"'
             return NotYamlError("a template without quotes is a mapping", mapping_offset, advice)
         is_list = isinstance(event, yaml.SequenceStartEvent)
-        what = "a list" if is_list else "a mapping"
-        return NotYamlError(f"{what} can't be a key", start(event), "write a string")
+        return NotYamlError(
+            f"{'a list' if is_list else 'a mapping'} can't be a key", start(event), "write a string"
+        )
 
 
-_NOTHING: Mapping[str | int, Spot] = MappingProxyType({})
+class _Construction:
+    """Makes plain values of nodes; what an alias stands for is made anew each time."""
+
+    def __init__(self, text: str, aliases: set[int]) -> None:
+        self._text = text
+        self._aliases = aliases
+        self._expanded = 0
+
+    def value(self, node: Node, level: int, alias: int | None = None) -> JSON:
+        """Return the value of a node; ``alias`` is the offset of the alias that stands for it."""
+        if alias is None and id(node) in self._aliases:
+            alias = start(node)
+        if alias is not None:
+            self._expand(node, alias)
+        if isinstance(node, ScalarNode):
+            return _scalar(node)
+        if level > MAX_DEPTH:
+            raise _too_deep(start(node) if alias is None else alias)
+        if isinstance(node, SequenceNode) and node.tag == f"{_TAG}seq":
+            return [self.value(each, level + 1, alias) for each in node.value]
+        if not isinstance(node, MappingNode) or node.tag != f"{_TAG}map":
+            raise _strange(node)
+        made: dict[str, JSON] = {}
+        for key_node, item in node.value:
+            key = self._key(key_node, alias)
+            if key in made:
+                message = f"the key {key!r} stands here a second time"
+                raise NotYamlError(message, start(key_node))
+            made[key] = self.value(item, level + 1, alias)
+        return made
+
+    def _expand(self, node: Node, alias: int) -> None:
+        size = 0 if isinstance(node, CollectionNode) else len(node.value)
+        self._expanded += 1 + size // _CHARACTERS_PER_VALUE
+        if self._expanded > MAX_EXPANSION:
+            message = f"the aliases up to here stand for more than {MAX_EXPANSION:,} values"
+            raise NotYamlError(message, alias, "write out what is needed")
+
+    def _key(self, node: Node, alias: int | None) -> str:
+        key = self.value(node, 1, alias)
+        if isinstance(key, str):
+            return key
+        end = start(node) if node.end_mark is None else node.end_mark.index
+        written = self._text[start(node) : end][:_SHOWN]
+        if not written:
+            raise NotYamlError("a key is missing here", start(node))
+        advice = f'put it in quotes: "{written}"'
+        raise NotYamlError(f"the key {written} is no string", start(node), advice)
+
+
+def start(part: Node | yaml.Event) -> int:
+    """Return the offset at which a node or an event begins."""
+    return 0 if part.start_mark is None else part.start_mark.index
 
 
 def _too_deep(offset: int) -> NotYamlError:
     return NotYamlError(f"values are nested more than {MAX_DEPTH} levels deep", offset)
 
 
-def _scalar(event: yaml.ScalarEvent) -> JSON:
+def _strange(node: Node) -> NotYamlError:
+    short = f"!!{node.tag.removeprefix(_TAG)}" if node.tag.startswith(_TAG) else node.tag
+    return NotYamlError(f"the tag {short!r} has no meaning here", start(node), "remove it")
+
+
+_NULLS = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_BOOLEANS = {
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_INTEGER = r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+"
+_FLOAT = (
+    r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+
+
+def _scalar(node: ScalarNode) -> JSON:
+    """Return the value of a scalar, whose tag is written or was found by its text."""
+    if node.tag not in _KINDS:
+        raise _strange(node)
+    known, make = _KINDS[node.tag]
+    if not re.fullmatch(known, node.value, re.DOTALL):
+        message = f"{node.value[:_SHOWN]!r} is not {_NAMES[node.tag]}, as its tag says"
+        raise NotYamlError(message, start(node), "remove the tag")
     try:
-        return resolved(event.value, _kind(event))
-    except NotCoreError as error:
-        raise NotYamlError(error.message, start(event), error.help) from error
+        return make(node.value)
+    except UnicodeDecodeError as error:
+        raise NotYamlError("the string holds half of a surrogate pair", start(node)) from error
+    except ArithmeticError as error:
+        is_word = not any(map(str.isdigit, node.value))
+        advice = "quote it if it is text" if is_word else None
+        message = f"{node.value[:_SHOWN]} is not a number that JSON can hold"
+        raise NotYamlError(message, start(node), advice) from error
+    except ValueError as error:
+        message = "the number has more digits than can be read"
+        raise NotYamlError(message, start(node)) from error
 
 
-def _kind(event: yaml.ScalarEvent) -> str | None:
-    """Return what the scalar is said to be; None if its text has to tell."""
-    if event.tag is None:
-        return None if event.implicit[0] else "str"
-    kind = "str" if event.tag == "!" else event.tag.removeprefix(_TAG)
-    if kind not in KINDS:
-        raise _strange(event.tag, start(event))
-    return kind
+def _integer(text: str) -> int:
+    number = int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
+    str(number)  # which fails if nobody could print it
+    return number
 
 
-def _check_tag(event: yaml.Event, expected: str) -> None:
-    tag: str | None = getattr(event, "tag", None)
-    if tag not in {None, "!", _TAG + expected}:
-        raise _strange(str(tag), start(event))
+def _number(text: str) -> float:
+    if not any(map(str.isdigit, text)):
+        raise OverflowError
+    number = float(_integer(text) if text[:2] in {"0o", "0x"} else text)
+    if not math.isfinite(number):
+        raise OverflowError
+    return number
 
 
-def _strange(tag: str, offset: int) -> NotYamlError:
-    short = f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
-    return NotYamlError(f"the tag {short!r} has no meaning here", offset, "remove it")
+def _string(text: str) -> str:
+    """Return the text, with surrogate pairs that were written as two escapes made one character."""
+    if encodes(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+_KINDS: Mapping[str, tuple[str, Callable[[str], JSON]]] = {
+    f"{_TAG}null": ("|".join(_NULLS), _NULLS.__getitem__),
+    f"{_TAG}bool": ("|".join(_BOOLEANS), _BOOLEANS.__getitem__),
+    f"{_TAG}int": (_INTEGER, _integer),
+    f"{_TAG}float": (f"{_FLOAT}|{_INTEGER}", _number),
+    f"{_TAG}str": (".*", _string),
+}
+"""What may be written for a tag of the core schema, and what is made of it."""
+
+_NAMES = {
+    f"{_TAG}null": "null",
+    f"{_TAG}bool": "a boolean",
+    f"{_TAG}int": "an integer",
+    f"{_TAG}float": "a number",
+}
+
+for _kind, _first in (
+    ("null", ["", "~", "n", "N"]),
+    ("bool", list("tTfF")),
+    ("int", list("-+0123456789")),
+    ("float", list("-+.0123456789")),
+):
+    _Loader.add_implicit_resolver(
+        _TAG + _kind, re.compile(rf"(?:{_KINDS[_TAG + _kind][0]})\Z"), _first
+    )
+
+
+def _worded(error: yaml.MarkedYAMLError, text: str) -> NotYamlError:
+    problem, context = error.problem or "", error.context or ""
+    offset = len(text) if error.problem_mark is None else error.problem_mark.index
+    for sign, message, advice in _MISTAKES:
+        if sign in problem or sign in context:
+            return NotYamlError(message, offset, advice)
+    return NotYamlError(f"this is not YAML: {problem}", offset)
+
+
+_QUOTES = "put text with special characters in quotes"
+_MISTAKES: tuple[tuple[str, str, str | None], ...] = (
+    ("found character '\\t'", "a tab stands where only spaces may", "indent with spaces"),
+    ("that cannot start any token", "no value can begin with this character", _QUOTES),
+    ("mapping values are not allowed", "a colon makes no sense here", "quote text that has ': '"),
+    ("could not find expected ':'", "a colon is missing after the key", "check the indentation"),
+    ("sequence entries are not allowed", "an entry of a list makes no sense here", None),
+    ("mapping keys are not allowed", "a key makes no sense here", None),
+    ("unexpected end of stream", "the quoted text does not end", "close it with a quote"),
+    ("unexpected document separator", "the quoted text does not end", "close it with a quote"),
+    ("unknown escape character", "the backslash begins no escape that YAML has", "write it twice"),
+    ("expected escape sequence", "the escape needs more hexadecimal digits", None),
+    ("expected <block end>", "this does not belong to what stands above", "check the indentation"),
+    ("expected ',' or ']'", "a comma or ']' is missing before this", None),
+    ("expected ',' or '}'", "a comma or '}' is missing before this", None),
+    ("expected the node content", "a value is missing here", None),
+    ("'<document start>'", "something follows the end of the document", "remove it"),
+    ("undefined tag handle", "the tag has no meaning here", "remove it"),
+    ("while scanning an anchor", "an anchor needs a name of letters and digits", _QUOTES),
+    ("while scanning an alias", "an alias needs a name of letters and digits", _QUOTES),
+    ("while scanning a block scalar", "after '|' or '>' only '-', '+' or a digit may stand", None),
+    ("while scanning a directive", "the directive is unknown or broken", "remove it"),
+    ("while scanning a tag", "the tag is broken", _QUOTES),
+    ("while parsing a tag", "the tag is broken", _QUOTES),
+    ("found another document", "another document begins here", "keep one in a file"),
+)
+"""What PyYAML says of a problem or its context, and our words for it."""

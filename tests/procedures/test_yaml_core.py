@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.yaml_core import MAX_EXPANSION, MAX_VALUES, load
-from sovl_tools.procedures.yaml_events import NotYamlError
+from sovl_tools.procedures.yaml_core import MAX_EXPANSION, MAX_VALUES, NotYamlError, load
 from tests.validation.strategies import moderate
 
 
@@ -170,7 +169,7 @@ def test_an_alias_is_a_copy() -> None:
 
 def test_an_alias_stands_where_it_is_and_its_parts_at_the_anchor() -> None:
     text = "a: &x {k: [1, 2]}\nb: *x"
-    spot = load(text).spot
+    spot = load(text)
     assert spot.find(ManifestPlace(("b",))) == text.index("*x")
     assert spot.find(ManifestPlace(("b",), "key")) == text.index("b:")
     assert spot.find(ManifestPlace(("b", "k", 1))) == text.index("2]")
