@@ -9,7 +9,6 @@ from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file
 from sovl_tools.loading.sources import MAX_MODULE_BYTES
-from sovl_tools.loading.syntax import place_of
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ManifestPlace,
@@ -18,6 +17,7 @@ from sovl_tools.model.diagnostic import (
     Verdict,
 )
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.signature.syntax import place_of
 
 
 class Locator:

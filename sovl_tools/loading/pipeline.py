@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from types import ModuleType
 from typing import NamedTuple
 
 from sovl_tools.loading import cleanness
-from sovl_tools.loading.accord import is_in_accord
 from sovl_tools.loading.binding import bind, effective_phrases, has_own_phrases, known_actions
 from sovl_tools.loading.checks import agreement, file, module, offer, schema
 from sovl_tools.loading.checks import folder as folder_checks
@@ -18,6 +16,7 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.failures import border_verdicts, import_verdicts
 from sovl_tools.loading.inspecting import Offer, inspect_module
+from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import Generation, generation_of
 from sovl_tools.loading.parsing import parse_module, sibling_imports
@@ -29,7 +28,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Verdict, ask, has_errors, internal_verdict
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.interface import Interface, StepHandler
+from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.manifest import Manifest
 from sovl_tools.model.schemanodes import nodes
 from sovl_tools.validation.published import published
@@ -193,26 +192,17 @@ def _imported(work: Work, generation: Generation, existing: Mapping[str, StepHan
     """Run the module and look at it."""
     try:
         imported = generation.run()
-        offered = _plainly_offered(imported, work.manifest)
-        is_plain = offered is not None
-        offered = offered or inspect_module(imported, work.folder.name, existing)
+        offered = inspect_module(imported, work.folder.name, existing)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         _LOGGER.debug("importing %s failed", work.folder.path, exc_info=True)
         work.verdicts.extend(border_verdicts(error, work.folder))
         return rejected(work.folder, work.verdicts)
-    if not is_plain:
-        _check_interface(work, offered.interface)
+    _check_interface(work, offered.interface)
     if not work.is_sound:
         return rejected(work.folder, work.verdicts)
     return _bound(work, offered)
-
-
-def _plainly_offered(imported: ModuleType, manifest: Manifest) -> Offer | None:
-    """Return the function of a module that needs no checking, without a signature."""
-    members = vars(imported)
-    return Offer(_SILENT, members[manifest.name]) if is_in_accord(members, manifest) else None
 
 
 def _bound(work: Work, offered: Offer) -> Candidate:
@@ -254,10 +244,8 @@ def _placed(error: BaseException, folder: ToolFolder) -> BaseException:
 
 def _check_interface(work: Work, interface: Interface) -> None:
     """Check what the module offers against the manifest."""
-    case = agreement.AgreementCase.of(work.manifest, interface)
-    work.verdicts.extend(ask(agreement.RULES, case))
-    offered = offer.OfferCase(interface, work.manifest.phrases)
-    work.verdicts.extend(ask(offer.RULES, offered))
+    work.verdicts.extend(agreement.disagreements(work.manifest, interface))
+    work.verdicts.extend(offer.offer_verdicts(interface, work.manifest.phrases))
 
 
 def _finished(

@@ -11,12 +11,15 @@ _MOST_LAYERS = 64
 
 def underlying(function: Any) -> Any:
     """Return the function in which bound methods, partials, wrappers and callables end."""
-    for _ in range(_MOST_LAYERS):
-        inner = _inner(function)
-        if inner is None:
-            break
-        function = inner
-    return function
+    return layers(function)[-1]
+
+
+def layers(function: Any) -> list[Any]:
+    """Return a callable and, one by one, what bound methods, partials and wrappers are made of."""
+    found = [function]
+    while len(found) < _MOST_LAYERS and (inner := _inner(found[-1])) is not None:
+        found.append(inner)
+    return found
 
 
 def _inner(function: Any) -> Any:

@@ -8,13 +8,13 @@ from typing import Any
 from sovl_tools.loading.taking import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, json_path
-from sovl_tools.model.interface import Signature
 from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.model.schemanodes import nodes
 from sovl_tools.running.defaults import filling, nullable
 from sovl_tools.running.given import SHORT, Arguments, Unparsed, parsed, scan, vetted, whole
 from sovl_tools.running.integers import with_integers
 from sovl_tools.schema.references import lookup
+from sovl_tools.signature.signature import Signature
 from sovl_tools.validation import Problem, Validator, compile_schema
 from sovl_tools.validation.wording import explanations, named, place
 

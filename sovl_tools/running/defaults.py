@@ -10,9 +10,9 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
 from sovl_tools.annotations.plain import is_plain
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.interface import REQUIRED, Parameter, Signature
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.schema import fit
+from sovl_tools.signature.signature import REQUIRED, Parameter, Signature
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]
 """Adds to the arguments of one call what they lack."""

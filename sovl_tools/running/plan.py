@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.conversion import ConversionError, converter_of
-from sovl_tools.loading.inspecting import signature_of
 from sovl_tools.model.call import Mode
 from sovl_tools.model.content import Content
 from sovl_tools.model.definition import ToolDefinition
@@ -23,6 +22,7 @@ from sovl_tools.running.jsonvalues import InvalidResult
 from sovl_tools.running.results import bounded, converted
 from sovl_tools.running.statistics import CallLog
 from sovl_tools.running.world import Work
+from sovl_tools.signature.from_function import from_function
 from sovl_tools.validation import Validator, compile_schema
 from sovl_tools.validation.wording import describe
 
@@ -71,7 +71,7 @@ class Plan:
 
     def __init__(self, definition: ToolDefinition, settings: Settings, log: CallLog) -> None:
         function, execution = definition.function, definition.execution
-        signature = signature_of(function)
+        signature = from_function(function)
         with _naming("parameters"):
             check = ArgumentCheck(definition)
         self.definition = definition

@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.authoring.inference import infer
-from sovl_tools.loading.inspecting import signature_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.model.interface import REQUIRED, Parameter, Signature
 from sovl_tools.scaffolding.marked import attached_to, marked
 from sovl_tools.scaffolding.writable import unwritable, written
-
-_BY_KEYWORD = frozenset({"positional_or_keyword", "keyword_only"})
+from sovl_tools.signature.from_function import from_function
+from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
 
 class Account(NamedTuple):
@@ -48,7 +46,7 @@ class Account(NamedTuple):
         return {
             each.name: each
             for each in self.signature.parameters
-            if each.kind in _BY_KEYWORD and not each.annotation.is_context
+            if each.kind in BY_KEYWORD and not each.annotation.is_context
         }
 
     @property
@@ -99,7 +97,7 @@ def _decorated(function: Callable[..., Any], definition: ToolDefinition) -> Acco
     found = Account(
         documentation_of(function)._replace(description=said.description),
         said.parameters,
-        signature_of(function),
+        from_function(function),
         fields=said.fields,
         demanded=demanded,
         losses=said.losses,
@@ -168,7 +166,7 @@ def _inferred(function: Callable[..., Any]) -> Account:
                 raise
             errors[error.parameter] = error
         else:
-            return Account(documentation, found.parameters, signature_of(function), errors)
+            return Account(documentation, found.parameters, from_function(function), errors)
 
 
 def _without(function: Callable[..., Any], names: Collection[str]) -> Callable[..., Any]:

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.failures import border_verdicts, frame_place
-from sovl_tools.loading.inspecting import signature_of
+from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.sources import Snapshot
 from sovl_tools.model.diagnostic import Verdict, ask
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.model.interface import Interface
 from sovl_tools.scaffolding.account import Account, account_of
+from sovl_tools.signature.from_function import from_function
 
 
 class Look(NamedTuple):
@@ -61,7 +61,7 @@ def _run(snapshot: Snapshot) -> Look:
 def _looked_at(module: ModuleType, name: str) -> Look:
     members = vars(module)
     functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
-    signature = signature_of(members[name]) if name in members else None
+    signature = from_function(members[name]) if name in members else None
     interface = Interface(signature, names=tuple(functions))
     if signature is None or signature.shape in {"class", "value"}:
         return Look(interface)

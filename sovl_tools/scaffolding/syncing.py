@@ -10,6 +10,7 @@ from sovl_tools.loading.checks import manifest as manifest_checks
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.examples import example_verdicts
+from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.pipeline import Settings, load_folder, schema_verdicts
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
@@ -25,7 +26,6 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.interface import Interface, Signature
 from sovl_tools.model.manifest import Manifest
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.differing import differences
@@ -146,8 +146,7 @@ def _looked(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit
 
 def _unusable(folder: ToolFolder, interface: Interface) -> tuple[Verdict, ...]:
     """Return why what the module has under the tool's name is no function."""
-    signature = interface.signature or Signature(shape="value")
-    case = agreement.AgreementCase(folder.name, {}, {}, frozenset(), interface, signature)
+    case = agreement.AgreementCase(folder.name, {}, interface)
     return tuple(ask((agreement.no_function, agreement.not_a_function), case))
 
 
@@ -180,20 +179,12 @@ def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
 _SCHEMAS = (("parameters",), ("output_schema",))
 
 
-_LEFT = (
-    agreement.required_not_taken,
-    agreement.optional_not_taken,
-    agreement.parameter_not_sent,
-    agreement.positional_only,
-    agreement.unfit_context,
-)
-
-
 def _left(manifest: Manifest, account: Account) -> Iterator[Verdict]:
     """Yield what is still wrong between a mended manifest and its function."""
     parameters = manifest.parameters
-    case = agreement.AgreementCase.of(manifest, Interface(account.signature))
-    for verdict in ask(_LEFT, case):
+    for verdict in agreement.disagreements(manifest, Interface(account.signature)):
+        if verdict.rule.severity == "warning":
+            continue
         yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, account)))
     yield from differences(parameters, renamed(parameters, account.parameters))
 

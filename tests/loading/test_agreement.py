@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from sovl_tools.loading.checks.agreement import RULES, AgreementCase
-from sovl_tools.model.diagnostic import ask
-from sovl_tools.model.interface import Interface, Parameter, Signature
+from sovl_tools.loading.checks.agreement import disagreements
+from sovl_tools.loading.interface import Interface
 from sovl_tools.model.manifest import Manifest
+from sovl_tools.signature.signature import Parameter, Signature
 
 
 class Incomparable:
@@ -19,5 +19,4 @@ def test_a_default_that_can_not_be_compared_is_left_alone() -> None:
     signature = Signature((Parameter("text", default=Incomparable()),))
     properties = {"text": {"type": "string", "default": "a"}}
     manifest = Manifest({"name": "echo", "parameters": {"properties": properties}}, "")
-    case = AgreementCase.of(manifest, Interface(signature))
-    assert ask(RULES, case) == []
+    assert disagreements(manifest, Interface(signature)) == []

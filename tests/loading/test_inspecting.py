@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.inspecting import inspect_module, signature_of
+from sovl_tools.loading.inspecting import inspect_module
 from sovl_tools.loading.parsing import parse_module
-from sovl_tools.model.interface import REQUIRED, Signature
+from sovl_tools.signature.from_function import from_function
+from sovl_tools.signature.signature import REQUIRED, Signature
 
 
 def plain(text: str, /, count: int = 1, *rest: str, loud: bool = False, **more: Any) -> None:
@@ -82,7 +83,7 @@ TEXT = [("text", "positional_or_keyword", REQUIRED, "str")]
 def test_a_signature_is_found_for_whatever_the_name_is_bound_to(
     value: Any, shape: str, parameters: list[tuple[str, str, Any, str]]
 ) -> None:
-    signature = signature_of(value)
+    signature = from_function(value)
     assert signature.shape == shape
     assert described(signature) == parameters
 
@@ -90,9 +91,9 @@ def test_a_signature_is_found_for_whatever_the_name_is_bound_to(
 def test_a_function_with_attributes_has_the_same_signature() -> None:
     def tagged(text: str, *, count: int = 1) -> None: ...
 
-    before = signature_of(tagged)
+    before = from_function(tagged)
     tagged.tag = "io"  # type: ignore[attr-defined]
-    assert signature_of(tagged) == before
+    assert from_function(tagged) == before
 
 
 def module_of(**members: Any) -> ModuleType:
@@ -119,7 +120,7 @@ def starved(handlers: Any = None, *, more: Any) -> None: ...
 def test_a_module_offers_its_function_and_phrases() -> None:
     offer = inspect_module(module_of(echo=plain, ACTIVATION_PHRASES=["say it"]), "echo", {})
     assert offer.function is plain
-    assert offer.interface.signature == signature_of(plain)
+    assert offer.interface.signature == from_function(plain)
     assert offer.interface.phrases == ["say it"]
     assert (offer.interface.handlers, offer.handlers) == (None, {})
 
@@ -164,7 +165,7 @@ def test_overwriting_and_removing_handlers_of_others_is_noticed() -> None:
 def test_a_registration_that_can_not_be_called_is_not_called(register: Any) -> None:
     module = module_of(echo=plain, register_step_handlers=register)
     interface = inspect_module(module, "echo", {}).interface
-    assert interface.registration == signature_of(register)
+    assert interface.registration == from_function(register)
     assert interface.claims == {}
 
 
@@ -195,7 +196,7 @@ def test_a_context_is_known_under_another_name(
     module = ModuleType("aliased")
     exec(source, vars(module))
     live = vars(module)[name]
-    found = signature_of(wrapping(live) if name == "wrapped" else live)
+    found = from_function(wrapping(live) if name == "wrapped" else live)
     parsed = parse_module(source.encode(), name).signature
     assert parsed is not None
     assert (found.contexts, parsed.contexts) == (contexts, contexts)

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.loading.inspecting import signature_of
+from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.interface import REQUIRED, UNKNOWN, Interface, Parameter, Signature
+from sovl_tools.signature.from_function import from_function
+from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Parameter, Signature
 from tests.validation.strategies import examples, moderate
 
 ANNOTATIONS = (
@@ -54,16 +55,6 @@ def parameter_lists(draw: st.DrawFn) -> str:
     return ", ".join(texts)
 
 
-def comparable(signature: Signature | None) -> Any:
-    """Return a signature with annotations as words: an object and its text differ in source."""
-    assert signature is not None
-    parameters = [
-        (each.name, each.kind, repr(each.default), each.annotation.text, *each.annotation[1:])
-        for each in signature.parameters
-    ]
-    return signature.shape, parameters
-
-
 def executed(source: str) -> dict[str, Any]:
     members = {**EVERYTHING, "__file__": __file__}
     exec(compile(source, "echo.py", "exec", dont_inherit=True), members)
@@ -71,9 +62,22 @@ def executed(source: str) -> dict[str, Any]:
 
 
 def assert_alike(source: str) -> None:
-    """Hold what parsing says about ``echo`` against what the imported function says."""
-    live = signature_of(executed(source)["echo"])
-    assert comparable(parse_module(source.encode(), "echo").signature) == comparable(live)
+    """Hold what parsing says about ``echo`` against what the imported function says.
+
+    What one of the two does not know is left out.
+    """
+    live = from_function(executed(source)["echo"])
+    parsed = parse_module(source.encode(), "echo").signature
+    assert parsed is not None
+    assert (parsed.shape, parsed.is_certain) == (live.shape, live.is_certain)
+    for one, other in zip(parsed.parameters, live.parameters, strict=True):
+        assert (one.name, one.kind, repr(one.default)) == (
+            other.name, other.kind, repr(other.default),
+        )  # fmt: skip
+        assert one.annotation.text == other.annotation.text
+        for key in ("types", "optional", "is_context"):
+            said, known = getattr(one.annotation, key), getattr(other.annotation, key)
+            assert said == known or None in (said, known)
 
 
 @settings(moderate, max_examples=examples(300))
@@ -132,6 +136,10 @@ def test_what_a_name_is_bound_to_is_found(source: str) -> None:
         "(echo := make())",
         "match 1:\n    case _:\n        def echo(): pass",
         "try:\n    import fast\nexcept* ImportError:\n    def echo(): pass",
+        "if fast:\n    def echo(a): pass\nelse:\n    def echo(b): pass",
+        "globals()['echo'] = make()",
+        "def make():\n    global echo\n    def echo(): pass\nmake()",
+        "@single\nclass echo: pass",
     ],
 )
 def test_a_name_that_is_bound_to_something_unknown_takes_anything(source: str) -> None:
@@ -202,6 +210,9 @@ def test_what_is_no_python_raises(source: str) -> None:
         ("from package.inner import name", "package.py"),
         ("def echo():\n    import helpers", "helpers.py"),
         ("from . import helpers", None),
+        ("try:\n    import helpers\nexcept ImportError:\n    from . import helpers", None),
+        ("if TYPE_CHECKING:\n    import helpers", None),
+        ("sys.path.insert(0, here)\nimport helpers", None),
         ("from .helpers import name", None),
         ("import json", None),
         ("import echo", None),

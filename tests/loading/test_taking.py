@@ -84,7 +84,7 @@ UNSOUND: list[tuple[dict[str, Any], Any, list[str]]] = [
     (parameters("wall", wall={}, side={}), paint, ["ST404"]),
     (parameters("wall", wall={}), positional, ["ST405"]),
     (parameters("wall", wall={}, context={}), informed, ["ST411"]),
-    (parameters("wal", wal={}), Painter().paint, ["ST403", "ST402"]),
+    (parameters("wal", wal={}), Painter().paint, ["ST402", "ST403"]),
 ]
 
 

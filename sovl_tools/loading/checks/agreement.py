@@ -3,70 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, rule
+from sovl_tools.loading.interface import Interface
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Verdict, ask, rule
 from sovl_tools.model.document import JSON
-from sovl_tools.model.interface import REQUIRED, Interface, Parameter, Signature
 from sovl_tools.model.manifest import Manifest
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.schema import fit
+from sovl_tools.signature.agreement import Difference, differences
+from sovl_tools.signature.signature import BY_KEYWORD, Signature
 from sovl_tools.validation.wording import one_of, shown
 
-_BY_KEYWORD = frozenset({"positional_or_keyword", "keyword_only"})
-_COMPARABLE = frozenset({str, int, float, bool, list, tuple, dict})
 _PROPERTIES = ("parameters", "properties")
 
 
 class AgreementCase(NamedTuple):
-    """A manifest's arguments and the signature that has to take them.
-
-    ``signature`` is that of the function, without those of its parameters that receive a
-    ``ToolContext``; without any if there is no function.
-    """
+    """A manifest's arguments, what the module offers, and how the function differs from them."""
 
     name: str
     parameters: dict[str, JSON]
-    properties: dict[str, JSON]
-    required: frozenset[str]
     interface: Interface
-    signature: Signature
-
-    @classmethod
-    def of(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
-        """Return the case of a manifest whose parameters passed their checks."""
-        parameters = manifest.parameters
-        signature = interface.signature or Signature(shape="value")
-        known = tuple(each for each in signature.parameters if not each.annotation.is_context)
-        return cls(
-            manifest.name,
-            parameters,
-            parameters["properties"],
-            frozenset(parameters.get("required", ())),
-            interface,
-            signature._replace(parameters=known),
-        )
+    differences: tuple[Difference, ...] = ()
 
     @property
-    def keywords(self) -> dict[str, Parameter]:
-        """The parameters that can be given by keyword."""
-        return {each.name: each for each in self.signature.parameters if each.kind in _BY_KEYWORD}
+    def properties(self) -> dict[str, JSON]:
+        """The schemas of the arguments."""
+        properties: dict[str, JSON] = self.parameters["properties"]
+        return properties
 
-    def refused(self, names: AbstractSet[str]) -> list[str]:
-        """Return those of the names that the function does not take, in the manifest's order."""
-        if self.signature.takes_any_keyword or self.signature.shape in {"value", "class"}:
-            return []
-        signature = self.interface.signature or self.signature
-        taken = {*self.keywords, *signature.contexts}
-        positional = {p.name for p in self.signature.parameters if p.kind == "positional_only"}
+    @property
+    def keywords(self) -> list[str]:
+        """The names of the parameters that an argument of the model can be given to."""
+        signature = self.interface.signature or Signature()
         return [
-            name
-            for name in self.properties
-            if name in names and name not in taken and name not in positional
+            each.name
+            for each in signature.parameters
+            if each.kind in BY_KEYWORD and not each.annotation.is_context
         ]
+
+    def of(self, kind: str) -> list[Difference]:
+        """Return the differences of one kind."""
+        return [each for each in self.differences if each.kind == kind]
+
+
+def errors(case: AgreementCase) -> list[Verdict]:
+    """Return by which differences calls would fail."""
+    kinds = {each.kind for each in case.differences}
+    rules = (each for kind, each in BY_KIND.items() if kind in kinds)
+    return ask((each for each in rules if each.severity == "error"), case)
+
+
+def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
+    """Return what is wrong between a manifest, whose parameters are a schema, and its module."""
+    signature = interface.signature
+    if signature is None or signature.shape in {"class", "value"}:
+        case = AgreementCase(manifest.name, manifest.parameters, interface)
+        return ask((no_function, not_a_function), case)
+    found = differences(signature, manifest.parameters)
+    if not found:
+        return []
+    case = AgreementCase(manifest.name, manifest.parameters, interface, tuple(found))
+    kinds = {each.kind for each in found}
+    return ask((each for kind, each in BY_KIND.items() if kind in kinds), case)
 
 
 @rule("ST401")
@@ -89,11 +90,11 @@ def required_not_taken(case: AgreementCase) -> Iterator[Finding]:
     """A required property is no parameter of the function.
 
     Every call would fail with a TypeError, because the argument is always sent. Add the
-    parameter, or take the property out of the manifest. ``**kwargs`` takes everything. Of a
-    decorated function with ``__wrapped__`` the wrapped function's parameters count.
+    parameter, or take the property out of the manifest. ``**kwargs`` takes everything. Nothing is
+    said of a function whose decorator takes ``**kwargs``: it may pass on others than it was given.
     """
-    for name in case.refused(case.required):
-        yield _not_taken(case, name)
+    for each in case.of("required_not_taken"):
+        yield _not_taken(case, each.name)
 
 
 @rule("ST404")
@@ -104,8 +105,8 @@ def optional_not_taken(case: AgreementCase) -> Iterator[Finding]:
     default, or take the property out of the manifest. A property that is a Python keyword, such
     as ``from`` or ``class``, can only be taken through ``**kwargs``.
     """
-    for name in case.refused(case.properties.keys() - case.required):
-        yield _not_taken(case, name)
+    for each in case.of("optional_not_taken"):
+        yield _not_taken(case, each.name)
 
 
 def _not_taken(case: AgreementCase, name: str) -> Finding:
@@ -125,22 +126,16 @@ def parameter_not_sent(case: AgreementCase) -> Iterator[Finding]:
     default, or put its property into ``required``. A parameter that is annotated ``Optional[T]``
     or ``T | None`` needs neither: it receives None.
     """
-    for parameter in case.keywords.values():
-        if parameter.default is REQUIRED and parameter.name not in case.required:
-            if parameter.annotation.optional and parameter.name in case.properties:
-                continue
-            yield _not_sent(case, parameter)
-
-
-def _not_sent(case: AgreementCase, parameter: Parameter) -> Finding:
-    place = ModulePlace(case.name, parameter.name)
-    if parameter.name not in case.properties:
-        absent = [name for name in case.properties if name not in case.keywords]
-        message = f"the parameter {parameter.name!r} is not in the manifest and has no default"
-        hint = did_you_mean(parameter.name, absent) or "add a property, or give it a default"
-        return Finding(place, message, hint)
-    message = f"the parameter {parameter.name!r} has no default, but is not required"
-    return Finding(place, message, "add it to 'required', or give it a default")
+    for each in case.of("not_sent"):
+        place = ModulePlace(case.name, each.name)
+        if each.name in case.properties:
+            message = f"the parameter {each.name!r} has no default, but is not required"
+            yield Finding(place, message, "add it to 'required', or give it a default")
+        else:
+            absent = [name for name in case.properties if name not in case.keywords]
+            message = f"the parameter {each.name!r} is not in the manifest and has no default"
+            hint = did_you_mean(each.name, absent) or "add a property, or give it a default"
+            yield Finding(place, message, hint)
 
 
 @rule("ST405")
@@ -150,12 +145,10 @@ def positional_only(case: AgreementCase) -> Iterator[Finding]:
     Arguments are passed by keyword, so ``def f(a, /)`` can never receive ``a``. Remove the
     slash. One with a default that the manifest does not list does no harm.
     """
-    for parameter in case.signature.parameters:
-        harmless = parameter.default is not REQUIRED and parameter.name not in case.properties
-        if parameter.kind == "positional_only" and not harmless:
-            message = f"the parameter {parameter.name!r} is positional-only"
-            place = ModulePlace(case.name, parameter.name)
-            yield Finding(place, message, "remove the '/': arguments are passed by keyword")
+    for each in case.of("positional_only"):
+        message = f"the parameter {each.name!r} is positional-only"
+        place = ModulePlace(case.name, each.name)
+        yield Finding(place, message, "remove the '/': arguments are passed by keyword")
 
 
 @rule("ST406", "warning")
@@ -165,11 +158,10 @@ def star_arguments(case: AgreementCase) -> Iterator[Finding]:
     They are always empty, because arguments are passed by keyword. Remove them, or make them an
     array parameter.
     """
-    for parameter in case.signature.parameters:
-        if parameter.kind == "var_positional":
-            message = f"'*{parameter.name}' never receives anything"
-            hint = "remove it, or make it a parameter of type list"
-            yield Finding(ModulePlace(case.name, parameter.name), message, hint)
+    for each in case.of("star"):
+        message = f"'*{each.name}' never receives anything"
+        hint = "remove it, or make it a parameter of type list"
+        yield Finding(ModulePlace(case.name, each.name), message, hint)
 
 
 @rule("ST407", "warning")
@@ -180,23 +172,11 @@ def default_differs(case: AgreementCase) -> Iterator[Finding]:
     says. Make them equal, or leave the manifest's out. A default of None beside another in the
     manifest is taken as "not given" and left alone.
     """
-    for name, parameter in case.keywords.items():
-        schema = case.properties.get(name)
-        if not isinstance(schema, dict) or "default" not in schema:
-            continue
-        own = parameter.default
-        if type(own) in _COMPARABLE and _differs(own, schema["default"]) and _fits(case, name):
-            message = (
-                f"{name!r} is {own!r:.60} by default, {shown(schema['default'])} in the manifest"
-            )
+    for _, name, parameter in case.of("default"):
+        if parameter and _fits(case, name):
+            theirs = shown(case.properties[name]["default"])
+            message = f"{name!r} is {parameter.default!r:.60} by default, {theirs} in the manifest"
             yield Finding(ModulePlace(case.name, name), message, "make them equal")
-
-
-def _differs(own: Any, manifest: JSON) -> bool:
-    """Compare as JSON does: 1 is not true, a tuple is an array."""
-    if isinstance(own, tuple):
-        own = list(own)
-    return not (own == manifest and isinstance(own, bool) == isinstance(manifest, bool))
 
 
 def _fits(case: AgreementCase, name: str) -> bool:
@@ -214,24 +194,11 @@ def annotation_contradicts(case: AgreementCase) -> Iterator[Finding]:
     annotations are compared (``str``, ``int``, ``float``, ``bool``, ``list``, ``dict``,
     ``Optional``, unions and ``Literal`` of them); an integer is also a number.
     """
-    for name, parameter in case.keywords.items():
-        declared, admitted = _declared(case.properties.get(name)), parameter.annotation.types
-        if declared and admitted and not _overlap(declared, admitted):
-            types = one_of(repr(each) for each in sorted(declared))
-            message = f"{name!r} is annotated {parameter.annotation.text}, but its type is {types}"
-            yield Finding(ModulePlace(case.name, name), message, "make them agree")
-
-
-def _declared(schema: JSON) -> frozenset[str]:
-    kinds = schema.get("type", ()) if isinstance(schema, dict) else ()
-    return frozenset({kinds} if isinstance(kinds, str) else kinds)
-
-
-def _overlap(declared: frozenset[str], admitted: frozenset[str]) -> bool:
-    numeric = {"integer", "number"}
-    return not declared.isdisjoint(admitted) or not (
-        declared.isdisjoint(numeric) or admitted.isdisjoint(numeric)
-    )
+    for _, name, parameter in case.of("types"):
+        said, text = case.properties[name]["type"], parameter and parameter.annotation.text
+        types = one_of(repr(each) for each in sorted([said] if isinstance(said, str) else said))
+        message = f"{name!r} is annotated {text}, but its type is {types}"
+        yield Finding(ModulePlace(case.name, name), message, "make them agree")
 
 
 @rule("ST409")
@@ -242,8 +209,9 @@ def not_a_function(case: AgreementCase) -> Iterator[Finding]:
     read. Bind the name to a function; a callable object, a ``functools.partial``, a lambda and
     a decorated function will do.
     """
-    if case.interface.signature is not None and case.signature.shape in {"class", "value"}:
-        what = "a class" if case.signature.shape == "class" else "nothing that can be called"
+    signature = case.interface.signature
+    if signature is not None and signature.shape in {"class", "value"}:
+        what = "a class" if signature.shape == "class" else "nothing that can be called"
         yield Finding(ModulePlace(case.name), f"{case.name!r} is {what}", "make it a function")
 
 
@@ -255,8 +223,7 @@ def open_but_not_taken(case: AgreementCase) -> Iterator[Finding]:
     the function has no ``**kwargs``. Such arguments are refused at the call. Add ``**kwargs``,
     or set ``additionalProperties`` to false.
     """
-    is_open = case.parameters.get("additionalProperties", False) is not False
-    if is_open and case.signature.shape == "function" and not case.signature.takes_any_keyword:
+    for _ in case.of("open"):
         place = ManifestPlace(("parameters", "additionalProperties"), "key")
         message = "further arguments are allowed, but the function takes none"
         yield Finding(place, message, "add **kwargs to the function, or set it to false")
@@ -270,29 +237,27 @@ def unfit_context(case: AgreementCase) -> Iterator[Finding]:
     model must not see or send it. Take the property of that name out of the manifest, or rename
     one of the two; remove a ``/`` that makes the parameter positional-only.
     """
-    whole = case.interface.signature or Signature()
-    for parameter in whole.parameters:
-        if parameter.annotation.is_context and parameter.kind not in _BY_KEYWORD:
-            message = f"the context {parameter.name!r} can't be passed by keyword"
-            yield Finding(
-                ModulePlace(case.name, parameter.name), message, "make it a plain parameter"
-            )
-        elif parameter.annotation.is_context and parameter.name in case.properties:
-            message = f"the manifest lists {parameter.name!r}, which receives the ToolContext"
-            place = ManifestPlace((*_PROPERTIES, parameter.name), "key")
+    for _, name, parameter in case.of("context"):
+        if parameter and parameter.kind not in BY_KEYWORD:
+            message = f"the context {name!r} can't be passed by keyword"
+            yield Finding(ModulePlace(case.name, name), message, "make it a plain parameter")
+        else:
+            message = f"the manifest lists {name!r}, which receives the ToolContext"
+            place = ManifestPlace((*_PROPERTIES, name), "key")
             yield Finding(place, message, "remove the property, or rename one of the two")
 
 
-RULES = (
-    no_function,
-    not_a_function,
-    required_not_taken,
-    parameter_not_sent,
-    optional_not_taken,
-    positional_only,
-    star_arguments,
-    default_differs,
-    annotation_contradicts,
-    open_but_not_taken,
-    unfit_context,
-)
+BY_KIND = {
+    "required_not_taken": required_not_taken,
+    "not_sent": parameter_not_sent,
+    "optional_not_taken": optional_not_taken,
+    "positional_only": positional_only,
+    "star": star_arguments,
+    "default": default_differs,
+    "types": annotation_contradicts,
+    "open": open_but_not_taken,
+    "context": unfit_context,
+}
+"""The rule that speaks of each kind of difference between a manifest and a signature."""
+
+RULES = (no_function, not_a_function, *BY_KIND.values())

@@ -6,10 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from sovl_tools.loading.interface import Interface
 from sovl_tools.model.catalog import BUILT_IN_ACTIONS
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, rule
-from sovl_tools.model.interface import REQUIRED, UNKNOWN, Interface, Signature
+from sovl_tools.model.diagnostic import (
+    Finding,
+    ManifestPlace,
+    ModulePlace,
+    Place,
+    Verdict,
+    ask,
+    rule,
+)
 from sovl_tools.search.words import words
+from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Signature
 
 PHRASES = "ACTIVATION_PHRASES"
 HANDLERS = "STEP_HANDLERS"
@@ -35,6 +44,14 @@ class OfferCase(NamedTuple):
         if isinstance(own, Mapping) and action in own:
             return ModulePlace(HANDLERS, item=action)
         return ModulePlace(REGISTER)
+
+
+def offer_verdicts(interface: Interface, phrases: tuple[str, ...]) -> list[Verdict]:
+    """Return what is wrong with the phrases and step handlers of a tool, if it has any."""
+    own = (interface.phrases, interface.handlers, interface.registration)
+    if not phrases and own == (None, None, None):
+        return []
+    return ask(RULES, OfferCase(interface, phrases))
 
 
 @rule("ST601")
@@ -132,6 +149,8 @@ def takes(signature: Signature, count: int) -> bool:
     """Tell whether something can be called with so many positional arguments."""
     if signature.shape in {"class", "value"}:
         return False
+    if not signature.is_certain:
+        return True
     parameters = signature.parameters
     slots = [p for p in parameters if p.kind in {"positional_only", "positional_or_keyword"}]
     needed = [p for p in slots if p.default is REQUIRED]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sovl_tools.loading.syntax import place_of
 from sovl_tools.model.diagnostic import ModulePlace
+from sovl_tools.signature.syntax import place_of
 
 ECHO = ModulePlace("echo")
 TEXT = ModulePlace("echo", "text")

@@ -16,43 +16,51 @@ class Bindings(NamedTuple):
     Attributes:
         names: what each name is bound to at last: a definition, an import, or an expression.
         targets: the node that names it, for its place.
-        star: whether there is a ``from … import *``.
+        unsettled: names of which only running the module tells to what they are bound at last.
+        is_open: whether the module may bind names that its text does not show.
     """
 
     names: dict[str, ast.AST]
     targets: dict[str, ast.AST]
-    star: bool
+    unsettled: set[str]
+    is_open: bool
 
 
 def bindings(tree: ast.Module) -> Bindings:
     """Return the names that the module binds, branches of ``if`` and ``try`` included."""
-    found = Bindings({}, {}, star=_has_star(tree))
-    for statement in _statements(tree.body):
+    every = [*ast.walk(tree)]
+    unsettled = {name for node in every if isinstance(node, ast.Global) for name in node.names}
+    found = Bindings({}, {}, unsettled, is_open=any(map(_is_opening, every)))
+    for statement, is_conditional in _statements(tree.body):
         for name, value, target in _bound(statement):
+            if is_conditional and name in found.names:
+                unsettled.add(name)
             found.names[name] = value
             found.targets[name] = target
     return found
 
 
-def _has_star(tree: ast.Module) -> bool:
-    return any(
-        alias.name == "*"
-        for statement in _statements(tree.body)
-        if isinstance(statement, ast.ImportFrom)
-        for alias in statement.names
-    )
+def _is_opening(node: ast.AST) -> bool:
+    """Tell whether a statement or a call may bind any name."""
+    if isinstance(node, ast.ImportFrom):
+        return any(alias.name == "*" for alias in node.names)
+    return isinstance(node, ast.Name) and node.id in _OPENING
 
 
+_OPENING = frozenset({"exec", "globals", "locals", "setattr", "vars"})
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _statements(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
-    """Yield the statements that run at the top level, those in blocks included."""
+def _statements(
+    body: Iterable[ast.AST], *, is_conditional: bool = False
+) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the statements that run at the top level, and whether it is in a branch."""
     for node in body:
         if isinstance(node, ast.stmt):
-            yield node
+            yield node, is_conditional
         if not isinstance(node, _DEFINITIONS):
-            yield from _statements(_blocks(node))
+            is_branch = is_conditional or not isinstance(node, ast.With | ast.AsyncWith)
+            yield from _statements(_blocks(node), is_conditional=is_branch)
 
 
 def _blocks(node: ast.AST) -> Iterator[ast.AST]:

@@ -1,0 +1,1 @@
+"""What a function takes: read from it or from its text, and held against a schema."""

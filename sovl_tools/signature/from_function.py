@@ -1,0 +1,148 @@
+"""From a function, or whatever else can be called, to its signature."""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache, partial
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from sovl_tools.model.functions import layers
+from sovl_tools.model.interface import Annotation
+from sovl_tools.signature.annotation import HIDDEN, conventional, from_object, from_text
+from sovl_tools.signature.signature import (
+    ANYTHING,
+    REQUIRED,
+    Parameter,
+    ParameterKind,
+    Signature,
+)
+
+_UNANNOTATED = Annotation()
+_KINDS: dict[Any, ParameterKind] = {
+    inspect.Parameter.POSITIONAL_ONLY: "positional_only",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "positional_or_keyword",
+    inspect.Parameter.VAR_POSITIONAL: "var_positional",
+    inspect.Parameter.KEYWORD_ONLY: "keyword_only",
+    inspect.Parameter.VAR_KEYWORD: "var_keyword",
+}
+
+
+def from_function(value: Any) -> Signature:
+    """Return how a value can be called.
+
+    What a decorator does with the arguments that its ``**kwargs`` take can't be told. So the
+    parameters of the function that it wraps are only likely ones.
+    """
+    if type(value) is FunctionType:
+        attributes = value.__dict__
+        if not attributes or attributes.keys().isdisjoint(_DISGUISES):
+            return Signature(_parameters(value))
+        if "__signature__" not in attributes and not _is_open(value):
+            return Signature(_parameters(value))
+    if isinstance(value, type):
+        return Signature(shape="class")
+    return _inspected(value) if callable(value) else Signature(shape="value")
+
+
+_DISGUISES = frozenset({"__wrapped__", "__signature__"})
+
+
+def _is_open(function: FunctionType) -> bool:
+    return bool(function.__code__.co_flags & inspect.CO_VARKEYWORDS)
+
+
+def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
+    """Return the parameters from the code object, which is many times faster than inspect."""
+    code = function.__code__
+    positional, names, flags = code.co_argcount, code.co_varnames, code.co_flags
+    said = {
+        name: _read(each, function)
+        for name, each in function.__annotations__.items()
+        if name != "return"
+    }
+    last = positional + code.co_kwonlyargcount
+    found = [
+        Parameter(name, "positional_or_keyword", REQUIRED, said.get(name, _UNANNOTATED))
+        for name in names[:positional]
+    ]
+    defaults = function.__defaults__ or ()
+    for index, default in enumerate(defaults, positional - len(defaults)):
+        name, kind, _, annotation = found[index]
+        found[index] = Parameter(name, kind, default, annotation)
+    for index in range(code.co_posonlyargcount):
+        found[index] = found[index]._replace(kind="positional_only")
+    if flags & inspect.CO_VARARGS:
+        annotation = said.get(names[last], _UNANNOTATED)
+        found.append(Parameter(names[last], "var_positional", REQUIRED, annotation))
+        last += 1
+    named = function.__kwdefaults__ or {}
+    for name in names[positional : positional + code.co_kwonlyargcount]:
+        annotation = said.get(name, _UNANNOTATED)
+        found.append(Parameter(name, "keyword_only", named.get(name, REQUIRED), annotation))
+    if flags & inspect.CO_VARKEYWORDS:
+        annotation = said.get(names[last], _UNANNOTATED)
+        found.append(Parameter(names[last], "var_keyword", REQUIRED, annotation))
+    return tuple(found)
+
+
+def _read(annotation: Any, function: Any) -> Annotation:
+    """Return what an annotation says; text is evaluated where the function was made."""
+    if type(annotation) is not str:
+        return from_object(annotation, partial(_seen, function))
+    try:
+        value = eval(_compiled(annotation), function.__globals__)  # noqa: S307 - code of the function's author
+    except Exception:  # noqa: BLE001 - the annotation may be any expression, or none
+        return from_text(annotation, partial(_seen, function))
+    found = from_object(value, partial(_seen, function))
+    if type(value) is str:
+        return found
+    return Annotation(annotation, found.types, found.optional, found.is_context, value)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> CodeType:
+    return compile(text.strip(), "<annotation>", "eval")
+
+
+def _seen(function: Any, name: str) -> Any:
+    """Return what a name stands for in a function's code."""
+    code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    if code is not None and name in code.co_freevars:
+        try:
+            return function.__closure__[code.co_freevars.index(name)].cell_contents
+        except ValueError:
+            return HIDDEN  # it is not bound yet
+    return scope[name] if name in scope else conventional(name)
+
+
+def _inspected(value: Any) -> Signature:
+    shape = "function" if isinstance(value, FunctionType) else "callable"
+    try:
+        signature = inspect.signature(value)
+    except (ValueError, TypeError):
+        return ANYTHING
+    below = layers(value)
+    parameters = tuple(_parameter(each, below[-1]) for each in signature.parameters.values())
+    is_certain = not any(map(_is_hiding, below))
+    return Signature(parameters, "function" if shape == "function" else "callable", is_certain)
+
+
+def _is_hiding(layer: Any) -> bool:
+    """Tell whether a layer is a decorator that may do anything with the arguments it is given."""
+    if type(layer) is MethodType:
+        layer = layer.__func__
+    if type(layer) is not FunctionType or "__signature__" in layer.__dict__:
+        return False
+    return "__wrapped__" in layer.__dict__ and _is_open(layer)
+
+
+def _parameter(parameter: inspect.Parameter, function: Any) -> Parameter:
+    missing = parameter.default is inspect.Parameter.empty
+    bare = parameter.annotation is inspect.Parameter.empty
+    return Parameter(
+        parameter.name,
+        _KINDS[parameter.kind],
+        REQUIRED if missing else parameter.default,
+        _UNANNOTATED if bare else _read(parameter.annotation, function),
+    )

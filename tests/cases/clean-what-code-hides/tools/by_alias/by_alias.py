@@ -1,0 +1,7 @@
+from __future__ import annotations
+
+from typing import Optional as Opt
+
+
+def by_alias(text: str, count: Opt[int]):
+    return text

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numbers_of_mine import MaybeInt
+
+
+def by_type_checking(text: str, count: MaybeInt):
+    return text
