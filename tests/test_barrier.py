@@ -134,7 +134,7 @@ def test_an_origin_that_we_fail_at_is_an_internal_error(monkeypatch: pytest.Monk
 def test_a_tool_that_can_t_be_exported_by_our_mistake_is_left_out(
     tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sovl_tools.formats import table
+    from sovl_tools.formats import base as table
 
     registry = ToolRegistry.from_directory("tools")
     shaped = table.format_of("anthropic").shaped

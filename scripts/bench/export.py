@@ -16,7 +16,7 @@ from time import process_time
 from typing import Any
 
 from sovl_tools import ToolDefinition, ToolRegistry
-from sovl_tools.formats.table import FORMATS, STRICT
+from sovl_tools.formats.base import FORMATS, STRICT
 
 TOOLS = 1000
 FIRST, AGAIN = 6.0, 0.1

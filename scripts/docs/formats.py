@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sovl_tools.formats.shape import Asked
-from sovl_tools.formats.table import format_of
+from sovl_tools.formats.base import Asked, format_of
 from sovl_tools.model.definition import ToolDefinition
 
 TEXT: dict[str, Any] = {"type": "string"}

@@ -11,7 +11,7 @@ from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, tools
 from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import all_tools, complete_names
 from sovl_tools.cli.saving import save
-from sovl_tools.formats.table import FORMATS
+from sovl_tools.formats.base import FORMATS
 from sovl_tools.loading.exporting import Target
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.export import Export

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
 from sovl_tools.formats.certainty import certainly_fits
+from sovl_tools.formats.compat import ANTHROPIC
 from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect
-from sovl_tools.formats.easing import ANTHROPIC
 from sovl_tools.formats.measuring import size_of
-from sovl_tools.formats.rooting import ROOT
-from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.formats.strictness import Cost, Finished, Form, Strict, formed
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied

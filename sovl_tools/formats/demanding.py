@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import islice, product
 
-from sovl_tools.formats.shape import Compile
+from sovl_tools.formats.base import Compile
 from sovl_tools.model.document import JSON
 
 _NULL: dict[str, JSON] = {"type": "null"}

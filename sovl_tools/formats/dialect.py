@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from sovl_tools.formats.compat import has_lookaround
 from sovl_tools.model.document import JSON, Path
 
 COMMON_FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
 """Formats of text that both OpenAI and Anthropic know."""
-
-_LOOKAROUND = re.compile(r"(?<!\\)(?:\\\\)*\((?:\?[=!]|\?<[=!])")
 
 
 class UnfitError(Exception):
@@ -59,8 +58,3 @@ _ELABORATE = re.compile(r"\\[1-9]|\\k<|\(\?P=|[*+?}]\?")
 def is_elaborate(pattern: str) -> bool:
     """Tell whether a regular expression looks around, refers back or is lazy, or seems to."""
     return has_lookaround(pattern) or _ELABORATE.search(pattern) is not None
-
-
-def has_lookaround(pattern: str) -> bool:
-    """Tell whether a regular expression looks ahead or behind, which providers refuse."""
-    return _LOOKAROUND.search(pattern) is not None

@@ -1,35 +1,47 @@
 """Gemini: function declarations with ``parametersJsonSchema``, in the names of the wire.
 
-Whether schemas are enforced is said of a whole request (``toolConfig``), not of a tool. Source:
-Google's API reference (``FunctionDeclaration``, ``FunctionCallingConfig``) and the types of its SDK
-(``google.genai.types``).
+Gemini ignores the keywords that it does not know, so that they are told in the description. Whether
+schemas are enforced is said of a whole request (``toolConfig``), not of a tool. Source: Google's
+API reference (``FunctionDeclaration``, ``FunctionCallingConfig``; generateContent, the keywords
+listed at ``responseJsonSchema``), the types of its SDK (``google.genai.types``, among them
+``JSONSchema``), and its guide "Structured output".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from sovl_tools.formats.declaring import SCALAR, Declared, declared
-from sovl_tools.formats.plainness import Plainness, plain
-from sovl_tools.formats.rooting import ROOT
-from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
+from sovl_tools.formats.compat import OPENAI, Adaptation, Changed, Compatible
+from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.schemanodes import IN_LIST, SINGLE
+from sovl_tools.schema.merge import merged
 
 MOST_TOOLS = 512
 """So many declarations may stand in one tool of a request."""
 
+_SAFE = frozenset(
+    {
+        "type", "title", "description", "default", "format", "minItems", "maxItems", "minimum",
+        "maximum", "items", "prefixItems", "anyOf", "properties", "additionalProperties",
+        "required",
+    }
+)  # fmt: skip
+"""Keywords that Gemini heeds, beside references and ``enum``."""
 
-_TO_CHOOSE_FROM = frozenset({str, int, float})
-
-
-def _admits(keyword: str, value: JSON) -> bool:
-    return keyword == "enum" and _TO_CHOOSE_FROM.issuperset(map(type, value))
-
-
-_PLAIN = Plainness(SCALAR, _admits)
+_DOUBTFUL = frozenset(
+    {"minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"}
+)
+_KEPT = _SAFE | _DOUBTFUL
+_OF_THE_ROOT = frozenset({"$ref", "allOf", "oneOf", "if", "then", "else"})
+_ANNOTATIONS = frozenset({"title", "description", "default"})
+_IDLE = frozenset({"deprecated", "readOnly", "writeOnly"})
+_RULES = OPENAI._replace(names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"))
 
 
 def shaped(tool: ToolDefinition, _: Asked) -> Shape:
@@ -41,10 +53,6 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     else:
         message = "description is empty, which may be refused"
         losses = (Loss("doubt", ("description",), message, "say what the tool does"),)
-    simple = plain(tool.parameters, _PLAIN)
-    if simple is not None:
-        definition["parametersJsonSchema"] = simple
-        return Shape(tool, definition, losses)
     found = declared(tool.parameters)
     definition["parametersJsonSchema"] = found.schema
     return Shape(tool, definition, (*losses, *found.losses, *_endless(found)))
@@ -65,14 +73,209 @@ def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ..
     return [shape.definition for shape in shapes], tuple(losses)
 
 
-def _endless(found: Declared) -> Iterator[Loss]:
+def declared(parameters: dict[str, JSON]) -> Compatible:
+    """Return a copy of a schema of arguments in the keywords that Gemini knows."""
+    return _Declaration(parameters, _RULES).whole()
+
+
+class _Saying(NamedTuple):
+    """How a keyword is said in others.
+
+    Attributes:
+        parts: schemas that together say it, each in several ways, the best first.
+        notes: what they leave unsaid.
+        losses: how they say it less exactly.
+    """
+
+    parts: Sequence[Sequence[JSON]]
+    notes: Sequence[str] = ()
+    losses: Sequence[Loss] = ()
+
+
+class _Node(NamedTuple):
+    """A subschema on its way: its path, and the copy in which every subschema is changed already.
+
+    ``follow`` returns what a reference leads to, changed; None where that is not done yet.
+    """
+
+    path: Path
+    schema: dict[str, JSON]
+    follow: Callable[[str], JSON]
+
+
+class _Declaration(Adaptation):
+    """A copy of a schema of arguments in the keywords that Gemini knows."""
+
+    @classmethod
+    def concerns(cls, keywords: frozenset[str], kind: str | None) -> bool:
+        """Ask of names of properties, and of all keywords that Gemini may not heed."""
+        del kind
+        return "properties" in keywords or not _SAFE.issuperset(keywords)
+
+    def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
+        """Return a subschema in the keywords that Gemini knows, None if it has no others."""
+        del schema
+        if _SAFE.issuperset(made) or made.keys() == {"$ref"}:
+            return None
+        kept, losses = _kept(made, path), []
+        for keyword, value in made.items():
+            if keyword in _DOUBTFUL and value:
+                message = f"{keyword} may be ignored"
+                losses.append(Loss("doubt", (*path, keyword), message, _SAY_IT))
+        others = [each for each in made if each not in kept]
+        if not others:
+            return Changed(made, losses=losses) if losses else None
+        node = _Node(path, made, self._follow)
+        found = {key: each for key, each in made.items() if key in kept}
+        moved, notes = list[str](), list[str]()
+        for keyword in others:
+            saying = _SAYINGS.get(keyword, _annotated)(node, keyword)
+            said = None if saying is None else _joined(found, saying.parts)
+            if saying is None or said is None:
+                moved.append(keyword)
+            else:
+                found = said
+                notes += saying.notes
+                losses += saying.losses
+        return Changed(found, moved, notes, losses)
+
+    def _follow(self, reference: str) -> JSON:
+        name = reference.removeprefix("#/$defs/")
+        return self.definition(name) if name in self.definitions.targets else None
+
+
+def _kept(schema: dict[str, JSON], path: Path) -> frozenset[str]:
+    """Return the keywords that stay as they are; those of the root are seen to later."""
+    kept = _KEPT | _OF_THE_ROOT if path == ROOT else _KEPT
+    if "patternProperties" in schema:
+        kept -= {"additionalProperties"}
+    if "enum" in schema and _is_listing(schema):
+        kept |= {"enum"}
+    return kept
+
+
+def _is_listing(schema: dict[str, JSON]) -> bool:
+    """Tell whether a schema lists texts or numbers of its own type, as Gemini wants an enum."""
+    wanted = schema.get("type")
+    return bool(schema["enum"]) and wanted in _LISTED and {*map(kind, schema["enum"])} == {wanted}
+
+
+def _joined(schema: dict[str, JSON], parts: Sequence[Sequence[JSON]]) -> dict[str, JSON] | None:
+    """Return a schema that says what several others say too, or None if none can."""
+    for ways in parts:
+        every = (merged([schema, each]) for each in ways)
+        found = next((each for each in every if each is not None), None)
+        if found is None:
+            return None
+        schema = found
+    return schema
+
+
+def _annotated(node: _Node, keyword: str) -> _Saying | None:
+    """Leave out what says nothing, or nothing to a model."""
+    if keyword in _IDLE and node.schema[keyword] is False:
+        return _Saying(())
+    if not keyword.startswith("x-"):
+        return None
+    return _Saying((), losses=[Loss("dropped", (*node.path, keyword), f"{keyword} is left out")])
+
+
+def _bounded(node: _Node, keyword: str) -> _Saying:
+    """Say an exclusive bound as an inclusive one, which is the same for integers alone."""
+    inclusive, nearest = _BOUNDS[keyword]
+    bound, types = node.schema[keyword], node.schema.get("type", ())
+    if "integer" in types and "number" not in types and math.isfinite(bound):
+        return _Saying([[{inclusive: nearest(bound)}]])
+    loss = Loss("rewritten", (*node.path, keyword), f"{keyword} is said as {inclusive}")
+    return _Saying([[{inclusive: bound}]], [note(keyword, bound)], [loss])
+
+
+def _chosen(node: _Node, keyword: str) -> _Saying:
+    """Say values as texts and numbers to choose from, and as types."""
+    given = node.schema[keyword]
+    values = given if keyword == "enum" else [given]
+    found = _alternatives(values, node.schema.get("type"))
+    if found:
+        return _Saying([[found[0] if len(found) == 1 else {"anyOf": found}]])
+    parts = [[_of_types(values)]] if values and "type" not in node.schema else []
+    loss = Loss("moved", (*node.path, keyword), f"{keyword} stands in the description only")
+    return _Saying(parts, [note(keyword, given)], [loss])
+
+
+def _alternatives(values: Sequence[JSON], types: JSON) -> list[JSON]:
+    """Return schemas one of which a value fits if it is among the given; none where that fails."""
+    kinds = {kind(value) for value in values}
+    switches = {value for value in values if isinstance(value, bool)}
+    if len(switches) == 1 or not kinds.isdisjoint({"array", "object"}):
+        return []
+    plain = [value for value in values if type(value) in (str, int, float)]
+    found: list[JSON] = [{**_of_types(plain), "enum": plain}] if plain else []
+    if switches:
+        found.append({"type": "boolean"})
+    if "null" in kinds and (types is None or "null" in types):
+        found.append({"type": "null"})
+    return found
+
+
+def _of_types(values: Sequence[JSON]) -> dict[str, JSON]:
+    types = list(dict.fromkeys(map(kind, values)))
+    return {"type": types[0] if len(types) == 1 else types}
+
+
+def _either(node: _Node, keyword: str) -> _Saying:
+    """Say alternatives as what they are taken for."""
+    branches = node.schema[keyword]
+    loss = Loss("rewritten", (*node.path, keyword), "oneOf is said as anyOf")
+    return _Saying([[{"anyOf": branches}, {"oneOf": branches}]], losses=[loss])
+
+
+def _all(node: _Node, keyword: str) -> _Saying:
+    return _Saying([_ways(node, branch) for branch in node.schema[keyword]])
+
+
+def _referred(node: _Node, keyword: str) -> _Saying:
+    return _Saying([_ways(node, {keyword: node.schema[keyword]})])
+
+
+def _ways(node: _Node, branch: dict[str, JSON]) -> list[JSON]:
+    """Return how a schema may be said beside others; nothing may stand beside a reference."""
+    if "$ref" not in branch:
+        return [branch]
+    wrapped = {"anyOf": [branch]}
+    is_only = len(node.schema.get("allOf", ())) + ("$ref" in node.schema) == 1
+    if is_only and _ANNOTATIONS.issuperset(node.schema.keys() - {"$ref", "allOf"}):
+        return [wrapped]
+    target = node.follow(branch["$ref"])
+    return [wrapped] if target is None else [target, wrapped]
+
+
+_LISTED = ("string", "integer", "number")
+_SAY_IT = "say it in the description too"
+_BOUNDS: dict[str, tuple[str, Callable[[float], int]]] = {
+    "exclusiveMinimum": ("minimum", lambda bound: math.floor(bound) + 1),
+    "exclusiveMaximum": ("maximum", lambda bound: math.ceil(bound) - 1),
+}
+_SAYINGS: dict[str, Callable[[_Node, str], _Saying | None]] = {
+    "const": _chosen,
+    "enum": _chosen,
+    "oneOf": _either,
+    "allOf": _all,
+    "$ref": _referred,
+    **dict.fromkeys(_BOUNDS, _bounded),
+}
+
+
+def _endless(found: Compatible) -> Iterator[Loss]:
     """Yield definitions that contain themselves through nothing that may be left out."""
+    if not found.definitions.are_used:
+        return
     schemas = {f"#/$defs/{name}": each for name, each in found.schema.get("$defs", {}).items()}
     schemas["#"] = found.schema
     needed = {reference: {*_needed(schema)} for reference, schema in schemas.items()}
     for reference in schemas:
         if reference in _reached(reference, needed):
-            path = found.source.paths.get(reference.removeprefix("#/$defs/"), ())
+            source = found.definitions.targets.get(reference.removeprefix("#/$defs/"))
+            path = () if source is None else source.path
             name = path[-1] if path else ROOT[0]
             message = f"{name!r} contains itself outside of properties that may be left out"
             advice = "do not require a property on the way"

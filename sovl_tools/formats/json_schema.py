@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import copied
 

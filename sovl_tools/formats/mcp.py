@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 

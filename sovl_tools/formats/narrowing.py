@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.dialect import Dialect, UnfitError
-from sovl_tools.formats.hoisting import Hoisted, hoisted
 from sovl_tools.formats.notes import note, with_notes
-from sovl_tools.formats.rooting import ROOT
 from sovl_tools.formats.saying import (
     are_disjoint,
     audible,
@@ -21,9 +20,9 @@ from sovl_tools.formats.saying import (
     share_first_name,
     spelled_out,
 )
-from sovl_tools.formats.shape import Loss
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.merge import merged
+from sovl_tools.schema.rewrite import Hoisted, hoisted
 
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})
 _OBJECT = frozenset({"properties", "required", "additionalProperties"})
@@ -177,7 +176,7 @@ class _Narrowing:
     def _define(self, name: str | None, target: JSON) -> None:
         if name is not None and name not in self.definitions:
             self.definitions[name] = {}
-            path = (*ROOT, *self._source.paths[name])
+            path = (*ROOT, *self._source.targets[name].path)
             self.definitions[name] = self._inlined(target, name, path)
             if self._leads_back(name):
                 raise UnfitError(path, "it refers to nothing but itself")

@@ -35,8 +35,7 @@ def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]
 _Wording = Callable[[JSON], str]
 
 
-def _json(value: JSON) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _valued(template: str) -> _Wording:

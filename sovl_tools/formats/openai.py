@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
+from sovl_tools.formats.compat import OPENAI
 from sovl_tools.formats.demanding import Undoing, demanding, undoing
 from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect, UnfitError, is_elaborate
-from sovl_tools.formats.easing import OPENAI
 from sovl_tools.formats.measuring import Size, size_of
-from sovl_tools.formats.rooting import ROOT
-from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.formats.strictness import Finished, Form, Strict, formed
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON

@@ -6,9 +6,9 @@ Source: OpenAI's guide "Function calling" (strict mode) and the types of its SDK
 
 from __future__ import annotations
 
-from sovl_tools.formats.easing import OPENAI
+from sovl_tools.formats.base import Asked, Shape
+from sovl_tools.formats.compat import OPENAI
 from sovl_tools.formats.openai import STRICT, gathered
-from sovl_tools.formats.shape import Asked, Shape
 from sovl_tools.formats.strictness import Form, formed
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON

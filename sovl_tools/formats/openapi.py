@@ -11,16 +11,16 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias, get_args
 
+from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.formats.certainty import certainly_fits
-from sovl_tools.formats.hoisting import hoisted
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.formats.plainness import COMMON, Plainness, plain
-from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.result import FailureKind
 from sovl_tools.model.schemanodes import SchemaNode, nodes
 from sovl_tools.schema.references import lookup
+from sovl_tools.schema.rewrite import hoisted
 
 
 class Answer(NamedTuple):

@@ -10,9 +10,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.easing import OPENROUTER
+from sovl_tools.formats.base import Asked, Loss, Shape
+from sovl_tools.formats.compat import OPENROUTER
 from sovl_tools.formats.openai import MOST_TOOLS, STRICT, nested, too_many
-from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.formats.strictness import Form, formed
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.dynamic import said

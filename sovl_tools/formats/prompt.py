@@ -10,8 +10,8 @@ import json
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.formats.notes import note
-from sovl_tools.formats.shape import Asked, Loss, Shape
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, kind
 from sovl_tools.schema.references import lookup

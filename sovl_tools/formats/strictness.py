@@ -7,12 +7,11 @@ from inspect import CO_VARKEYWORDS
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from sovl_tools.formats.base import ROOT, Loss, Shape, Undo
+from sovl_tools.formats.compat import Rules, compatible, misnamed
 from sovl_tools.formats.dialect import Dialect, UnfitError
-from sovl_tools.formats.easing import Rules, eased, misnamed
 from sovl_tools.formats.flatness import flat
 from sovl_tools.formats.narrowing import narrowed
-from sovl_tools.formats.rooting import ROOT
-from sovl_tools.formats.shape import Loss, Shape, Undo
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.functions import underlying
@@ -85,7 +84,7 @@ def formed(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
 
 def _loose(tool: ToolDefinition, form: Form, why: UnfitError | None = None) -> Shape:
     """Return a tool that is not strict, and why not if that was asked for."""
-    schema, losses = eased(tool.parameters, form.rules)
+    schema, losses, _ = compatible(tool.parameters, form.rules)
     if why is not None:
         losses = (Loss("loose", why.path, f"not strict: {why.message}", why.help), *losses)
     return Shape(tool, form.define(tool, schema, is_strict=False), losses)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.shape import Asked, Format, Loss, Shape
-from sovl_tools.formats.table import STRICT, format_of
+from sovl_tools.formats.base import STRICT, Asked, Format, Loss, Shape, format_of
 from sovl_tools.loading.binding import bind
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.checks.formats import BY_KIND, FormatCase

@@ -12,10 +12,17 @@ _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
 
 
 class Reference(NamedTuple):
-    """Where a reference leads: a subschema, or the reason why it leads nowhere."""
+    """Where a reference leads: a subschema, or the reason why it leads nowhere.
+
+    Attributes:
+        target: the subschema; None if there is none, or only an engine could follow the reference.
+        failure: why it leads nowhere.
+        path: from the root to the target.
+    """
 
     target: JSON = None
     failure: str | None = None
+    path: Path = ()
 
 
 def lookup(root: JSON, reference: str) -> Reference:
@@ -52,11 +59,11 @@ def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
     """
     if ":" not in document:  # what a relative name means depends on where it stands
         return None
-    found = [node.schema for node in nodes(root, ()) if node.schema.get("$id") == document]
-    if len(found) != 1 or any(map(_is_relative, _objects(found[0]))):
+    found = [node for node in nodes(root, ()) if node.schema.get("$id") == document]
+    if len(found) != 1 or any(_is_relative(each) for each, _ in _objects(found[0].schema)):
         return None
-    reference = _within(found[0], fragment)
-    return reference if reference.failure is None else None
+    inner = _within(found[0].schema, fragment)
+    return None if inner.failure else inner._replace(path=(*found[0].path, *inner.path))
 
 
 def _is_relative(schema: dict[str, JSON]) -> bool:
@@ -77,7 +84,7 @@ def is_static(root: dict[str, JSON], reference: str) -> bool:
 
 
 def _elsewhere(root: JSON, document: str) -> Reference:
-    identifiers = (value.get("$id") for value in _objects(root))
+    identifiers = (value.get("$id") for value, _ in _objects(root))
     if any(isinstance(each, str) and document in each for each in identifiers):
         return Reference()
     return Reference(failure="leads out of the schema, and nothing is fetched")
@@ -90,34 +97,35 @@ def path_of(fragment: str) -> Path:
 
 
 def _pointed(root: JSON, path: Path) -> Reference:
-    target = root
+    target, found = root, []
     for key in path:
         try:
-            target = (
-                target[int(key)] if isinstance(target, list) and str(key).isdigit() else target[key]
-            )
+            step = int(key) if isinstance(target, list) and str(key).isdigit() else key
+            target = target[step]
         except (KeyError, IndexError, TypeError):
             return Reference(failure="leads nowhere")
-    return Reference(target)
+        found.append(step)
+    return Reference(target, path=tuple(found))
 
 
 def _anchored(root: JSON, name: str) -> Reference:
-    for value in _objects(root):
+    for value, path in _objects(root):
         if name in (value.get("$anchor"), value.get("$dynamicAnchor")):
-            return Reference(value)
+            return Reference(value, path=path)
     return Reference(failure="names an anchor that is not there")
 
 
-def _objects(document: JSON) -> Iterator[dict[str, JSON]]:
-    """Yield the objects anywhere in a document, those above before those in them."""
-    pending = [document]
+def _objects(document: JSON) -> Iterator[tuple[dict[str, JSON], Path]]:
+    """Yield the objects anywhere in a document with their paths, parents first."""
+    pending: list[tuple[JSON, Path]] = [(document, ())]
     while pending:
-        value = pending.pop()
+        value, path = pending.pop()
         if isinstance(value, dict):
-            yield value
-            pending.extend(reversed(value.values()))
+            yield value, path
+            pending.extend((each, (*path, key)) for key, each in reversed(value.items()))
         elif isinstance(value, list):
-            pending.extend(reversed(value))
+            members = reversed([*enumerate(value)])
+            pending.extend((each, (*path, index)) for index, each in members)
 
 
 MAX_EXPANSION = 10_000

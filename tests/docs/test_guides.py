@@ -17,7 +17,7 @@ import click
 import pytest
 
 from sovl_tools.cli.main import COMMANDS, group
-from sovl_tools.formats.table import FORMATS as PROVIDERS
+from sovl_tools.formats.base import FORMATS as PROVIDERS
 from sovl_tools.model.manifest import KEYS
 from sovl_tools.reporting.rendering import FORMATS
 from sovl_tools.rules import FAMILIES

@@ -9,7 +9,7 @@ import pytest
 
 from sovl_tools import ToolRegistry
 from sovl_tools.formats import anthropic
-from sovl_tools.formats.shape import Asked, Loss, Shape
+from sovl_tools.formats.base import Asked, Loss, Shape
 from tests.formats.tools import TEXT, arguments, tool
 
 STRICT = Asked(strict=True)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.formats.declaring import declared
-from sovl_tools.formats.shape import Loss
+from sovl_tools.formats.base import Loss
+from sovl_tools.formats.gemini import declared
 from sovl_tools.validation import compile_schema
 from tests.formats.rules.gemini import problems_of_schema
 from tests.formats.schemas import arguments_for, moderate, parameters
@@ -47,7 +47,7 @@ def test_what_gemini_knows_stays_as_it_is() -> None:
     ) | {"additionalProperties": TEXT, "required": ["a"], "$defs": {"b": of(type=TEXT)}}
     made, losses, source = declared(schema)
     assert (made, losses) == (schema, ())
-    assert source.paths == {"b": ("$defs", "b")}
+    assert source.targets["b"].path == ("$defs", "b")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.formats.easing import ANTHROPIC, OPENAI, OPENROUTER, Rules, eased, misnamed
-from sovl_tools.formats.shape import Loss
+from sovl_tools.formats.base import Loss
+from sovl_tools.formats.compat import ANTHROPIC, OPENAI, OPENROUTER, Rules, compatible, misnamed
 from sovl_tools.validation import compile_schema
 from tests.formats.rules.anthropic import problems_of_schema as problems_of_anthropic
 from tests.formats.rules.openai import problems_of_schema as problems_of_openai
@@ -21,6 +21,11 @@ from tests.formats.tools import TEXT
 EVERY = pytest.mark.parametrize("rules", [OPENAI, ANTHROPIC, OPENROUTER])
 AHEAD = {"pattern": "^(?!x)"}
 IN_WORDS = {"description": "Matches the regular expression `^(?!x)`."}
+
+
+def eased(schema: dict[str, Any], rules: Rules) -> tuple[dict[str, Any], tuple[Loss, ...]]:
+    made, losses, _ = compatible(schema, rules)
+    return made, losses
 
 
 def of(**properties: Any) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import Tooler, ToolNotFoundError, ToolRegistry, tool
-from sovl_tools.formats.shape import Shape
-from sovl_tools.formats.table import FORMATS, STRICT, format_of
+from sovl_tools.formats.base import FORMATS, STRICT, Shape, format_of
 from sovl_tools.loading.exporting import Export, Target, checked, exported
 from tests.conftest import REPOSITORY, Write, manifest_of
 from tests.formats.tools import TEXT, arguments

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from sovl_tools.formats.base import Asked, Loss
 from sovl_tools.formats.gemini import MOST_TOOLS, gathered, shaped
-from sovl_tools.formats.shape import Asked, Loss
 from tests.formats.rules import problems_of_gemini
 from tests.formats.tools import TEXT, arguments, tool
 

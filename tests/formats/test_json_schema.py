@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import given
 
+from sovl_tools.formats.base import Asked
 from sovl_tools.formats.json_schema import gathered, shaped
-from sovl_tools.formats.shape import Asked
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from tests.formats.schemas import moderate, parameters

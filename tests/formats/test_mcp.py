@@ -8,8 +8,8 @@ from hypothesis import given
 from mcp_types import _v2025_11_25, _v2026_07_28
 from pydantic import TypeAdapter, ValidationError
 
+from sovl_tools.formats.base import Asked, Loss
 from sovl_tools.formats.mcp import gathered, shaped
-from sovl_tools.formats.shape import Asked, Loss
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry

@@ -9,7 +9,7 @@ import pytest
 from sovl_tools import AITool, ToolRegistry
 from sovl_tools.authoring.aitool import definition_of_instance
 from sovl_tools.formats import openai, openai_responses, openrouter
-from sovl_tools.formats.shape import Asked, Loss
+from sovl_tools.formats.base import Asked, Loss
 from tests.formats.tools import TEXT, arguments, tool
 
 STRICT = Asked(strict=True)

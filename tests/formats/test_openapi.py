@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
 from sovl_tools import Tooler, ToolError, ToolRegistry
+from sovl_tools.formats.base import Asked, Loss
 from sovl_tools.formats.openapi import ANSWERS, gathered, shaped
-from sovl_tools.formats.shape import Asked, Loss
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.result import FailureKind

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from sovl_tools.formats.base import Asked
 from sovl_tools.formats.prompt import gathered, shaped
-from sovl_tools.formats.shape import Asked
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from tests.formats.schemas import moderate, parameters

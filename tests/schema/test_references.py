@@ -46,7 +46,12 @@ LEADS_OUT = "leads out of the schema, and nothing is fetched"
     ],
 )
 def test_a_pointer_leads_to_its_target(reference: str, target: Any) -> None:
-    assert lookup(ROOT, reference) == Reference(target)
+    found = lookup(ROOT, reference)
+    assert (found.target, found.failure) == (target, None)
+    place: Any = ROOT
+    for key in found.path:
+        place = place[key]
+    assert place is found.target
 
 
 @pytest.mark.parametrize(

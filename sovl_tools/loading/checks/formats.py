@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from sovl_tools.formats.shape import Loss
+from sovl_tools.formats.base import Loss
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Rule, rule
 
 

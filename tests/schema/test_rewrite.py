@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.formats.hoisting import hoisted
+from sovl_tools.schema.rewrite import Hoisted, hoisted
 
 TEXT = {"type": "string"}
+
+
+def places(found: Hoisted) -> dict[str, Any]:
+    return {name: target.path for name, target in found.targets.items()}
 
 
 def test_a_schema_without_references_is_copied_without_identity() -> None:
@@ -26,7 +30,7 @@ def test_a_schema_without_references_is_copied_without_identity() -> None:
         "properties": {"$id": {"enum": [{"$ref": "#/nowhere"}]}, "$defs": TEXT},
         "items": [1],
     }
-    assert (found.definitions, found.paths) == ({}, {})
+    assert (found.definitions, found.targets) == ({}, {})
     found.schema["properties"]["$id"]["enum"].append(1)
     assert len(schema["properties"]["$id"]["enum"]) == 1
 
@@ -68,7 +72,7 @@ def test_whatever_is_referred_to_becomes_a_definition() -> None:
         "one_2": TEXT,
         "odd_name_": {"const": 1},
     }
-    assert found.paths == {
+    assert places(found) == {
         "one": ("$defs", "one"),
         "items": ("properties", "d", "items"),
         "far": ("$defs", "two", "not"),
@@ -108,7 +112,7 @@ def test_a_part_with_a_name_of_its_own_becomes_a_definition() -> None:
     found = hoisted({"properties": {"a": {"$ref": "urn:x:thing"}}, "$defs": {"any": thing}})
     assert found.schema == {"properties": {"a": {"$ref": "#/$defs/thing"}}}
     assert found.definitions == {"thing": {"type": "string"}}
-    assert found.paths == {"thing": ("$defs", "any")}
+    assert places(found) == {"thing": ("$defs", "any")}
 
 
 def test_a_dynamic_reference_to_one_place_is_like_any_other() -> None:

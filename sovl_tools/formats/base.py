@@ -1,12 +1,17 @@
-"""What becomes of one tool in one format."""
+"""What a format is, what becomes of one tool in it, and which formats there are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.suggestion import did_you_mean
+
+ROOT: Path = ("parameters",)
+"""The path of the schema of all arguments in a manifest."""
 
 Kind: TypeAlias = Literal[
     "dropped", "moved", "rewritten", "loose", "limit", "name", "doubt", "left_out"
@@ -95,3 +100,35 @@ class Format(Protocol):
     def gathered(self, shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
         """Return the definitions of several tools, and what their number or their sum exceeds."""
         ...
+
+
+FORMATS = {
+    "json-schema": "sovl_tools.formats.json_schema",
+    "openai": "sovl_tools.formats.openai",
+    "openai-responses": "sovl_tools.formats.openai_responses",
+    "anthropic": "sovl_tools.formats.anthropic",
+    "gemini": "sovl_tools.formats.gemini",
+    "openrouter": "sovl_tools.formats.openrouter",
+    "mcp": "sovl_tools.formats.mcp",
+    "openapi": "sovl_tools.formats.openapi",
+    "prompt": "sovl_tools.formats.prompt",
+}
+"""The module of each format, imported when it is first used."""
+
+STRICT = frozenset({"openai", "openai-responses", "anthropic", "openrouter"})
+"""Formats of which there is a strict form."""
+
+
+def format_of(name: str) -> Format:
+    """Return a format by its name.
+
+    Raises:
+        ValueError: there is no such format.
+    """
+    if name not in FORMATS:
+        plain = name.removesuffix("-strict")
+        if plain in STRICT:
+            raise ValueError(f"there is no format {name!r}; ask for {plain!r} and strict")
+        hint = did_you_mean(name, FORMATS) or f"there are {', '.join(FORMATS)}"
+        raise ValueError(f"there is no format {name!r}; {hint}")
+    return cast("Format", import_module(FORMATS[name]))

@@ -1,0 +1,545 @@
+"""What a provider refuses even in a schema that it does not enforce.
+
+One refused keyword makes a whole request fail. All else may stay: it guides the model. One walk
+copies the schema and changes what would be refused; what goes from it is told in words. Every
+provider takes a plain object alone at the root, so that what a schema says of the arguments as a
+whole, in alternatives or under conditions, is told in words, too. The properties that it speaks of
+become optional ones of the object, so that a model knows them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from sovl_tools.formats.base import ROOT, Loss
+from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.model.document import JSON, Path, copied, pointer
+from sovl_tools.model.schemanodes import nodes
+from sovl_tools.schema.merge import merged
+from sovl_tools.schema.rewrite import IDENTITY, Definitions, Rewrite
+
+_LOOKAROUND = re.compile(r"(?<!\\)(?:\\\\)*\((?:\?[=!]|\?<[=!])")
+ANY_NAME = re.compile(".*", re.DOTALL)
+_LISTS = ("allOf", "anyOf", "oneOf")
+_CONSEQUENCES = ("then", "else")
+_CONDITION = ("if", *_CONSEQUENCES)
+_BY_PATTERN = ("patternProperties", "additionalProperties", "unevaluatedProperties")
+_CONTAINS = ("contains", "minContains", "maxContains")
+_SWITCHES = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
+_NEVER: tuple[JSON, ...] = (False, {"not": {}})
+_CLOSING = "unevaluatedProperties"
+_HELP = "say it in the descriptions of the properties, or make several tools of it"
+
+
+def has_lookaround(pattern: str) -> bool:
+    """Tell whether a regular expression looks ahead or behind, which providers refuse."""
+    return "(?" in pattern and _LOOKAROUND.search(pattern) is not None
+
+
+class Rules(NamedTuple):
+    """What a provider refuses with an error.
+
+    Attributes:
+        root: keywords that can't stand beside the properties of the root.
+        needs_members: whether arrays have to say what their items are, and objects what their
+            properties are.
+        takes_lookaround: whether regular expressions may look ahead and behind.
+        names: what the names of properties have to match.
+        is_sure: whether other names of arguments are refused for certain.
+    """
+
+    root: frozenset[str]
+    needs_members: bool = True
+    takes_lookaround: bool = False
+    names: re.Pattern[str] = ANY_NAME
+    is_sure: bool = False
+
+
+_NAMES_OF_ANTHROPIC = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+_ALTERNATIVES = frozenset({"oneOf", "anyOf", "allOf", "not", "enum", "const"})
+
+OPENAI = Rules(_ALTERNATIVES.union(_CONDITION))
+ANTHROPIC = Rules(
+    _ALTERNATIVES,
+    needs_members=False,
+    takes_lookaround=True,
+    names=_NAMES_OF_ANTHROPIC,
+    is_sure=True,
+)
+OPENROUTER = OPENAI._replace(names=_NAMES_OF_ANTHROPIC)
+
+
+class Changed(NamedTuple):
+    """What has become of a subschema.
+
+    Attributes:
+        schema: the subschema.
+        moved: keywords of the one that was written that are told in the description instead.
+        notes: what else is told there.
+        losses: what is lost beside what is moved.
+    """
+
+    schema: dict[str, JSON]
+    moved: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    losses: Sequence[Loss] = ()
+
+
+class Compatible(NamedTuple):
+    """A schema that a provider takes, with its definitions in ``$defs``.
+
+    Attributes:
+        schema: the schema.
+        losses: what it does not say.
+        definitions: where they are in the manifest's schema.
+    """
+
+    schema: dict[str, JSON]
+    losses: tuple[Loss, ...]
+    definitions: Definitions
+
+
+class Adaptation(Rewrite):
+    """A copy as a provider takes it, in which what goes is told in words.
+
+    References lead to definitions, no subschema is true or false, and what only identifies a schema
+    is gone. Subclasses say in ``adapted`` what else their provider wants.
+
+    Attributes:
+        rules: what the provider refuses.
+        losses: what is lost so far.
+    """
+
+    dropped = IDENTITY | {"$schema", "$comment", "$vocabulary"}
+
+    def __init__(self, parameters: dict[str, JSON], rules: Rules) -> None:
+        super().__init__(Definitions(parameters), ROOT)
+        self.rules = rules
+        self.losses: list[Loss] = []
+        self._is_changed = False
+        self._has_odd_names = False
+        self._takes_name = None if rules.names is ANY_NAME else rules.names.fullmatch
+
+    def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
+        """Return what a subschema becomes, None if that is ``made``; see ``Rewrite.changed``."""
+        raise NotImplementedError
+
+    def whole(self) -> Compatible:
+        """Return the schema as the provider takes it."""
+        parameters = self.definitions.root
+        root = _Root(self.schema(parameters, ROOT), self.finish())
+        schema = root.finished(self.rules.root, are_all_needed=not self._is_changed)
+        losses = tuple(dict.fromkeys([*self.losses, *root.losses]))
+        if self._has_odd_names:
+            losses += misnamed(parameters, schema, rules=self.rules)
+        return Compatible(schema, losses, self.definitions)
+
+    def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
+        """Return true or false as a subschema that is an object."""
+        before = len(self.losses)
+        made = self.schema({} if schema else {"not": {}}, path)
+        message = "false stands in the description only"
+        self.losses[before:] = [Loss("moved", path, message) for _ in self.losses[before:]]
+        return made
+
+    def single(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Leave true and false where every provider takes them."""
+        if type(value) is bool and keyword in _SWITCHES:
+            return value
+        return self.schema(value, (*path, keyword))
+
+    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
+        """Return a subschema as the provider takes it, and note what it does not say."""
+        if self._takes_name is not None and "properties" in made and not self._has_odd_names:
+            self._has_odd_names = not all(map(self._takes_name, made["properties"]))
+        lost = []
+        if "$ref" in schema or "$dynamicRef" in schema:
+            lost = [each for each in ("$dynamicRef", "$ref") if self._leads_nowhere(made, each)]
+            for each in lost:
+                del made[each]
+        found = self.adapted(schema, made, path)
+        if found is None and not lost:
+            return made
+        self._is_changed = True
+        made, moved, notes, losses = found or Changed(made)
+        moved = [*lost, *moved]
+        if moved:  # what is lost in a keyword's own schemas goes with it
+            gone, end = {(*path, keyword) for keyword in moved}, len(path) + 1
+            self.losses = [each for each in self.losses if each.path[:end] not in gone]
+        self.losses += losses
+        said = []
+        for keyword in moved:
+            if keyword not in _CONSEQUENCES:
+                message = f"{keyword} stands in the description only"
+                self.losses.append(Loss("moved", (*path, keyword), message))
+            if keyword not in _CONSEQUENCES or "if" in schema:
+                said.append(note(keyword, self._written(keyword, schema[keyword])))
+            made.pop(keyword, None)
+        return with_notes(made, [*said, *notes])
+
+    def _leads_nowhere(self, made: dict[str, JSON], keyword: str) -> bool:
+        """Tell whether a reference leads to nothing that the provider could be sent."""
+        if keyword not in made:
+            return False
+        return keyword == "$dynamicRef" or not self.definitions.is_address(made[keyword])
+
+    def _written(self, keyword: str, value: JSON) -> JSON:
+        """Return what a keyword says, with references that lead to definitions."""
+        copy: JSON = Rewrite(self.definitions).schema({keyword: value}, ())
+        return copy[keyword]
+
+
+def compatible(parameters: dict[str, JSON], rules: Rules) -> Compatible:
+    """Return a copy of a schema of arguments that a provider takes, and what that loses."""
+    easing = _Easing(parameters, rules, admits_more=False)
+    found = easing.whole()
+    if easing.is_weakened and easing.has_inverse:
+        return _Easing(parameters, rules, admits_more=True).whole()
+    return found
+
+
+_CONCERNED = frozenset(
+    {
+        "pattern", "patternProperties", "unevaluatedItems", "oneOf", "not", "if", "maxContains",
+        "$ref", "$dynamicRef", "properties",
+    }
+)  # fmt: skip
+"""Keywords that may have to go, that count on what others admit, or that hold names."""
+
+_INVERSE = frozenset({"oneOf", "not", "if", "maxContains"})
+_WITHOUT_MEMBERS = ("string", "integer", "number", "boolean", "null")
+
+
+class _Easing(Adaptation):
+    """Changes what some rules refuse.
+
+    Attributes:
+        is_weakened: whether something went from the schema, so that more values fit it than before.
+        has_inverse: whether less would be admitted where more fits the schemas within.
+    """
+
+    def __init__(self, parameters: dict[str, JSON], rules: Rules, *, admits_more: bool) -> None:
+        super().__init__(parameters, rules)
+        self._admits_more = admits_more
+        self.is_weakened = False
+        self.has_inverse = False
+
+    @classmethod
+    def concerns(cls, keywords: frozenset[str], kind: str | None) -> bool:
+        """Ask of names of properties, of some keywords, and of what has members or no one type."""
+        has_members = "type" in keywords and kind not in _WITHOUT_MEMBERS
+        return has_members or not keywords.isdisjoint(_CONCERNED)
+
+    def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
+        """Return a subschema as the rules allow it, None if it is that."""
+        moved: list[str] = []
+        losses: tuple[Loss, ...] = ()
+        if not _CONCERNED.isdisjoint(schema):
+            moved += _refused(schema, self.rules)
+            self.is_weakened = self.is_weakened or bool(moved) or _leads_elsewhere(schema)
+            if self._admits_more:
+                made, losses = self._inclusive(schema, made, path)
+                moved += _inverse(schema, self.rules)
+            elif not self.has_inverse and not _INVERSE.isdisjoint(schema):
+                inclusive, _ = self._inclusive(schema, made, path)
+                self.has_inverse = inclusive is not made or any(_inverse(schema, self.rules))
+        whole = made
+        if self.rules.needs_members and "type" in schema:
+            whole = _with_members(made)
+        return Changed(whole, moved, (), losses) if moved or losses or whole is not made else None
+
+    def _inclusive(
+        self, schema: dict[str, JSON], made: dict[str, JSON], path: Path
+    ) -> tuple[dict[str, JSON], tuple[Loss, ...]]:
+        """Return alternatives of which more than one may fit, if they admit more than before.
+
+        Those of the root are told in words later.
+        """
+        branches = schema.get("oneOf", ()) if path != ROOT else ()
+        if not any(_is_touched(each, self.rules) for each in branches):
+            return made, ()
+        made = dict(made)
+        either = {"anyOf": made.pop("oneOf")}
+        if "anyOf" in made:
+            made["allOf"] = [*made.get("allOf", ()), either]
+        else:
+            made.update(either)
+        return made, (Loss("rewritten", (*path, "oneOf"), "oneOf is said as anyOf"),)
+
+
+def _refused(schema: dict[str, JSON], rules: Rules) -> Iterator[str]:
+    """Yield keywords that have to go from a schema."""
+    if not rules.takes_lookaround:
+        if has_lookaround(schema.get("pattern", "")):
+            yield "pattern"
+        if any(map(has_lookaround, schema.get("patternProperties", ()))):
+            yield from (each for each in _BY_PATTERN if each in schema)
+    if rules.needs_members and "unevaluatedItems" in schema and "items" not in schema:
+        yield from ["unevaluatedItems"] if _has(schema, "array") else []
+
+
+def _inverse(schema: dict[str, JSON], rules: Rules) -> Iterator[str]:
+    """Yield keywords that would admit less, because schemas in them admit more."""
+    if _is_touched(schema.get("not"), rules):
+        yield "not"
+    if _is_touched(schema.get("if"), rules):
+        yield from (each for each in _CONDITION if each in schema)
+    if "maxContains" in schema and _is_touched(schema.get("contains"), rules):
+        yield from (each for each in _CONTAINS if each in schema)
+
+
+def _leads_elsewhere(schema: dict[str, JSON]) -> bool:
+    return "$dynamicRef" in schema or not schema.get("$ref", "#").startswith("#")
+
+
+def _is_touched(schema: JSON, rules: Rules) -> bool:
+    """Tell whether a schema may lose something, also by what it refers to."""
+    return isinstance(schema, dict) and any(
+        "$ref" in each or "$dynamicRef" in each or next(_refused(each, rules), None)
+        for each in (node.schema for node in nodes(schema, ROOT))
+    )
+
+
+def _has(schema: dict[str, JSON], kind: str) -> bool:
+    types = schema.get("type", ())
+    return kind == types if isinstance(types, str) else kind in types
+
+
+def _with_members(schema: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a schema that says what its members are, if only that they may be anything."""
+    if "items" not in schema and _has(schema, "array"):
+        schema = {**schema, "items": {}}
+    if "properties" not in schema and _has(schema, "object"):
+        schema = {**schema, "properties": {}}
+    return schema
+
+
+def misnamed(
+    parameters: dict[str, JSON], schema: dict[str, JSON], *, rules: Rules
+) -> tuple[Loss, ...]:
+    """Return which names of properties are refused, or may be.
+
+    Args:
+        parameters: the schema of the manifest, in which the places are.
+        schema: what is made of it, with the properties that the provider is told of.
+        rules: what names have to match.
+    """
+    refused = _refused_names(schema, rules)
+    if not refused:
+        return ()
+    places = [
+        (*node.path, "properties", name)
+        for node in nodes(parameters, ROOT)
+        for name in node.schema.get("properties", ())
+        if name in refused
+    ]
+    arguments = schema["properties"] if rules.is_sure else ()
+    return tuple(
+        _misnamed(path, rules, is_sure=path[-1] in arguments)
+        for path in sorted(places, key=pointer)
+    )
+
+
+def _refused_names(schema: dict[str, JSON], rules: Rules) -> set[str]:
+    names = {name for node in nodes(schema, ROOT) for name in node.schema.get("properties", ())}
+    return {name for name in names if not rules.names.fullmatch(name)}
+
+
+def _misnamed(path: Path, rules: Rules, *, is_sure: bool) -> Loss:
+    advice = f"rename it, so that it matches {rules.names.pattern}"
+    if is_sure:
+        return Loss("name", path, f"{path[-1]!r} is refused as the name of a property", advice)
+    return Loss("doubt", path, f"{path[-1]!r} may be refused as the name of a property", advice)
+
+
+class _Root:
+    """The root so far, which is nobody else's, and what was lost."""
+
+    def __init__(self, schema: dict[str, JSON], definitions: dict[str, JSON]) -> None:
+        self._definitions = definitions
+        self._written = schema
+        self._notes: list[str] = []
+        self.losses: list[Loss] = []
+        self.schema = schema
+
+    def finished(self, refused: frozenset[str], *, are_all_needed: bool) -> dict[str, JSON]:
+        """Return the root as a plain object, with its definitions in ``$defs``.
+
+        What ``allOf`` and a reference say is merged into the root where that is possible. Those to
+        which nothing refers any more are left out.
+
+        Args:
+            refused: keywords that can't stay.
+            are_all_needed: whether all definitions are referred to so far.
+        """
+        written = self.schema
+        if "allOf" in written or "$ref" in written:
+            self.schema, *others = self._parts(written, set())
+            self._merge(others, "allOf" if "allOf" in written else "$ref")
+        if not refused.isdisjoint(self.schema):
+            self.schema = dict(self.schema)
+            for keyword in [each for each in self.schema if each in refused and each in _LISTS]:
+                self.tell_branches(keyword, self.schema.pop(keyword))
+            if "if" in refused:
+                self.tell_condition()
+            for keyword in [each for each in self.schema if each in refused]:
+                self.tell(keyword)
+        if self.schema.get("type") != "object" or "properties" not in self.schema:
+            self.schema = {"type": "object", "properties": {}} | self.schema | {"type": "object"}
+        made, definitions = with_notes(self.schema, self._notes), self._definitions
+        if not are_all_needed or self.schema is not written:
+            definitions = _needed(made, definitions)
+        return {**made, "$defs": definitions} if definitions else made
+
+    def _parts(self, schema: JSON, seen: set[str]) -> Iterator[JSON]:
+        """Yield schemas that together say what one says, none of them all of others.
+
+        Each definition is followed once, the first time.
+        """
+        if not isinstance(schema, dict) or schema.keys().isdisjoint(("allOf", "$ref")):
+            yield schema
+            return
+        yield {key: each for key, each in schema.items() if key not in ("allOf", "$ref")}
+        for each in schema.get("allOf", ()):
+            yield from self._parts(each, seen)
+        name = schema.get("$ref", "").removeprefix("#/$defs/")
+        if name in self._definitions and name not in seen:
+            seen.add(name)
+            yield from self._parts(self._definitions[name], seen)
+
+    def _merge(self, parts: Sequence[JSON], keyword: str) -> None:
+        closing = self.schema.pop(_CLOSING, None)
+        others = []
+        for part in parts:
+            found = merged([self.schema, part])
+            if found is None:
+                others.append(part)
+            else:
+                self.schema = found
+        if closing is not None:
+            self.schema[_CLOSING] = closing
+        if others:
+            self.tell_branches(keyword, others)
+
+    def tell_branches(self, keyword: str, branches: Sequence[JSON]) -> None:
+        """Say in words how several schemas bear on all arguments."""
+        self._learn(branches)
+        self._require(keyword, branches)
+        words = keyword if keyword in _LISTS else "allOf"
+        self._say(words, [self._brief(each) for each in branches])
+        self._lose(keyword)
+
+    def tell_condition(self) -> None:
+        """Say in words what follows from what."""
+        found = {key: self.schema.pop(key) for key in _CONDITION if key in self.schema}
+        if "if" not in found:
+            return
+        self._learn([found[key] for key in _CONSEQUENCES if key in found])
+        for key, each in found.items():
+            self._say(key, self._brief(each))
+        self._lose("if")
+
+    def tell(self, keyword: str) -> None:
+        """Say a keyword in words."""
+        self._say(keyword, self.schema.pop(keyword))
+        self._lose(keyword)
+
+    def _say(self, keyword: str, value: JSON) -> None:
+        self._notes.append(note(keyword, value))
+
+    def _lose(self, keyword: str) -> None:
+        message = f"{keyword} of all arguments stands in the description only"
+        path = (*ROOT, keyword) if keyword in self._written else ROOT
+        self.losses.append(Loss("moved", path, message, _HELP))
+
+    def _learn(self, branches: Sequence[JSON]) -> None:
+        """Add the properties of branches, if there may be others than those of the root.
+
+        What is not evaluated can't be told without the branches, so that it is said in words.
+        """
+        if _CLOSING in self.schema:
+            self.tell(_CLOSING)
+        if self.schema.get("additionalProperties") is False:
+            return
+        found: dict[str, list[JSON]] = {}
+        for branch in branches:
+            for name, schema in self._properties(branch, set()):
+                schemas = found.setdefault(name, [])
+                if schema not in schemas:
+                    schemas.append(copied(schema))
+        known = self.schema.get("properties", {})
+        added = {name: _any_of(each) for name, each in found.items() if name not in known}
+        self.schema["properties"] = {**known, **added}
+
+    def _require(self, keyword: str, branches: Sequence[JSON]) -> None:
+        """Require what every one of some alternatives requires, or any of schemas that all hold."""
+        sets = [{*self._required(branch)} for branch in branches]
+        together = set[str].intersection if keyword in ("anyOf", "oneOf") else set[str].union
+        required = self.schema.get("required", [])
+        found = together(*sets) - {*required}
+        added = [name for name in self.schema.get("properties", ()) if name in found]
+        if added:
+            self.schema["required"] = [*required, *added]
+
+    def _required(self, branch: JSON) -> Iterator[str]:
+        for part in self._parts(branch, set()):
+            if isinstance(part, dict):
+                yield from part.get("required", ())
+
+    def _properties(self, schema: JSON, seen: set[str]) -> Iterator[tuple[str, JSON]]:
+        """Yield the properties of which a schema and its alternatives speak."""
+        for part in self._parts(schema, seen):
+            if not isinstance(part, dict):
+                continue
+            described = part.get("properties", {}).items()
+            yield from (each for each in described if each[1] not in _NEVER)
+            branches = [each for keyword in _LISTS for each in part.get(keyword, ())]
+            branches += [part[keyword] for keyword in _CONSEQUENCES if keyword in part]
+            for branch in branches:
+                yield from self._properties(branch, seen)
+
+    def _brief(self, branch: JSON) -> JSON:
+        """Return a branch without what the root says of its properties as well."""
+        parts = [*self._parts(branch, set())]
+        whole = parts[0] if len(parts) == 1 else merged(parts) or branch
+        if not isinstance(whole, dict):
+            return whole
+        known = self.schema.get("properties", {})
+        described = whole.get("properties", {}).items()
+        own = {name: each for name, each in described if known.get(name) != each}
+        brief = {**whole, "properties": own} if own else _without(whole, "properties")
+        return _without(brief, "type") if brief.get("type") == "object" else brief
+
+
+def _without(schema: dict[str, JSON], *keywords: str) -> dict[str, JSON]:
+    return {key: each for key, each in schema.items() if key not in keywords}
+
+
+def _any_of(schemas: list[JSON]) -> JSON:
+    """Return a schema that fits what one of several fits, with all their values in one list."""
+    first, *others = [_without(each, "const", "enum") for each in schemas]
+    values = [_values(each) for each in schemas]
+    if len(schemas) > 1 and all(values) and all(each == first for each in others):
+        return {**first, "enum": [*{repr(each): each for each in chain(*values)}.values()]}
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+
+
+def _values(schema: dict[str, JSON]) -> list[JSON]:
+    values: list[JSON] = [schema["const"]] if "const" in schema else schema.get("enum", [])
+    return values
+
+
+def _needed(schema: dict[str, JSON], definitions: dict[str, JSON]) -> dict[str, JSON]:
+    """Return the definitions that a schema refers to, be it in words, and those they refer to."""
+    found: set[str] = set()
+    pending = [schema]
+    while pending and definitions:
+        text = json.dumps(pending.pop())
+        names = [each for each in definitions if f"#/$defs/{each}" in text and each not in found]
+        found.update(names)
+        pending += [definitions[name] for name in names]
+    return {name: each for name, each in definitions.items() if name in found}

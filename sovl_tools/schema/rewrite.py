@@ -1,0 +1,268 @@
+"""Copies of schemas, in one walk, with every reference to a definition in one place.
+
+Whatever is referred to becomes a definition, wherever it is, by pointer, by anchor or by its own
+``$id``; what nobody refers to is left out. A dynamic reference that can lead to one place only is
+one like any other. A reference that only an engine could follow stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE
+from sovl_tools.schema.references import Reference, is_static, lookup, path_of
+
+IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
+"""Keywords that say nothing once every reference leads to one place."""
+
+_SCALAR = frozenset(
+    {
+        "title", "description", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
+        "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems",
+        "uniqueItems", "minProperties", "maxProperties", "minContains", "maxContains",
+        "deprecated", "readOnly", "writeOnly", "contentMediaType", "contentEncoding", "$schema",
+        "$comment",
+    }
+)  # fmt: skip
+"""Keywords whose values can hold nothing else."""
+
+_MOST_PLANS = 4096
+_UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
+
+_Way: TypeAlias = Literal["object", "list", "single", "reference", "value"]
+_WAYS: dict[str, _Way] = {
+    **dict.fromkeys(IN_OBJECT, "object"),
+    **dict.fromkeys(IN_LIST, "list"),
+    **dict.fromkeys(SINGLE, "single"),
+    "$ref": "reference",
+}
+
+
+class _Plan(NamedTuple):
+    """What has to be done to copy a schema that has certain keywords and a certain type.
+
+    Attributes:
+        dropped: keywords that are left out.
+        steps: keywords whose values can't be taken over as they are, each with the way to copy it.
+        is_due: whether something may have to be changed in it.
+    """
+
+    dropped: tuple[str, ...]
+    steps: tuple[tuple[str, _Way], ...]
+    is_due: bool
+
+
+def in_definitions(name: str | None) -> str:
+    """Return the reference to a definition, or to the whole schema: the usual address."""
+    return "#" if name is None else f"#/$defs/{name}"
+
+
+class Definitions:
+    """What a schema refers to, by names that are given as references are met.
+
+    Attributes:
+        root: the schema, in which its references are looked up.
+        targets: where each definition is, by name.
+        due: the names of those that were met since somebody looked.
+    """
+
+    def __init__(
+        self, root: dict[str, JSON], address: Callable[[str | None], str] = in_definitions
+    ) -> None:
+        self.root = root
+        self.targets: dict[str, Reference] = {}
+        self.due: list[str] = []
+        self._address = address
+        self._addresses: dict[int, str] = {}
+        self._known: dict[str, str | None] = {}
+
+    def address(self, reference: str) -> str | None:
+        """Return the reference to the definition that another one leads to; None for nowhere."""
+        if reference not in self._known:
+            self._known[reference] = self._addressed(reference)
+        return self._known[reference]
+
+    def is_static(self, reference: JSON) -> bool:
+        """Tell whether a dynamic reference leads to one definition, wherever it is come from."""
+        if not isinstance(reference, str) or not is_static(self.root, reference):
+            return False
+        return isinstance(lookup(self.root, reference).target, dict | bool)
+
+    @property
+    def are_used(self) -> bool:
+        """Whether there are references that lead to definitions, or to the whole schema."""
+        return bool(self._addresses)
+
+    def is_address(self, reference: JSON) -> bool:
+        """Tell whether a reference leads to a definition by the name that it has here."""
+        return reference in self._addresses.values()
+
+    def _addressed(self, reference: str) -> str | None:
+        found = lookup(self.root, reference)
+        if not isinstance(found.target, dict | bool):
+            return None
+        key = id(found.target)
+        if key not in self._addresses:
+            name = None if found.target is self.root else self._free(reference)
+            self._addresses[key] = self._address(name)
+            if name is not None:
+                self.targets[name] = found
+                self.due.append(name)
+        return self._addresses[key]
+
+    def _free(self, reference: str) -> str:
+        """Return a name for what is referred to that nothing else has."""
+        document, _, fragment = reference.partition("#")
+        name = fragment or re.split("[/:]", document)[-1]
+        last = path_of(fragment)[-1] if fragment.startswith("/") else name
+        wanted = _UNFIT.sub("_", str(last)) or "definition"
+        number, name = 1, wanted
+        while name in self.targets:
+            number += 1
+            name = f"{wanted}_{number}"
+        return name
+
+
+class Rewrite:
+    """A copy of a schema, made in one walk; subclasses change what they are to change.
+
+    Attributes:
+        definitions: the names of what is referred to.
+        base: the path of the schema itself, with which all paths begin.
+        made: the definitions, copied; None for one that is being copied.
+    """
+
+    dropped: ClassVar[frozenset[str]] = IDENTITY
+    """Keywords that are left out of every schema."""
+
+    _plans: ClassVar[dict[tuple[Any, ...], _Plan]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._plans = {}
+
+    def __init__(self, definitions: Definitions, base: Path = ()) -> None:
+        self.definitions = definitions
+        self.base = base
+        self.made: dict[str, JSON] = {}
+
+    @classmethod
+    def concerns(cls, keywords: frozenset[str], kind: str | None) -> bool:
+        """Tell whether ``changed`` is to be asked of schemas with these keywords, and no others.
+
+        Args:
+            keywords: all of them, but for those that are left out.
+            kind: the type; None if there is none, or several.
+        """
+        del keywords, kind
+        return False
+
+    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
+        """Return what becomes of a subschema.
+
+        Args:
+            schema: as it was.
+            made: its copy, in which every subschema is changed already.
+            path: from the root.
+        """
+        del schema, path
+        return made
+
+    def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
+        """Return what becomes of a subschema that is true or false."""
+        del path
+        return schema
+
+    def finish(self) -> dict[str, JSON]:
+        """Copy the definitions to which what is copied so far refers, and return them all."""
+        while self.definitions.due:
+            self.definition(self.definitions.due.pop())
+        return {name: self.made[name] for name in self.definitions.targets}
+
+    def definition(self, name: str) -> JSON:
+        """Return the copy of a definition; None while it is being made."""
+        if name not in self.made:
+            self.made[name] = None
+            found = self.definitions.targets[name]
+            self.made[name] = self.schema(found.target, (*self.base, *found.path))
+        return self.made[name]
+
+    def schema(self, schema: JSON, path: Path) -> JSON:
+        """Return the copy of a subschema."""
+        if not isinstance(schema, dict):
+            return self.decided(schema, path) if isinstance(schema, bool) else copied(schema)
+        made = schema.copy()
+        kind = schema.get("type")
+        key = (kind if type(kind) is str else None, *schema)
+        plan = self._plans.get(key) or self._plan(key)
+        for keyword in plan.dropped:
+            del made[keyword]
+        for keyword, way in plan.steps:
+            made[keyword] = self._below(way, keyword, made[keyword], path)
+        if "$dynamicRef" in made and self.definitions.is_static(made["$dynamicRef"]):
+            _refer(made, self.definitions.address(made.pop("$dynamicRef")))
+        return self.changed(schema, made, path) if plan.is_due else made
+
+    def _below(self, way: _Way, keyword: str, value: JSON, path: Path) -> JSON:
+        if way == "single":
+            return self.single(keyword, value, path)
+        if way == "object" and type(value) is dict:
+            return {name: self.schema(each, (*path, keyword, name)) for name, each in value.items()}
+        if way == "list" and type(value) is list:
+            return [self.schema(each, (*path, keyword, step)) for step, each in enumerate(value)]
+        if way == "reference" and type(value) is str:
+            return self.definitions.address(value) or value
+        return copied(value)
+
+    @classmethod
+    def _plan(cls, key: tuple[Any, ...]) -> _Plan:
+        kind, *keywords = key
+        dropped = tuple(each for each in keywords if each in cls.dropped)
+        kept = [each for each in keywords if each not in dropped]
+        steps = tuple((each, _WAYS.get(each, "value")) for each in kept if each not in _SCALAR)
+        plan = _Plan(dropped, steps, cls.concerns(frozenset(kept), kind))
+        if len(cls._plans) > _MOST_PLANS:
+            cls._plans.clear()
+        cls._plans[key] = plan
+        return plan
+
+    def single(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return the copy of a keyword's only subschema."""
+        return self.schema(value, (*path, keyword))
+
+
+def _refer(schema: dict[str, JSON], reference: str | None) -> None:
+    """Add a reference to a schema, beside whatever it refers to already."""
+    if "$ref" in schema:
+        schema["allOf"] = [*schema.get("allOf", ()), {"$ref": reference}]
+    else:
+        schema["$ref"] = reference
+
+
+class Hoisted(NamedTuple):
+    """A schema without definitions of its own, and what it refers to.
+
+    Attributes:
+        schema: the schema.
+        definitions: what it refers to, by name.
+        targets: where each of the definitions is in the schema that was copied.
+    """
+
+    schema: dict[str, JSON]
+    definitions: dict[str, JSON]
+    targets: dict[str, Reference]
+
+
+def hoisted(
+    root: dict[str, JSON], address: Callable[[str | None], str] = in_definitions
+) -> Hoisted:
+    """Return a copy of a schema in which references lead to definitions at one place.
+
+    Args:
+        root: the schema, in which its references are looked up.
+        address: from the name of a definition to the reference to it; None is the schema itself.
+    """
+    copy = Rewrite(Definitions(root, address))
+    return Hoisted(copy.schema(root, ()), copy.finish(), copy.definitions.targets)
