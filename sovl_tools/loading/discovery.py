@@ -17,8 +17,11 @@ def discover(root: str, location: str) -> list[ToolFolder]:
         OSError: the directory can't be listed.
     """
     with os.scandir(location) as entries:
-        names = sorted(entry.name for entry in entries if _is_candidate(entry))
-    return [ToolFolder(name, f"{root}/{name}", f"{location}{os.sep}{name}") for name in names]
+        found = sorted((entry.name, entry.inode()) for entry in entries if _is_candidate(entry))
+    return [
+        ToolFolder(name, f"{root}/{name}", f"{location}{os.sep}{name}", inode=inode)
+        for name, inode in found
+    ]
 
 
 def _is_candidate(entry: os.DirEntry[str]) -> bool:

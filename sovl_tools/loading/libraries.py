@@ -5,34 +5,37 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import invalidate_caches
 from importlib.util import cache_from_source
 from types import ModuleType
 
 from sovl_tools.loading.modules import locations_naming
-from sovl_tools.watching.survey import Stamp, survey
+from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
 
 
 class Libraries:
-    """Packages, folders of modules, and single modules.
-
-    Attributes:
-        paths: their absolute paths.
-    """
+    """Packages, folders of modules, and single modules."""
 
     def __init__(self) -> None:
-        self.paths: frozenset[str] = frozenset()
-        self._stamps: dict[str, Stamp] = {}
+        self._looks: dict[str, Fingerprint] = {}
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Their absolute paths."""
+        return frozenset(self._looks)
 
     def add(self, paths: Iterable[str]) -> None:
         """Look at more of them from now on."""
-        self.paths |= set(paths)
-        self._stamps = self._look()
+        self._looks = {each: fingerprint(each, (".py",)) for each in (*self._looks, *paths)}
 
     def changed(self) -> set[str]:
         """Return the sources that look otherwise than when they were last imported."""
-        return {path for path, _ in self._look().items() ^ self._stamps.items()}
+        return {
+            f"{path}{os.sep}{each}" if each else path
+            for path, before in self._looks.items()
+            for each in before.changed(before.again())
+        }
 
     def sources(self, touched: Iterable[str]) -> set[str]:
         """Return those of the paths that are sources of the libraries, or folders of such."""
@@ -45,7 +48,7 @@ class Libraries:
         All of them, because the others may hold something of those that have changed. What Python
         compiled of the changed sources is thrown away: it is keyed on whole seconds and the size.
         """
-        self._stamps = self._look()
+        self._looks = {path: before.again() for path, before in self._looks.items()}
         places = {*self.paths, *map(os.path.realpath, self.paths)}
         modules = sys.modules.copy().items()  # of the original the collector may take generations
         taken = {
@@ -61,9 +64,6 @@ class Libraries:
         invalidate_caches()
         return taken
 
-    def _look(self) -> dict[str, Stamp]:
-        return {file: stamp for path in self.paths for file, stamp in _sources_at(path)}
-
 
 def put_back(taken: Mapping[str, ModuleType]) -> None:
     """Put those modules back that nobody has imported anew, for tools that still use them."""
@@ -74,17 +74,6 @@ def put_back(taken: Mapping[str, ModuleType]) -> None:
 def users(taken: Iterable[str]) -> set[str]:
     """Return the folders of the tools in whose sources one of the libraries is named."""
     return locations_naming({name.partition(".")[0] for name in taken})
-
-
-def _sources_at(path: str) -> Iterator[tuple[str, Stamp]]:
-    if path.endswith(".py"):
-        with contextlib.suppress(OSError):
-            status = os.stat(path)
-            yield path, Stamp(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-        return
-    for relative, stamp in survey(path).stamps.items():
-        if relative.endswith(".py"):
-            yield f"{path}{os.sep}{relative}", stamp
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.collecting import collect
 from sovl_tools.loading.definition_checks import rejected
-from sovl_tools.loading.directories import Directories, Directory
 from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.mishaps import Unit, empty, failed, mishap, overdue
 from sovl_tools.loading.pipeline import Settings
@@ -24,6 +23,7 @@ from sovl_tools.loading.supervision import load_folders
 from sovl_tools.loading.whereabouts import shown
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
+from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
 
 GROUP = "sovl_tools.tools"
 """The group of the entry points of installed distributions that are tools."""
@@ -75,6 +75,25 @@ def distinct(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
     return found
 
 
+class Directory(NamedTuple):
+    """A directory with all below it, in which tools come from files.
+
+    Attributes:
+        path: absolute.
+        suffixes: what the names of the files end in that count.
+    """
+
+    path: str
+    suffixes: tuple[str, ...]
+
+    def is_concerned(self, touched: str) -> bool:
+        """Tell whether something at a path, perhaps a directory, may count here."""
+        if self.path == touched or self.path.startswith(f"{touched}{os.sep}"):
+            return True
+        is_below = touched.startswith(f"{self.path}{os.sep}")
+        return is_below and (touched.endswith(self.suffixes) or not os.path.splitext(touched)[1])
+
+
 class Origin(Protocol):
     """A place to look for tools; two of one type that are equal are the same place."""
 
@@ -94,24 +113,42 @@ class Origin(Protocol):
 
 
 class Origins:
-    """The origins that somebody has named, and what there was when they were last looked at.
-
-    Attributes:
-        directories: of the origins that have any.
-    """
+    """The origins that somebody has named, and what there was when they were last looked at."""
 
     def __init__(self) -> None:
-        self.directories = Directories()
         self._sights: dict[tuple[type, Origin], Sight] = {}
+        self._looks: dict[Directory, Fingerprint] = {}
 
     def __iter__(self) -> Iterator[Origin]:
         return iter([origin for _, origin in self._sights])
+
+    @property
+    def directories(self) -> frozenset[str]:
+        """The paths of the directories of those that have any."""
+        return frozenset(each.path for each in self._looks)
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Symbolic links in the directories, by their absolute paths, and what they lead to."""
+        return {
+            f"{directory.path}/{path}".rstrip("/"): target
+            for directory, look in self._looks.items()
+            for path, target in look.links.items()
+        }
+
+    def changed(self) -> set[str]:
+        """Return the paths of the directories that look otherwise than when they were looked at."""
+        return {
+            directory.path
+            for directory, before in self._looks.items()
+            if before.changed(before.again())
+        }
 
     def look(self, origins: Iterable[Origin]) -> None:
         """Look at origins, again or for the first time."""
         for origin in origins:
             if origin.directory is not None:
-                self.directories.look(origin.directory)
+                self._looks[origin.directory] = fingerprint(*origin.directory)
             key = type(origin), origin  # two of them may be tuples of one name
             try:
                 sight = origin.look()
@@ -121,8 +158,12 @@ class Origins:
 
     def concerned(self, touched: Iterable[str]) -> list[Origin]:
         """Return the origins to which something at one of the paths may matter."""
-        found = self.directories.concerned(touched)
-        return [origin for origin in self if origin.directory in found]
+        paths = list(touched)
+        return [
+            origin
+            for origin in self
+            if origin.directory is not None and any(map(origin.directory.is_concerned, paths))
+        ]
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -9,21 +9,19 @@ from operator import is_
 
 from sovl_tools.loading.catalog_builder import combine, difference
 from sovl_tools.loading.collecting import Collected, collect
+from sovl_tools.loading.folder_changes import FolderChanges
 from sovl_tools.loading.libraries import Libraries, put_back, users
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
 from sovl_tools.loading.origins import Origin, Origins
-from sovl_tools.loading.refusals import Content, Refusals
 from sovl_tools.loading.registration import Registrations
 from sovl_tools.loading.succession import arriving, successor
 from sovl_tools.loading.supervision import load_folders
-from sovl_tools.loading.surveying import Surveys
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.watching.places import Place, places
-from sovl_tools.watching.survey import Survey, survey
 
 _REVISIONS = itertools.count(1)
 
@@ -35,7 +33,7 @@ class ReloadState:
         catalog: the tools as they were when they were last combined.
         is_stale: whether tools have been registered or taken out since.
         libraries: modules outside of the folders that tools import.
-        surveys: what the folders looked like when they were loaded.
+        changes: what the folders looked like when they were loaded.
         folders: the folders that there are, by their locations.
         registrations: tools that were registered by hand.
         origins: where else tools come from.
@@ -44,8 +42,10 @@ class ReloadState:
     def __init__(self, load: Load) -> None:
         self._found = load.collected.diagnostics
         self.libraries = Libraries()
-        self.surveys = Surveys()
-        self.folders = {each.location: each for each in load.collected.folders}
+        self.folders: dict[str, ToolFolder] = {
+            each.location: each for each in load.collected.folders
+        }
+        self.changes = FolderChanges(self.folders, since=load.moment)
         self._source = load._replace(candidates=(), catalog=Catalog())
         self._roots = self._watched()
         self.registrations = Registrations()
@@ -55,7 +55,6 @@ class ReloadState:
         self._candidates = {each.location: each for each in load.candidates}
         self._shown = {each.location: each for each in load.catalog.candidates}
         self._combined = list(load.candidates)
-        self._refusals = Refusals()
         self._revisions: dict[str, int] = {}
         self._is_torn = False
 
@@ -64,32 +63,25 @@ class ReloadState:
         """What is wrong with the paths and the other origins."""
         return (*self._found, *self.origins.diagnostics)
 
-    def learn(self) -> set[str]:
-        """Look at all folders for the first time; return those that changed since they loaded."""
-        moment = self._source.moment
-        others = {place for place, each in self.folders.items() if self.surveys.learn(each, moment)}
-        come_or_gone = self._come_or_gone(self._collected().folders)
-        return others | come_or_gone | self.origins.directories.changed()
-
     def places(self) -> set[Place]:
         """Return what has to be watched."""
-        directories = self.origins.directories
-        paths = self._roots | self.libraries.paths | directories.paths
-        return places(paths, {**self.surveys.links, **directories.links})
+        paths = self._roots | self.libraries.paths | self.origins.directories
+        return places(paths, {**self.changes.links, **self.origins.links})
 
     def _watched(self) -> frozenset[str]:
         """Return the tools directories, and the folders that were named by themselves."""
         named = (os.path.join(self._source.base, path) for path in self._source.paths)
         roots = {*map(os.path.abspath, named)}
-        alone = {each for each in self.folders if os.path.dirname(each) not in roots}
+        alone = {each for each in self.folders if each.rpartition(os.sep)[0] not in roots}
         return frozenset(roots | alone)
 
     def changed(self) -> set[str]:
         """Return what looks otherwise than when it was loaded, and the folders that are new."""
         found = self._collected().folders
-        others = {each.location for each in found if self.surveys.is_changed(each)}
-        outside = self.libraries.changed() | self.origins.directories.changed()
-        return others | self._come_or_gone(found) | outside
+        changes = self.changes
+        others = {each.location for each in found if changes.is_changed(each, changes.look(each))}
+        come_or_gone = {each.location for each in found} ^ self.folders.keys()
+        return others | come_or_gone | self.libraries.changed() | self.origins.changed()
 
     def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and combine anew.
@@ -101,17 +93,19 @@ class ReloadState:
         """
         known = self.diagnostics
         sources = self.libraries.sources(touched or ())
-        is_everywhere, self._is_torn = touched is None or self._is_torn, True
+        was_torn, self._is_torn = self._is_torn, True
+        is_everywhere = was_torn or touched is None
         if is_everywhere or self._must_list(touched or (), sources):
             self._relist()
         self.origins.look(self.origins if is_everywhere else self.origins.concerned(touched or ()))
         due = self._due(None if is_everywhere else touched, sources)
-        if sources:
-            candidates = self._load_with_libraries(due, sources)
-        elif is_everywhere:
-            candidates = self._load(due, is_patient=touched is not None)
-        else:
-            candidates = self._load(self._refusals.others(due), is_patient=True)
+        taken = self.libraries.take_out(sources) if sources else {}
+        forced = self._depending(taken) if sources else set()
+        forced |= self.folders.keys() if was_torn else set()
+        due = self._in_order({each.location for each in due} | forced) if forced else due
+        candidates = self._load(due, is_patient=touched is not None, forced=forced)
+        if any(each.status == "rejected" for each in candidates):
+            put_back(taken)
         for each in candidates:
             self._enter(each)
         change = self._recombined(known)
@@ -189,9 +183,6 @@ class ReloadState:
             path = above
         return path
 
-    def _come_or_gone(self, found: Sequence[ToolFolder]) -> set[str]:
-        return {each.location for each in found} ^ self.folders.keys()
-
     def _collected(self) -> Collected:
         load = self._source
         known = self.folders.values()
@@ -201,18 +192,21 @@ class ReloadState:
         """Look which folders there are, and forget those that are gone."""
         collected = self._collected()
         self._found = collected.diagnostics
-        before, self.folders = (
-            self.folders,
-            {
-                each.location: each._replace(revision=self._revisions.get(each.location, 0))
-                for each in collected.folders
-            },
-        )
+        before, revisions = self.folders, self._revisions
+        self.folders = {
+            each.location: each._replace(revision=revisions[each.location])
+            if each.location in revisions
+            else each
+            for each in collected.folders
+        }
         self._roots = self._watched()
+        for location, each in self.folders.items():
+            if location in before and each.inode != before[location].inode:
+                self.changes.forget(location)
         for location in before.keys() - self.folders.keys():
             self._candidates.pop(location, None)
             self._revise(location)
-            self.surveys.forget(location)
+            self.changes.forget(location)
             leave(location)
 
     def _revise(self, location: str) -> None:
@@ -233,56 +227,47 @@ class ReloadState:
             return [self.folders[each] for each in locations if each is not None]
         return [folder for location, folder in self.folders.items() if location in locations]
 
-    def _load_with_libraries(self, due: list[ToolFolder], sources: set[str]) -> list[Candidate]:
-        """Load what is due, and all tools that import the libraries in which sources changed."""
-        taken = self.libraries.take_out(sources)
+    def _depending(self, taken: Collection[str]) -> set[str]:
+        """Return the folders to load again because modules of libraries were taken out.
+
+        Those import one of them, or did not load, for want of it perhaps.
+        """
         importers = users(taken) & self.folders.keys()
         for location in importers:
             self._revise(location)
-        shown = self._shown.items()
-        broken = {location for location, each in shown if each.status == "rejected"}
-        broken &= self.folders.keys()
-        every = self._in_order({each.location for each in due} | importers | broken)
-        candidates = self._load(every, is_patient=True)
-        if any(each.status == "rejected" for each in candidates):
-            put_back(taken)
-        return candidates
+        broken = {place for place, each in self._shown.items() if each.status == "rejected"}
+        return importers | (broken & self.folders.keys())
 
-    def _load(self, due: Sequence[ToolFolder], *, is_patient: bool) -> list[Candidate]:
-        """Load folders; patience is had with files that are still on their way."""
-        seen = {each.location: survey(each.location) for each in due}
-        if is_patient:
-            due = [each for each in due if not self.surveys.is_echo(each, seen[each.location])]
-        contents = {
-            each.location: Content.of(each, seen[each.location])
-            for each in (due if is_patient else ())
-        }
-        candidates = [
-            candidate
-            for each in (due if is_patient else ())
-            if (candidate := self._arriving(each, seen[each.location])) is not None
-        ]
-        waiting = {each.location for each in candidates}
-        ready = [
-            self._revised(each, seen[each.location]) for each in due if each.location not in waiting
-        ]
-        candidates += self._load_all(ready)
+    def _load(
+        self, due: Sequence[ToolFolder], *, is_patient: bool, forced: Collection[str]
+    ) -> list[Candidate]:
+        """Load those folders again that have changed, and those that are forced to.
+
+        Patience is had with files that are still on their way. Who has none asks for everything:
+        then it is also tried again what has failed, or depends on more than files.
+        """
+        looks = {each.location: self.changes.look(each) for each in due}
+        candidates: list[Candidate] = []
+        ready: list[ToolFolder] = []
         for folder in due:
-            self.surveys.keep(folder, seen[folder.location])
-        self._refusals.note(candidates, contents)
+            known, seen = self._candidates.get(folder.location), looks[folder.location]
+            is_due = known is None or (not is_patient and _is_unsure(known))
+            is_due = is_due or folder.location in forced
+            if not is_due and not self.changes.is_changed(folder, seen):
+                looks.pop(folder.location)
+                continue
+            is_new = known is None or known.status == "waiting"
+            waiting = arriving(folder, seen, is_new=is_new) if is_patient else None
+            if waiting is not None:
+                candidates.append(waiting)
+                continue
+            if known is not None and self.changes.has_other_data(folder, seen):
+                self._revise(folder.location)
+            ready.append(self.folders[folder.location])
+        candidates += self._load_all(ready)
+        for location, seen in looks.items():
+            self.changes.keep(self.folders[location], seen)
         return candidates
-
-    def _arriving(self, folder: ToolFolder, seen: Survey) -> Candidate | None:
-        known = self._candidates.get(folder.location)
-        return arriving(folder, seen, is_new=known is None or known.status == "waiting")
-
-    def _revised(self, folder: ToolFolder, seen: Survey) -> ToolFolder:
-        if folder.location in self._candidates and self._has_other_data(folder, seen):
-            self._revise(folder.location)
-        return self.folders[folder.location]
-
-    def _has_other_data(self, folder: ToolFolder, seen: Survey) -> bool:
-        return self.surveys.has_other_data(folder, seen, self._source.moment)
 
     def _load_all(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
         """Load folders; each sees the step handlers of all other tools."""
@@ -292,3 +277,10 @@ class ReloadState:
             for action in tool.step_handlers if tool is not None else ():
                 handlers.pop(action, None)
         return load_folders(folders, self._source.settings, existing=handlers)
+
+
+def _is_unsure(candidate: Candidate) -> bool:
+    """Tell whether a folder may load otherwise although its files are as before."""
+    if candidate.definition is None:
+        return candidate.status != "disabled"
+    return bool(candidate.definition.requires)

@@ -185,11 +185,6 @@ class Reloader:
         with self._lock:
             return self._state.places()
 
-    def learn(self) -> set[str]:
-        """Look at all folders for the first time; return those that changed since they loaded."""
-        with self._lock:
-            return self._state.learn()
-
     def changed(self) -> set[str]:
         """Return the folders that look otherwise than when they were loaded, or that are new."""
         with self._lock:

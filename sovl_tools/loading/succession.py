@@ -13,20 +13,20 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.survey import Survey
+from sovl_tools.watching.fingerprint import Fingerprint
 
 
-def arriving(folder: ToolFolder, seen: Survey, *, is_new: bool) -> Candidate | None:
+def arriving(folder: ToolFolder, seen: Fingerprint, *, is_new: bool) -> Candidate | None:
     """Return the candidate of a folder whose files are on their way, or None if they are there.
 
     Of a new folder no file may be missing or empty; one that is known has lost both of them.
     """
     files = (folder.manifest_name, folder.module_name)
-    missing = [name for name in files if name not in seen.stamps or not seen.stamps[name].size]
+    missing = [name for name in files if name not in seen.files or not seen.files[name].size]
     if not missing or not (is_new or _is_emptied(folder)):
         return None
     reason = f"{' and '.join(missing)} {'have' if len(missing) > 1 else 'has'} not arrived yet"
-    reason += _advice(folder, [name for name in missing if name not in seen.stamps])
+    reason += _advice(folder, [name for name in missing if name not in seen.files])
     return Candidate(folder.name, folder.path, folder.location, "waiting", reasons=(reason,))
 
 

@@ -15,6 +15,8 @@ class ToolFolder(NamedTuple):
         files: names of the entries that are no folders; empty until somebody asks for them.
         folders: names of the sub-folders, likewise.
         revision: how often something that its module may use has changed, other than sources.
+        inode: its number in the file system, by which another folder of its name is known; 0 of one
+            that was named by itself.
     """
 
     name: str
@@ -23,6 +25,7 @@ class ToolFolder(NamedTuple):
     files: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
     revision: int = 0
+    inode: int = 0
 
     @property
     def manifest_name(self) -> str:

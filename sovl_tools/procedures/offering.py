@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.definition_checks import enlisted, rejected
-from sovl_tools.loading.directories import Directory
 from sovl_tools.loading.mishaps import Unit, empty, mishap
-from sovl_tools.loading.origins import MODULES, Sight
+from sovl_tools.loading.origins import MODULES, Directory, Sight
 from sovl_tools.loading.whereabouts import shown
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.context import ToolContext

@@ -36,10 +36,6 @@ class Subject(Protocol):
         """Return the directories to watch."""
         ...
 
-    def learn(self) -> set[str]:
-        """Look at everything for the first time; return the paths that have changed already."""
-        ...
-
     def changed(self) -> set[str]:
         """Look at everything; return the paths that have changed since the last reaction."""
         ...
@@ -91,7 +87,7 @@ class Watcher:
 
     def _begin(self) -> None:
         """React to what changed between the load and the start, and to what could not be seen."""
-        self._follow(Batch(self._subject.learn(), perf_counter()))
+        self._follow(Batch(self._subject.changed(), perf_counter()))
 
     def _follow(self, batch: Batch) -> None:
         touched = set(batch.paths)

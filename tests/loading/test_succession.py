@@ -14,7 +14,7 @@ from sovl_tools.loading.succession import arriving, successor
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.survey import survey
+from sovl_tools.watching.fingerprint import fingerprint
 from tests.conftest import Write
 from tests.loading.folders import bad, good, handler
 
@@ -127,7 +127,7 @@ def test_so_is_a_new_one_of_the_same_definition(change: dict[str, Any]) -> None:
 def arrival(folder: Path) -> str | None:
     """Return why a folder is waited for, if it is."""
     place = ToolFolder(folder.name, folder.name, str(folder))
-    candidate = arriving(place, survey(str(folder)), is_new=True)
+    candidate = arriving(place, fingerprint(str(folder)), is_new=True)
     if candidate is None:
         return None
     assert candidate.status == "waiting"
@@ -186,8 +186,8 @@ def test_a_known_folder_that_has_lost_both_files_is_waited_for(write: Write) -> 
     folder = write("echo")
     place = ToolFolder("echo", "echo", str(folder))
     (folder / "echo.py").unlink()
-    assert arriving(place, survey(str(folder)), is_new=False) is None
+    assert arriving(place, fingerprint(str(folder)), is_new=False) is None
     (folder / "echo.json").unlink()
-    candidate = arriving(place, survey(str(folder)), is_new=False)
+    candidate = arriving(place, fingerprint(str(folder)), is_new=False)
     assert candidate is not None
     assert candidate.reasons == ("echo.json and echo.py have not arrived yet",)

@@ -12,7 +12,7 @@ _PREAMBLE = """
 import os, sys
 from queue import SimpleQueue
 from sovl_tools.watching.events import Events, Place
-from sovl_tools.watching.survey import survey
+from sovl_tools.watching.fingerprint import fingerprint
 
 def tree(path):
     return Place(path, path)

@@ -27,6 +27,7 @@ class Subject:
         self.reactions: SimpleQueue[set[str]] = SimpleQueue()
         self.looks: SimpleQueue[None] = SimpleQueue()
         self.at_first: set[str] = set()
+        self.is_new = True
         self.others: list[set[str]] = []
         self.place = Place("/tools", "/tools")
         self.do: Callable[[], None] = lambda: None
@@ -34,10 +35,10 @@ class Subject:
     def places(self) -> Collection[Place]:
         return {self.place}
 
-    def learn(self) -> set[str]:
-        return self.at_first
-
     def changed(self) -> set[str]:
+        if self.is_new:
+            self.is_new = False
+            return self.at_first
         self.looks.put(None)
         return self.others.pop(0) if self.others else set()
 

@@ -9,9 +9,9 @@ from time import time_ns
 
 import pytest
 
-from sovl_tools.loading.surveying import Surveys
+from sovl_tools.loading.folder_changes import FolderChanges
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.survey import survey
+from sovl_tools.watching.fingerprint import fingerprint
 from tests.conftest import REPOSITORY, Write
 
 HELPED = "from . import helpers\n\n\ndef echo(text: str):\n    return text\n"
@@ -21,24 +21,19 @@ LONG_AGO = 1_000_000_000_000_000_000
 class Watched:
     """A tool's folder that was loaded, and what is known of it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, since: int = 0) -> None:
         self.path = folder
         self.folder = ToolFolder(folder.name, f"tools/{folder.name}", str(folder))
-        self.surveys = Surveys()
-        self.moment = 0
+        self.changes = FolderChanges([str(folder)], since=since)
 
     def load(self) -> None:
-        self.surveys.keep(self.folder, survey(self.folder.location))
+        self.changes.keep(self.folder, fingerprint(self.folder.location))
 
     def has_other_data(self) -> bool:
-        seen = survey(self.folder.location)
-        return self.surveys.has_other_data(self.folder, seen, self.moment)
+        return self.changes.has_other_data(self.folder, self.changes.look(self.folder))
 
     def is_changed(self) -> bool:
-        return self.surveys.is_changed(self.folder)
-
-    def learn(self, since: int) -> bool:
-        return self.surveys.learn(self.folder, since)
+        return self.changes.is_changed(self.folder, self.changes.look(self.folder))
 
 
 @pytest.fixture
@@ -108,25 +103,27 @@ def test_beside_a_module_that_can_not_be_read_everything_is_data(write: Write) -
 
 
 def test_in_a_folder_that_nobody_looked_at_the_times_of_data_tell(echo: Watched) -> None:
-    assert not echo.has_other_data()
     put(echo.path / "words.csv", "a,b")
     assert echo.has_other_data()
-    echo.moment = 2 * time_ns()
-    assert not echo.has_other_data()
+    assert not Watched(echo.path, since=2 * time_ns()).has_other_data()
 
 
-def test_a_folder_that_is_gone_is_forgotten(echo: Watched) -> None:
+def test_what_takes_the_place_of_a_forgotten_folder_is_other(echo: Watched) -> None:
     put(echo.path / "words.csv", "a,b")
+    late = Watched(echo.path, since=2 * time_ns())
+    late.changes.forget(echo.folder.location)
+    assert late.is_changed()
+    assert late.has_other_data()
     echo.load()
-    echo.surveys.forget(echo.folder.location)
+    assert not echo.has_other_data()
+    echo.changes.forget(echo.folder.location)
     assert echo.has_other_data()
-    echo.surveys.forget(echo.folder.location)
 
 
 def test_a_file_that_was_written_during_the_load_is_seen_afterwards(echo: Watched) -> None:
-    seen = survey(echo.folder.location)
+    seen = fingerprint(echo.folder.location)
     put(echo.path / "words.csv", "a,b")
-    echo.surveys.keep(echo.folder, seen)
+    echo.changes.keep(echo.folder, seen)
     assert echo.has_other_data()
 
 
@@ -136,35 +133,34 @@ def test_a_module_that_writes_at_each_load_is_told_of_and_left_alone(
     caplog.set_level(logging.WARNING, "sovl_tools")
     for number in range(10):
         assert caplog.messages == []
-        seen = survey(echo.folder.location)
+        seen = fingerprint(echo.folder.location)
         put(echo.path / "words.csv", "a,b", number)
-        echo.surveys.keep(echo.folder, seen)
+        echo.changes.keep(echo.folder, seen)
     assert caplog.messages == ["tool tools/echo writes into its own folder when it is imported"]
     assert not echo.has_other_data()
-    assert echo.surveys.is_echo(echo.folder, survey(echo.folder.location))
+    assert not echo.is_changed()
     put(echo.path / "words.csv", "a,b", 99)
     assert echo.has_other_data()
-    assert not echo.surveys.is_echo(echo.folder, survey(echo.folder.location))
+    assert echo.is_changed()
 
 
 def test_a_quiet_load_ends_the_count_of_those_that_wrote(
     echo: Watched, caplog: pytest.LogCaptureFixture
 ) -> None:
     for number in range(3):
-        seen = survey(echo.folder.location)
+        seen = fingerprint(echo.folder.location)
         put(echo.path / "words.csv", "a,b", number)
-        echo.surveys.keep(echo.folder, seen)
+        echo.changes.keep(echo.folder, seen)
         echo.load()
     assert caplog.messages == []
 
 
-def test_a_folder_counts_as_changed_until_its_files_have_aged(echo: Watched) -> None:
-    old = Watched(REPOSITORY / "tools" / "slugify")
-    for each in (old, echo):
-        assert each.is_changed()
-        each.load()
+def test_a_folder_is_changed_if_a_file_is(echo: Watched) -> None:
     assert echo.is_changed()
-    assert not old.is_changed()
+    echo.load()
+    assert not echo.is_changed()
+    put(echo.path / "echo.json", "{}")
+    assert echo.is_changed()
 
 
 def test_a_folder_that_has_other_files_than_when_it_was_loaded_is_changed(tmp_path: Path) -> None:
@@ -178,35 +174,37 @@ def test_a_folder_that_has_other_files_than_when_it_was_loaded_is_changed(tmp_pa
     assert linked.is_changed()
 
 
-def test_what_was_written_before_the_load_is_learnt(echo: Watched) -> None:
+def test_what_was_written_before_the_load_is_as_it_was_loaded(echo: Watched) -> None:
     put(echo.path / "words.csv", "a,b")
-    assert not echo.learn(time_ns() + 1_000_000_000)
-    assert not echo.has_other_data()
+    late = Watched(echo.path, since=time_ns() + 3_000_000_000)
+    assert not late.is_changed()
+    put(echo.path / "words.csv", "a,b,c")
+    assert late.is_changed()
+    assert late.has_other_data()
 
 
 def test_what_was_written_since_the_load_may_be_another_version(echo: Watched) -> None:
-    assert echo.learn(time_ns() - 1_000_000_000)
-    put(echo.path / "words.csv", "a,b")
-    assert echo.has_other_data()
+    late = Watched(echo.path, since=time_ns() - 1_000_000_000)
+    assert late.is_changed()
 
 
 @pytest.mark.parametrize("name", ["echo.json", "echo.py"])
 def test_a_file_that_is_missing_is_looked_for_again(echo: Watched, name: str) -> None:
     (echo.path / name).unlink()
-    assert echo.learn(time_ns() + 1_000_000_000)
+    assert Watched(echo.path, since=2 * time_ns()).is_changed()
 
 
 def test_links_are_known_by_their_places(echo: Watched, write: Write, tmp_path: Path) -> None:
     put(tmp_path / "words.csv", "a,b")
     (echo.path / "link.csv").symlink_to(tmp_path / "words.csv")
-    assert echo.surveys.links == {}
+    assert echo.changes.links == {}
     echo.load()
     other = tmp_path / "tools" / "other"
     other.symlink_to(echo.path)
     linked = ToolFolder("other", "tools/other", str(other))
-    echo.surveys.keep(linked, survey(str(other)))
+    echo.changes.keep(linked, fingerprint(str(other)))
     target = str(tmp_path.resolve() / "words.csv")
-    assert echo.surveys.links == {
+    assert echo.changes.links == {
         str(echo.path / "link.csv"): target,
         str(other / "link.csv"): target,
         str(other): str(echo.path.resolve()),

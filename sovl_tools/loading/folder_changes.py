@@ -1,0 +1,115 @@
+"""What the tools' folders looked like when they were loaded, and what has changed since.
+
+A folder that looks as before is not loaded again. Of one that does not, manifest and sources are
+read and compared, so that a mere touch changes nothing. A module may read any other file of its
+folder, and runs again if one of those looks otherwise.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sovl_tools.loading.checks.file import Unreadable
+from sovl_tools.loading.sources import take_snapshot
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
+
+_LOGGER = logging.getLogger("sovl_tools")
+_MAX_ECHOES = 10
+
+
+class _Known(NamedTuple):
+    """What a folder looked like when it was loaded.
+
+    ``echoes`` counts the loads in a row during which files changed that the module may read.
+    """
+
+    look: Fingerprint
+    echoes: int = 0
+
+
+class FolderChanges:
+    """The folders as they were when they were loaded; tells what has changed since.
+
+    Of folders that were loaded without a look the times of their files tell that.
+
+    Args:
+        unseen: the locations of those.
+        since: when their load began, in nanoseconds since the epoch.
+    """
+
+    def __init__(self, unseen: Iterable[str], *, since: int) -> None:
+        self._unseen = set(unseen)
+        self._since = since
+        self._known: dict[str, _Known] = {}
+
+    def look(self, folder: ToolFolder) -> Fingerprint:
+        """Return what a folder looks like now."""
+        known = self._known.get(folder.location)
+        return fingerprint(folder.location) if known is None else known.look.again()
+
+    def is_changed(self, folder: ToolFolder, now: Fingerprint) -> bool:
+        """Tell whether a folder looks otherwise than when it was loaded; if not, remember that."""
+        known = self._known.get(folder.location)
+        if known is None:
+            is_whole = {folder.manifest_name, folder.module_name} <= now.files.keys()
+            if not is_whole or folder.location not in self._unseen or self._young(now):
+                return True
+            self._known[folder.location] = _Known(now)
+        elif now is not known.look:
+            if known.look.changed(now):
+                return True
+            self._known[folder.location] = known._replace(look=now)
+        return False
+
+    def has_other_data(self, folder: ToolFolder, now: Fingerprint) -> bool:
+        """Tell whether a file has changed that is neither manifest nor source of the module."""
+        known = self._known.get(folder.location)
+        if known is not None:
+            others = known.look.changed(now)
+        else:
+            others = self._young(now) if folder.location in self._unseen else set(now.files)
+        others -= {folder.manifest_name, folder.module_name}
+        if not others:
+            return False
+        snapshot = take_snapshot(folder)
+        return isinstance(snapshot, Unreadable) or not others <= snapshot.files.keys()
+
+    def _young(self, now: Fingerprint) -> set[str]:
+        """Return the files and folders that may have changed since the load."""
+        stamps = {**now.files, **now.folders}
+        stamps.pop("", None)  # a load makes a folder for compiled code in it
+        return {path for path, each in stamps.items() if not each.is_before(self._since)}
+
+    def keep(self, folder: ToolFolder, seen: Fingerprint) -> None:
+        """Remember what a folder looked like when its load began.
+
+        If files changed meanwhile, somebody wrote them while the module ran, and it is loaded
+        once more. If they change each time, it is the module itself that writes them.
+        """
+        now = seen.again()
+        if not seen.changed(now):
+            self._known[folder.location] = _Known(now)
+            return
+        known = self._known.get(folder.location)
+        echoes = known.echoes + 1 if known else 1
+        if echoes == _MAX_ECHOES:
+            _LOGGER.warning("tool %s writes into its own folder when it is imported", folder.path)
+        self._known[folder.location] = _Known(now if echoes >= _MAX_ECHOES else seen, echoes)
+
+    def forget(self, location: str) -> None:
+        """Forget a folder that is gone, or whose place another one has taken."""
+        self._unseen.discard(location)
+        self._known.pop(location, None)
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Symbolic links in the folders, by their absolute paths, and what they lead to."""
+        return {
+            f"{location}/{path}".rstrip("/"): target
+            for location, known in self._known.items()
+            if known.look.links
+            for path, target in known.look.links.items()
+        }
