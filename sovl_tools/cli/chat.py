@@ -16,6 +16,7 @@ from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, setti
 from sovl_tools.cli.conversation import Conversation
 from sovl_tools.cli.lines import Lines, lines
 from sovl_tools.cli.loaded import all_tools
+from sovl_tools.cli.slash import NAMES
 from sovl_tools.cli.transcript import Transcript
 from sovl_tools.model.call import ToolCall
 
@@ -62,7 +63,8 @@ def chat(
     """
     who = _chosen(provider=provider, model=model, base_url=base_url)
     registry = all_tools(tools, entry_points=entry_points)
-    with _closed(who.client), lines() as source:
+    source = lines(lambda: [*NAMES, *(tool.name for tool in registry)])
+    with _closed(who.client):
         transcript = Transcript(is_quiet=ctx.ensure_object(dict).get("quiet", False))
         agent = Agent(
             who.client,

@@ -1,25 +1,25 @@
-"""Where the lines of a chat come from: somebody at a terminal, or a pipe."""
+"""Where the lines of a chat come from: somebody at a terminal, or a pipe.
+
+At a terminal prompt_toolkit edits them (extra ``chat``), with a history and with completion.
+Without it, or on a dumb terminal, they are plain lines.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 import click
 
 from sovl_tools.cli.command import results
-from sovl_tools.reporting.plain import plain
 
 PROMPT = "> "
-_MOST_LINES = 1000
-_BEAT = 0.25
-_CLEAR = "\r\x1b[K"
+Words = Callable[[], list[str]]
+"""Returns what a word of a line can be completed to."""
 
 
 class Lines(Protocol):
@@ -48,17 +48,19 @@ class Lines(Protocol):
         ...
 
 
-@contextlib.contextmanager
-def lines() -> Iterator[Lines]:
-    """Yield the lines of the standard input; at a terminal with a history that is kept."""
+def lines(words: Words) -> Lines:
+    """Return the lines of the standard input; at a terminal ``words`` complete what is typed."""
     if sys.stdin is not None and hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdin is None or not sys.stdin.isatty():
-        yield Pipe()
-        return
-    readline = _readline()
-    with _history(readline):
-        yield Terminal(readline)
+        return Pipe()
+    screen = next((each for each in (results(), sys.stderr) if each.isatty()), None)
+    if screen is None or os.environ.get("TERM", "dumb") == "dumb":
+        return Terminal(PlainEditor())
+    try:
+        return Terminal(Editor(screen, words))
+    except ImportError:
+        return Terminal(PlainEditor())
 
 
 class Pipe:
@@ -84,118 +86,114 @@ class Terminal:
 
     is_terminal = True
 
-    def __init__(self, readline: ModuleType | None) -> None:
-        self._readline = readline
-        self._is_typing = False
+    def __init__(self, editor: Editor | PlainEditor) -> None:
+        self._editor = editor
+        self.interject = editor.interject
 
     def read(self) -> str | None:
         """Return the next line; None at the end."""
-        try:
-            return self._typed()
-        except KeyboardInterrupt:
-            _newline()
-            click.echo("Ctrl-C again, or Ctrl-D, leaves", err=True)
-        try:
-            return self._typed()
-        except KeyboardInterrupt:
-            _newline()
-            return None
-
-    def _typed(self) -> str | None:
-        self._is_typing = True
-        try:
-            return _asked(PROMPT)
-        except EOFError:
-            _newline()
-            return None
-        finally:
-            self._is_typing = False
+        for advice in ("Ctrl-C again, or Ctrl-D, leaves", ""):
+            try:
+                return self._editor.line()
+            except KeyboardInterrupt:
+                self._editor.end()
+                click.echo(advice, err=True, nl=bool(advice))
+            except EOFError:
+                self._editor.end()
+                return None
+        return None
 
     def confirmed(self, question: str) -> bool | str:
         """Return whether the user says yes."""
-        with _unrecorded(self._readline):
-            try:
-                return _asked(question).strip().casefold() in {"y", "yes"}
-            except EOFError:
-                _newline()
-                return False
+        try:
+            return self._editor.answer(question).strip().casefold() in {"y", "yes"}
+        except EOFError:
+            self._editor.end()
+            return False
+
+
+class PlainEditor:
+    """Lines as the terminal itself edits them."""
+
+    def __init__(self) -> None:
+        self._is_typing = False
+
+    def line(self) -> str:
+        """Return what is typed."""
+        self._is_typing = True
+        try:
+            return self.answer(PROMPT)
+        finally:
+            self._is_typing = False
+
+    def answer(self, question: str) -> str:
+        """Return what is typed after a question."""
+        click.echo(question, err=True, nl=False)
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line
+
+    def end(self) -> None:
+        """End the line that was left."""
+        click.echo(err=True)
 
     def interject(self, text: str) -> bool:
-        """Show a text above the line that is being typed, and the line again below it."""
-        if not self._is_typing:
+        """Show a text below the line that is being typed."""
+        if self._is_typing:
+            click.echo(f"\n{text}\n{PROMPT}", err=True, nl=False)
+        return self._is_typing
+
+
+class Editor:
+    """Lines that are edited on a screen by prompt_toolkit, with a history that is kept.
+
+    Raises:
+        ImportError: prompt_toolkit is not installed.
+    """
+
+    def __init__(self, screen: Any, words: Words) -> None:
+        from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra
+        from prompt_toolkit.application import run_in_terminal  # noqa: PLC0415 - the same
+        from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415 - the same
+        from prompt_toolkit.history import DummyHistory, FileHistory  # noqa: PLC0415 - the same
+        from prompt_toolkit.output.defaults import create_output  # noqa: PLC0415 - the same
+        from prompt_toolkit.shortcuts import CompleteStyle  # noqa: PLC0415 - the same
+
+        output: Any = create_output(screen)
+        output.enable_cpr = False  # nothing here depends on where the cursor is
+        path = _made(history_path())
+        self._run_in_terminal = run_in_terminal
+        self._answers: Any = PromptSession(history=DummyHistory(), output=output)
+        self._lines: Any = PromptSession(
+            history=FileHistory(path) if path is not None else None,
+            completer=WordCompleter(words, WORD=True),
+            complete_style=CompleteStyle.READLINE_LIKE,
+            complete_while_typing=False,
+            output=output,
+        )
+
+    def line(self) -> str:
+        """Return what is typed."""
+        line: str = self._lines.prompt(PROMPT)
+        return line
+
+    def answer(self, question: str) -> str:
+        """Return what is typed after a question; none of it gets into the history."""
+        answer: str = self._answers.prompt(question, in_thread=True)
+        return answer
+
+    def end(self) -> None:
+        """Do nothing: the line that was left has ended."""
+
+    def interject(self, text: str) -> bool:
+        """Show a text above the line that is being typed."""
+        app = self._lines.app
+        if not app.is_running or app.loop is None:
             return False
-        typed = "" if self._readline is None else self._readline.get_line_buffer()
-        start = "\n" if os.environ.get("TERM", "dumb") == "dumb" else _CLEAR
-        click.echo(f"{start}{text}\n{PROMPT}{plain(typed)}", err=True, nl=False, color=True)
+        show = partial(click.echo, text, err=True)
+        app.loop.call_soon_threadsafe(partial(self._run_in_terminal, show), context=app.context)
         return True
-
-
-def _newline() -> None:
-    click.echo(err=True)
-
-
-def _asked(question: str) -> str:
-    """Return what is typed after a question.
-
-    Line editing works only on descriptor 1 and with the ``sys.stdout`` that belongs to it.
-    """
-    with _attentive(), _descriptor_for_typing(), contextlib.redirect_stdout(sys.__stdout__):
-        return input(question)
-
-
-@contextlib.contextmanager
-def _attentive() -> Iterator[None]:
-    """Look for signals again and again meanwhile.
-
-    One that comes just before readline begins to wait would be noticed with the next key alone.
-    """
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    previous = signal.signal(signal.SIGALRM, lambda *_: None)
-    signal.setitimer(signal.ITIMER_REAL, _BEAT, _BEAT)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
-
-
-@contextlib.contextmanager
-def _descriptor_for_typing() -> Iterator[None]:
-    """Point descriptor 1 at the terminal meanwhile, if results are shown there."""
-    if not results().isatty():
-        yield
-        return
-    kept = os.dup(1)
-    os.dup2(results().fileno(), 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-
-
-@contextlib.contextmanager
-def _unrecorded(readline: ModuleType | None) -> Iterator[None]:
-    """Keep what is typed meanwhile out of the history."""
-    if readline is None:
-        yield
-        return
-    readline.set_auto_history(False)
-    try:
-        yield
-    finally:
-        readline.set_auto_history(True)
-
-
-def _readline() -> ModuleType | None:
-    """Return the library that edits lines, unless there is none or the terminal is too dumb."""
-    try:
-        import readline  # noqa: PLC0415 - importing it changes how input() works
-    except ImportError:
-        return None
-    return readline
 
 
 def history_path() -> Path:
@@ -205,23 +203,11 @@ def history_path() -> Path:
     return root / "sovl-tools" / "chat_history"
 
 
-@contextlib.contextmanager
-def _history(readline: ModuleType | None) -> Iterator[None]:
-    """Recall what was typed before, and keep what is typed; without it if that can't be done."""
-    if readline is None:
-        yield
-        return
-    with contextlib.suppress(OSError, RuntimeError):
-        readline.read_history_file(history_path())
+def _made(path: Path) -> Path | None:
+    """Return the path of a file that is there, for nobody else to read; None if it can't be."""
     try:
-        yield
-    finally:
-        with contextlib.suppress(OSError, RuntimeError):
-            _write_history(readline, history_path())
-
-
-def _write_history(readline: ModuleType, path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    readline.set_history_length(_MOST_LINES)
-    readline.write_history_file(path)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    except (OSError, RuntimeError):
+        return None
+    return path

@@ -35,12 +35,12 @@ class Command(NamedTuple):
     """A command of a chat.
 
     Attributes:
-        does: takes what stands after its name and returns what is shown.
+        does: takes the commands of an agent and what stands after its name; returns what is shown.
         usage: what may stand there.
         words: what it does.
     """
 
-    does: Callable[[str], str]
+    does: Callable[[Slash, str], str]
     usage: str
     words: str
 
@@ -50,15 +50,6 @@ class Slash:
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self._commands = {
-            "tools": Command(self._tools, "[WORDS]", "list the tools, or find some"),
-            "reload": Command(self._reload, "", "look at the tools again now"),
-            "save": Command(self._save, "[FILE]", "write the conversation as JSON"),
-            "load": Command(self._load, "FILE", "go on with a conversation that was saved"),
-            "clear": Command(self._clear, "", "begin a new conversation"),
-            "help": Command(self._help, "", "list these commands"),
-            "quit": Command(self._quit, "", "leave, as Ctrl-D does"),
-        }
 
     def done(self, line: str) -> str:
         """Do what a line says and return what is to be shown.
@@ -68,17 +59,14 @@ class Slash:
             Leave: the chat is over.
         """
         name, _, rest = line.removeprefix("/").partition(" ")
-        command = self._commands.get(name)
+        command = _COMMANDS.get(name)
         if command is None:
-            hint = (
-                did_you_mean(f"/{name}", map("/{}".format, self._commands))
-                or "/help lists the commands"
-            )
+            hint = did_you_mean(f"/{name}", NAMES) or "/help lists the commands"
             raise SlashError(f"there is no command {f'/{name}'!r}; {hint}")
         argument = rest.strip()
         if argument and not command.usage:
             raise SlashError(f"/{name} takes nothing, not {argument!r}")
-        return command.does(argument)
+        return command.does(self, argument)
 
     def _tools(self, words: str) -> str:
         tools = self._agent.tools
@@ -118,12 +106,25 @@ class Slash:
         return "this is a new conversation"
 
     def _help(self, _: str) -> str:
-        heads = {f"/{name} {each.usage}".rstrip(): each for name, each in self._commands.items()}
+        heads = {f"/{name} {each.usage}".rstrip(): each for name, each in _COMMANDS.items()}
         width = max(map(len, heads))
         return "\n".join(f"{head:<{width}}  {each.words}" for head, each in heads.items())
 
     def _quit(self, _: str) -> str:
         raise Leave
+
+
+_COMMANDS = {
+    "tools": Command(Slash._tools, "[WORDS]", "list the tools, or find some"),  # noqa: SLF001
+    "reload": Command(Slash._reload, "", "look at the tools again now"),  # noqa: SLF001
+    "save": Command(Slash._save, "[FILE]", "write the conversation as JSON"),  # noqa: SLF001
+    "load": Command(Slash._load, "FILE", "go on with a conversation that was saved"),  # noqa: SLF001
+    "clear": Command(Slash._clear, "", "begin a new conversation"),  # noqa: SLF001
+    "help": Command(Slash._help, "", "list these commands"),  # noqa: SLF001
+    "quit": Command(Slash._quit, "", "leave, as Ctrl-D does"),  # noqa: SLF001
+}
+NAMES = tuple(f"/{name}" for name in _COMMANDS)
+"""The commands as they are typed."""
 
 
 def _row(tool: ToolDefinition) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ import io
 import json
 import logging
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.cli.lines import Terminal, _attentive, history_path
+from sovl_tools.cli.lines import PlainEditor, Terminal, history_path
 from sovl_tools.cli.main import group
 from sovl_tools.cli.slash import notice
 from sovl_tools.cli.transcript import harmless
@@ -391,16 +390,7 @@ def test_a_reader_that_leaves_ends_the_chat(tmp_path: Path) -> None:
 
 
 def test_a_line_that_nobody_types_is_not_interrupted() -> None:
-    assert not Terminal(None).interject("news")
-
-
-def test_typing_works_without_timers(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = signal.getsignal(signal.SIGALRM)
-    with _attentive():
-        assert signal.getsignal(signal.SIGALRM) is not before
-    monkeypatch.delattr(signal, "setitimer")
-    with _attentive():
-        assert signal.getsignal(signal.SIGALRM) is before
+    assert not Terminal(PlainEditor()).interject("news")
 
 
 def test_the_history_is_kept_where_the_state_of_programs_is(
@@ -456,7 +446,11 @@ def test_a_session_on_a_terminal(write: Write, tmp_path: Path) -> None:
     roles = [each["role"] for each in json.loads((tmp_path / "talk.json").read_text())]
     assert roles[:2] == ["user", "assistant"]
     history = tmp_path / "state" / "sovl-tools" / "chat_history"
-    assert "hello\nsum up\nfive\n" in history.read_text()
+    assert [each[1:] for each in history.read_text().splitlines() if each.startswith("+")][:3] == [
+        "hello",
+        "sum up",
+        "five",
+    ]
     assert history.stat().st_mode & 0o077 == 0
 
 
@@ -490,23 +484,39 @@ def test_a_session_without_a_place_for_the_history_is_one(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("add")
+@pytest.mark.parametrize("without", ["prompt_toolkit", "a clever terminal"])
 def test_a_session_needs_no_library_for_typing(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: str
 ) -> None:
     (tmp_path / "without").mkdir()
-    (tmp_path / "without" / "readline.py").write_text("raise ImportError\n")
+    (tmp_path / "without" / f"{without}.py").write_text("raise ImportError\n")
     path = os.pathsep.join([str(tmp_path / "without"), str(REPOSITORY)])
-    with session(tmp_path, "chat", "--provider", "local", TERM="dumb", PYTHONPATH=path) as talk:
+    term = "xterm" if without == "prompt_toolkit" else "dumb"
+    with session(tmp_path, "chat", "--provider", "local", TERM=term, PYTHONPATH=path) as talk:
         started(talk).type("half a li", end="")
         write("echo", manifest_of("echo", annotations={"destructive": True}))
         talk.await_text("tools: added echo\n> ")
         talk.type(f"\x15{'echo text=hi'}")
-        talk.await_text("[y/N] ")
+        talk.await_text("[y/N]")
         talk.type("y")
         talk.await_text("← hi\nhi\n> ")
+        talk.type(CTRL_C, end="")
+        talk.await_text("leaves\n> ")
         talk.type(CTRL_D, end="")
         assert talk.await_end() == 0
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.usefixtures("add")
+def test_commands_and_tools_are_completed(tmp_path: Path) -> None:
+    with session(tmp_path, "chat", "--provider", "local") as talk:
+        started(talk).type("/hel\t")
+        talk.await_text("/quit ")
+        talk.await_text("> ")
+        talk.type("ad\t a=20 b=22")
+        talk.await_text("← 42")
+        talk.type(CTRL_D, end="")
+        assert talk.await_end() == 0
 
 
 @pytest.mark.usefixtures("add")
@@ -523,25 +533,25 @@ def test_a_destructive_tool_asks_on_a_terminal(write: Write, tmp_path: Path) -> 
     write("echo", manifest_of("echo", annotations={"destructive": True}))
     with session(tmp_path, "chat", "--provider", "local", NO_COLOR="1") as talk:
         started(talk).type("echo text=one")
-        talk.await_text('call echo(text="one")? [y/N] ')
+        talk.await_text('call echo(text="one")? [y/N]')
         talk.type("")
         talk.await_text("the user did not approve of this call")
         talk.await_text("\n> ")
         talk.type("echo text=two")
-        talk.await_text("[y/N] ")
+        talk.await_text("[y/N]")
         talk.type("y")
         talk.await_text("← two\ntwo\n> ")
         talk.type("echo text=three")
-        talk.await_text("[y/N] ")
+        talk.await_text("[y/N]")
         talk.type(CTRL_C, end="")
         talk.await_text("stopped\n> ")
         talk.type("echo text=four")
-        talk.await_text("[y/N] ")
+        talk.await_text("[y/N]")
         talk.type(CTRL_D, end="")
         talk.await_text("did not approve")
         talk.await_text("\n> ")
         talk.type(UP)
-        talk.await_text('call echo(text="four")? [y/N] ')
+        talk.await_text('call echo(text="four")? [y/N]')
         talk.type("yes")
         talk.await_text("four\n> ")
         talk.type("/quit")
