@@ -45,7 +45,9 @@ def _ruled(builder: Builder, annotation: Any) -> Form | None:
     """Return the form of what pydantic makes by rules; None if it makes nothing of it."""
     if has_rules(annotation):
         try:
-            return MODEL.describe(builder, annotation)
+            form = MODEL.describe(builder, annotation)
+            is_exact = getattr(annotation.__origin__, "__module__", "") == "decimal"
+            return _ruled_number(form) if is_exact else form
         except InexpressibleError as error:
             if error.is_open:
                 raise
@@ -168,24 +170,39 @@ def _lengths(constraint: Any, schema: dict[str, JSON]) -> Iterator[tuple[str, JS
             yield keywords[kind], length
 
 
-def _limited(form: Form, keyword: str, value: JSON) -> Form:
+def _limited(form: Form, keyword: str, value: Any) -> Form:
     """Return the form with a keyword more; where it is there already, both hold."""
-    schema = form.schema
+    schema, is_bound = form.schema, keyword in _BOUNDS.values()
+    is_narrowed = is_bound and _narrow(schema, keyword, value)
     if schema.get(keyword, value) != value:
         schema.setdefault("allOf", []).append({keyword: value})
     else:
         schema[keyword] = value
-    is_bound = keyword in _BOUNDS.values()
-    return Form(schema, _numeric(form.write)) if is_bound and _narrow(schema) else form
+    return Form(schema, _numeric(form.write)) if is_narrowed else form
 
 
-def _narrow(schema: dict[str, JSON]) -> bool:
-    """Leave of a number that may be text the number alone: bounds say nothing about text."""
-    found = [_narrow(each) for each in schema.get("anyOf", ())]
+def _narrow(schema: dict[str, JSON], keyword: str, value: float) -> bool:
+    """Leave of a number that may be text the number alone: bounds say nothing about text.
+
+    A wider bound of the type's own, that of durations, makes room for the narrower one.
+    """
+    found = [_narrow(each, keyword, value) for each in schema.get("anyOf", ())]
     if schema.get("type") == ["number", "string"]:
         schema["type"] = "number"
+        if keyword in schema and abs(value) <= abs(schema[keyword]):
+            del schema[keyword]
         return schema.pop("pattern", schema.pop("format", None)) is not None
     return any(found)
+
+
+def _ruled_number(form: Form) -> Form:
+    """Return what pydantic says of a Decimal with bounds as the number alone, for that reason."""
+    members = form.schema.get("anyOf", ())
+    numbers = [each for each in members if each.get("type") == "number" and len(each) > 1]
+    if len(numbers) != 1:
+        return form
+    schema = {key: each for key, each in form.schema.items() if key != "anyOf"}
+    return Form({**numbers[0], **schema}, _numeric(form.write))
 
 
 def _numeric(write: Write) -> Write:

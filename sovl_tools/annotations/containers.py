@@ -72,7 +72,7 @@ def _describe_array(builder: Builder, annotation: Any) -> Form:
         schema["items"] = item.schema
     if made in _SETS:
         _check_hashable(arguments[0] if arguments else Any, "a set")
-        schema["uniqueItems"] = True
+        schema |= {"items": item.schema or {"type": [*_SCALARS]}, "uniqueItems": True}
     return Form(schema, _array_writer(made, item.write))
 
 
@@ -230,33 +230,66 @@ def _key_reader(convert: Convert) -> Convert:
     return read if convert is not same else same
 
 
+_SCALARS = ("string", "number", "boolean", "null")
 _HASHABLE = (tuple, frozenset, collections.abc.Set)
 _MUTABLE = frozenset({*_ARRAYS, *_OBJECTS}.difference(_HASHABLE))
 
 
 def _check_hashable(kind: Any, container: str) -> None:
-    origin = typing.get_origin(kind) or kind
+    origin, arguments = _parts(kind)
     if origin in _MUTABLE or (isinstance(origin, type) and origin.__hash__ is None):
         words = Annotation(kind).text
         raise InexpressibleError(f"{words} is not hashable, so that {container} can't hold it")
+    if origin is tuple:
+        for each in arguments:
+            _check_hashable(each, container)
 
 
+_WHOLE = "[1-9][0-9]{0,99}"
+# No number of these texts is beyond the largest float, 1.7976931348623157e+308.
+_NUMBER = (
+    rf"^-?((0|{_WHOLE})(\.[0-9]+)?"
+    r"|[0-9](\.[0-9]+)?[eE](-[0-9]{1,3}|\+?([0-9]{1,2}|[12][0-9]{2}|30[0-7]))"
+    r"|1(\.([0-6][0-9]*|7976931348623157))?[eE]\+?308)$"
+)
 _KEYS: dict[str, dict[str, JSON]] = {
-    "integer": {"pattern": "^-?(0|[1-9][0-9]*)$"},
-    "number": {"pattern": r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"},
+    "integer": {"pattern": rf"^(0|-?{_WHOLE})$"},
+    "number": {"pattern": _NUMBER},
     "boolean": {"enum": ["true", "false"]},
     "null": {"enum": ["null"]},
 }
+_OF_TEXT = frozenset({"format", "pattern", "minLength", "maxLength", "anyOf", "allOf"})
 
 
 def _names(key: dict[str, JSON]) -> dict[str, JSON]:
     """Return the schema of texts that stand for keys of another schema; empty if any may do."""
+    if "anyOf" in key:
+        several = [_names(each) for each in key["anyOf"]]
+        return {"anyOf": several} if all(several) else {}
     if "enum" in key:
         texts = (each if isinstance(each, str) else json.dumps(each) for each in key["enum"])
         return {"enum": [*dict.fromkeys(texts)]}
     if "string" in key.get("type", ()):
-        return {name: value for name, value in key.items() if name != "type"}
+        return {name: value for name, value in key.items() if name in _OF_TEXT}
+    if key.get("type") == "integer" and key.get("minimum") == 0 and type(key.get("maximum")) is int:
+        return {"pattern": f"^({_up_to(key['maximum'])})$"}
+    if key.get("type") == "number" and key.keys() >= {"minimum", "maximum"}:
+        digits = len(str(int(max(-key["minimum"], key["maximum"]))))
+        return {"pattern": rf"^-?(0|[1-9][0-9]{{0,{digits - 1}}})(\.[0-9]+)?$"}
     return dict(_KEYS.get(str(key.get("type")), {}))
+
+
+def _up_to(most: int) -> str:
+    """Return the pattern of the whole numbers from 0 to that one."""
+    digits, rest = str(most), len(str(most)) - 1
+    found = ["0", digits]
+    if rest:
+        found.append(f"[1-9][0-9]{{0,{rest - 1}}}")
+    for index, digit in enumerate(digits):
+        least = 0 if index else 1
+        if int(digit) > least:
+            found.append(f"{digits[:index]}[{least}-{int(digit) - 1}][0-9]{{{rest - index}}}")
+    return "|".join(dict.fromkeys(found))
 
 
 ARRAY = Kind(_describe_array, _convert_array)

@@ -86,7 +86,7 @@ def _integer(_: Any, value: float) -> int:
 
 
 def _from_iso(kind: Any, text: str) -> Any:
-    return kind.fromisoformat(text)
+    return kind.fromisoformat(text.upper())  # RFC 3339 has "t" and "z" as well
 
 
 def _isoformat(value: Any) -> JSON:
@@ -102,7 +102,8 @@ _DURATION = re.compile(
     r"(?:T(?!$)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?",
     re.ASCII,
 )
-_LONGEST = 999_999_999 * 24 * 60 * 60
+_LONGEST = 9_999_999_999_999
+"""So many seconds, of more than 300,000 years, are no problem for a timedelta."""
 
 
 def _duration(kind: Any, value: float | str) -> Any:
@@ -168,8 +169,9 @@ def _path(kind: Any, text: str) -> Any:
 
 
 _NUMBER_OR_TEXT = ["number", "string"]
-_DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_FRACTION = r"^[+-]?[0-9]+(/0*[1-9][0-9]*|\.[0-9]+)?$"
+# Python refuses to read numbers of thousands of digits.
+_DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?$"
+_FRACTION = r"^[+-]?[0-9]{1,99}(/[1-9][0-9]{0,98}|\.[0-9]{1,99})?$"
 
 _TEXT = _Scalar({"type": "string"}, "a string", _stay, _exactly(str), rank=3)
 _NULL = _Scalar({"type": "null"}, "null", _stay, _exactly(NoneType))
@@ -193,7 +195,12 @@ _NAMED: dict[str, _Scalar] = {
     "datetime.date": _text("a date such as 2026-01-31", "date", _from_iso, _isoformat),
     "datetime.time": _text("a time such as 12:30:00", "time", _from_iso, _isoformat),
     "datetime.timedelta": _Scalar(
-        {"type": _NUMBER_OR_TEXT, "format": "duration"},
+        {
+            "type": _NUMBER_OR_TEXT,
+            "format": "duration",
+            "minimum": -_LONGEST,
+            "maximum": _LONGEST,
+        },
         "a number of seconds or a duration such as PT1H30M",
         _duration,
         _written_duration,

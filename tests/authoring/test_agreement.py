@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from sovl_tools.authoring.inference import infer
 from sovl_tools.validation import compile_schema
-from tests.authoring.strategies import Case, cases
+from tests.annotations.strategies import Case, cases
 from tests.running.toolbox import tool, tooler
 from tests.validation.strategies import moderate, values
 

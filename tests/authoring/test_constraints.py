@@ -11,7 +11,7 @@ import pytest
 
 from sovl_tools.authoring.inference import infer
 from tests.authoring.test_agreement import accepts, taking
-from tests.authoring.test_mapping import DATE, INTEGER, NULL, STRING, kinds, parameter
+from tests.authoring.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds, parameter
 from tests.running.toolbox import tool, tooler
 
 library = pytest.importorskip("annotated_types")
@@ -44,6 +44,8 @@ CONSTRAINED: list[tuple[Any, Any]] = [
     (Annotated[Fraction, Le(Fraction(1, 2))], {**NUMBER, "maximum": 0.5}),
     (kinds.List[Annotated[Decimal | None, Ge(1)]],
      {"type": "array", "items": {"anyOf": [NUMBER, NULL], "minimum": 1}}),
+    (Annotated[timedelta, Ge(5)],
+     {**NUMBER, "minimum": 5, "maximum": DURATION["maximum"]}),
     (Annotated[int, library.Unit("m")], INTEGER),
     (Annotated[int, library.doc("how many")], {**INTEGER, "description": "how many"}),
     (Annotated[int, 5, [], "how many"], {**INTEGER, "description": "how many"}),
@@ -65,7 +67,7 @@ UNCHECKED: list[tuple[Any, Any]] = [
     (Annotated[int, Lt(float("inf"))], INTEGER),
     (Annotated[int, Ge(10**400 * Fraction(1))], INTEGER),
     (Annotated[int, MinLen(1)], INTEGER),
-    (Annotated[timedelta, Ge(timedelta(1))], {"type": ["number", "string"], "format": "duration"}),
+    (Annotated[timedelta, Ge(timedelta(1))], DURATION),
 ]
 
 

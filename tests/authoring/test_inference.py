@@ -20,7 +20,7 @@ from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.authoring.inference import MISSING, Inference, infer
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
-from tests.authoring.strategies import Color
+from tests.annotations.strategies import Color
 from tests.running.toolbox import run_script
 
 DATE = {"type": "string", "format": "date"}

@@ -39,13 +39,19 @@ import pytest
 from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError
-from tests.authoring.strategies import OPTION, Color, Level, Mixed, Right, Unit
+from tests.annotations.strategies import OPTION, Color, Level, Mixed, Right, Unit
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NULL = {"type": "null"}
 DATE = {"type": "string", "format": "date"}
+DURATION = {
+    "type": ["number", "string"],
+    "format": "duration",
+    "minimum": -9_999_999_999_999,
+    "maximum": 9_999_999_999_999,
+}
 
 MOMENT = datetime(2026, 1, 31, 12)  # noqa: DTZ001 - a text without a time zone has none
 HALF = timezone(timedelta(minutes=30))
@@ -167,7 +173,14 @@ BEYOND = [
         (kind[int], {"type": "array", "items": INTEGER, "uniqueItems": True})
         for kind in (set, frozenset, collections.abc.Set, collections.abc.MutableSet)
     ),
-    (set, {"type": "array", "uniqueItems": True}),
+    (
+        set,
+        {
+            "type": "array",
+            "items": {"type": ["string", "number", "boolean", "null"]},
+            "uniqueItems": True,
+        },
+    ),
     (Sequence, {"type": "array"}),
     *(
         (kind[str, int], {"type": "object", "additionalProperties": INTEGER})
@@ -187,7 +200,7 @@ BEYOND = [
     (datetime, {"type": "string", "format": "date-time"}),
     (date, DATE),
     (time, {"type": "string", "format": "time"}),
-    (timedelta, {"type": ["number", "string"], "format": "duration"}),
+    (timedelta, DURATION),
     (UUID, {"type": "string", "format": "uuid"}),
     (pathlib.Path, PATH),
     (pathlib.PurePosixPath, PATH),
@@ -277,8 +290,11 @@ def test_exact_numbers_are_numbers_or_their_digits(
 
 
 KEYS: list[tuple[Any, list[str], list[str]]] = [
-    (int, ["0", "-12"], ["", "01", "x", "1.5"]),
-    (float, ["0", "-1.5", "1e-7"], ["", "x", "NaN"]),
+    (int, ["0", "-12"], ["", "01", "-0", "x", "1.5", "1" * 101]),
+    (float, ["0", "-1.5", "1e-7", "1.7976931348623157e+308"], ["", "x", "NaN", "1.8e308"]),
+    (Right, ["0", "7"], ["8", "-1"]),
+    (Wide, ["0", "99", "402975273204876391568725"], ["402975273204876391568726"]),
+    (int | None, ["5", "null"], ["x"]),
     (bool, ["true", "false"], ["True", "1"]),
     (None, ["null"], ["None"]),
     (Color, ["red", "blue"], ["green"]),
@@ -325,6 +341,7 @@ INEXPRESSIBLE: list[tuple[Any, str]] = [
     (Sizes, "the value inf of Sizes is no JSON"),
     (Literal[b"a"], "the value b'a' of the Literal is no JSON"),
     (set[list[int]], "list[int] is not hashable, so that a set can't hold it"),
+    (set[tuple[list[int], str]], "list[int] is not hashable, so that a set can't hold it"),
     (set[Sequence[int]], "Sequence[int] is not hashable, so that a set can't hold it"),
     (dict[dict[str, int], int],
      "dict[str, int] is not hashable, so that the keys of a dict can't hold it"),

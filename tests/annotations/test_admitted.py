@@ -1,0 +1,291 @@
+"""What the schema of an annotation admits, its conversion accepts.
+
+``EXAMPLES=20`` tries 20,000 values.
+"""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import json
+import os
+import pathlib
+import re
+import typing
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import field, make_dataclass
+from datetime import UTC, date, timedelta, timezone
+from decimal import Decimal
+from enum import Flag
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from sovl_tools.annotations.conversion import converter_of
+from sovl_tools.annotations.schemas import schema_of
+from sovl_tools.validation import compile_schema
+from tests.annotations.strategies import SCALARS, cases, kinds
+from tests.validation.strategies import examples
+
+library = pytest.importorskip("annotated_types")
+pydantic = pytest.importorskip("pydantic")
+
+
+class Gaps(Flag):
+    LEFT = 1
+    RIGHT = 4
+    BOTH = 24
+
+
+class Event(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+    day: date
+    span: timedelta = timedelta(0)
+    size: typing.Optional[Annotated[int, pydantic.Field(gt=0, multiple_of=3)]] = None  # noqa: UP045
+    tags: frozenset[str] = frozenset()
+
+
+KEYS = [
+    *(case.annotation for case in SCALARS),
+    None,
+    typing.LiteralString,
+    pathlib.Path,
+    os.PathLike[str],
+    re.Pattern[str],
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Network,
+    ipaddress.IPv4Interface,
+    ipaddress.IPv6Interface,
+    Gaps,
+    int | None,
+    Literal[1, True, "1"],
+    Annotated[int, library.Ge(1)],
+    Annotated[int, library.Interval(gt=-5, lt=5)],
+    Annotated[float, library.Le(0.5)],
+    Annotated[float, library.MultipleOf(0.5)],
+    Annotated[str, library.Len(1, 3)],
+    Annotated[Decimal, library.Gt(Decimal("0.5"))],
+    Annotated[Decimal, library.Interval(ge=0, le=100), library.MultipleOf(5)],
+    Annotated[Fraction, library.Le(Fraction(1, 2))],
+    Annotated[timedelta, library.Ge(5)],
+]
+OTHERS = [
+    Any,
+    object,
+    bytearray,
+    Event,
+    list,
+    dict,
+    set,
+    tuple,
+    frozenset[Any],
+    Annotated[timedelta, library.Le(timedelta(1))],
+    Annotated[Decimal | None, library.Ge(1)],
+    Annotated[Decimal | str, library.Ge(1), library.MinLen(2)],
+    Annotated[Decimal, pydantic.Field(gt=0, le=100)],
+    Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)],
+    Annotated[str, pydantic.Field(pattern="^a+$", max_length=4)],
+    pydantic.conlist(date, min_length=1, max_length=2),
+    pydantic.PositiveInt,
+]
+"""Pydantic says less than it checks of some constraints, such as ``decimal_places``."""
+
+
+def _record(two: tuple[Any, Any]) -> list[Any]:
+    """Return a dataclass and a TypedDict of which a part may be left out, and a NamedTuple."""
+    a, b = two
+    return [
+        make_dataclass("Made", [("a", a), ("b", b, field(default=None))]),
+        kinds.TypedDict("Typed", {"a": kinds.NotRequired[a], "b": b}),
+        kinds.NamedTuple("Named", [("a", a), ("b", b)]),
+    ]
+
+
+def _wider(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    hashable = st.sampled_from(KEYS)
+    lengths = st.sampled_from([library.Len(1, 2), library.MinLen(1), library.MaxLen(2)])
+    containers = st.one_of(
+        inner.map(lambda each: kinds.List[each]),
+        inner.map(lambda each: kinds.Tuple[each, ...]),
+        inner.map(lambda each: kinds.Iterable[each]),
+        hashable.map(lambda each: kinds.Set[each]),
+        st.builds(lambda key, each: kinds.Dict[key, each], hashable, inner),
+        st.builds(lambda key, each: kinds.Mapping[key, each], hashable, inner),
+    )
+    return st.one_of(
+        containers,
+        st.builds(lambda each, length: Annotated[each, length], containers, lengths),
+        st.tuples(inner, inner).map(lambda two: kinds.Tuple[two]),
+        st.lists(inner, min_size=2, max_size=3).map(lambda several: kinds.Union[tuple(several)]),
+        st.tuples(inner, inner).map(_record).flatmap(st.sampled_from),
+    )
+
+
+_leaves = cases.map(lambda case: case.annotation) | st.sampled_from([*KEYS, *OTHERS])
+drawn: st.SearchStrategy[Any] = st.recursive(_leaves, _wider, max_leaves=4)
+"""Annotations of all kinds, also within one another."""
+
+ZONES = st.none() | st.just(UTC) | st.integers(-23, 23).map(lambda n: timezone(timedelta(hours=n)))
+_digits = st.integers(0, 99_999)
+
+
+def _duration(parts: Any) -> str:
+    sign, days, hours, minutes, seconds, fraction = parts
+    return f"{sign}P{days}DT{hours}H{minutes}M{seconds}{fraction}S"
+
+
+FORMATS: Mapping[str, st.SearchStrategy[str]] = {
+    "date": st.dates().map(date.isoformat),
+    "date-time": st.datetimes(timezones=ZONES).map(lambda each: each.isoformat())
+    | st.datetimes().map(lambda each: f"{each.isoformat().lower()}z"),
+    "time": st.times(timezones=ZONES).map(lambda each: each.isoformat()),
+    "duration": st.tuples(
+        st.sampled_from(["", "-"]),
+        _digits, _digits, _digits, _digits,
+        st.sampled_from(["", ".5", ".000001"]),
+    ).map(_duration),
+    "uuid": st.uuids().map(str),
+    "regex": st.text(max_size=4).map(re.escape),
+    "path": st.text("ab/.", max_size=5),
+    "ipv4": st.ip_addresses(v=4).map(str),
+    "ipv6": st.ip_addresses(v=6).map(str),
+    "ipv4network": st.ip_addresses(v=4).map(lambda each: f"{each}/32"),
+    "ipv6network": st.ip_addresses(v=6).map(lambda each: f"{each}/128"),
+    "ipv4interface": st.ip_addresses(v=4).map(lambda each: f"{each}/24"),
+    "ipv6interface": st.ip_addresses(v=6).map(lambda each: f"{each}/64"),
+}  # fmt: skip
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+anything: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | texts,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=4,
+)
+
+
+def values_of(schema: Any, root: Any) -> st.SearchStrategy[Any]:
+    """Return JSON values that a schema may admit; extreme ones are among them."""
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix("#/$defs/")
+        return st.deferred(lambda: values_of(root["$defs"][name], root))
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if "const" in schema:
+        return st.just(schema["const"])
+    if "anyOf" in schema or "oneOf" in schema:
+        shared = {"type": schema["type"]} if "type" in schema else {}
+        members = schema.get("anyOf", schema.get("oneOf"))
+        return st.one_of([values_of({**shared, **each}, root) for each in members])
+    if "type" not in schema:
+        return anything
+    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    return st.one_of([_BY_TYPE[name](schema, root) for name in names])
+
+
+def _numbers(schema: Any, _: Any) -> st.SearchStrategy[Any]:
+    least = schema.get("minimum", schema.get("exclusiveMinimum"))
+    most = schema.get("maximum", schema.get("exclusiveMaximum"))
+    if "multipleOf" in schema:
+        return st.integers(-50, 50).map(lambda number: number * schema["multipleOf"])
+    return _integers(schema, _) | st.floats(least, most, allow_nan=False, allow_infinity=False)
+
+
+def _integers(schema: Any, _: Any) -> st.SearchStrategy[Any]:
+    least = schema.get("minimum", schema.get("exclusiveMinimum", -(2**63)))
+    most = schema.get("maximum", schema.get("exclusiveMaximum", 2**64 - 1))
+    return st.integers(round(least), round(max(most, least)))
+
+
+def _texts(schema: Any, _: Any) -> st.SearchStrategy[Any]:
+    if "pattern" in schema:
+        return st.from_regex(schema["pattern"], fullmatch=True).filter(
+            lambda text: "\n" not in text
+        )
+    if "format" in schema:
+        return FORMATS[schema["format"]]
+    least = schema.get("minLength", 0)
+    return st.text(
+        st.characters(exclude_categories=["Cs"]),
+        min_size=least,
+        max_size=schema.get("maxLength", least + 4),
+    )
+
+
+def _arrays(schema: Any, root: Any) -> st.SearchStrategy[Any]:
+    if "prefixItems" in schema:
+        return st.tuples(*[values_of(each, root) for each in schema["prefixItems"]]).map(list)
+    least = schema.get("minItems", 0)
+    return st.lists(
+        values_of(schema.get("items", {}), root),
+        min_size=least,
+        max_size=schema.get("maxItems", least + 3),
+        unique_by=json.dumps if schema.get("uniqueItems") else None,
+    )
+
+
+def _meaning(text: str) -> Any:
+    """Return what different texts of a key may stand for alike; no schema can keep them apart."""
+    with suppress(ArithmeticError):
+        return Decimal(text) if Decimal(text).is_finite() else text
+    with suppress(ValueError, ArithmeticError):
+        return Fraction(text)
+    return pathlib.PurePosixPath(text)
+
+
+def _objects(schema: Any, root: Any) -> st.SearchStrategy[Any]:
+    fields = schema.get("properties", {})
+    known = {name: values_of(each, root) for name, each in fields.items()}
+    required = {name: known.pop(name) for name in schema.get("required", ())}
+    listed = st.fixed_dictionaries(required, optional=known)
+    others = schema.get("additionalProperties", {} if not fields else False)
+    if others is False:
+        return listed
+    keys = values_of({"type": "string", **schema.get("propertyNames", {})}, root)
+    least = schema.get("minProperties", 0)
+    more = st.lists(
+        st.tuples(keys, values_of({} if others is True else others, root)),
+        min_size=least,
+        max_size=schema.get("maxProperties", least + 2),
+        unique_by=lambda each: _meaning(each[0]),
+    ).map(dict)
+    return st.builds(lambda first, second: {**second, **first}, listed, more)
+
+
+_BY_TYPE: dict[str, Any] = {
+    "null": lambda *_: st.none(),
+    "boolean": lambda *_: st.booleans(),
+    "integer": _integers,
+    "number": _numbers,
+    "string": _texts,
+    "array": _arrays,
+    "object": _objects,
+}
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: str) -> Any:
+    return compile_schema(json.loads(text))
+
+
+def converted(annotation: Any, value: Any) -> Any:
+    def function(value: Any) -> None: ...
+
+    function.__annotations__ = {"value": annotation}
+    convert = converter_of(function, ["value"])
+    return value if convert is None else convert({"value": value})["value"]
+
+
+@settings(
+    max_examples=examples(1000),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(st.data())
+def test_what_the_schema_admits_the_conversion_accepts(data: st.DataObject) -> None:
+    annotation = data.draw(drawn)
+    schema = schema_of(annotation)
+    value = json.loads(json.dumps(data.draw(values_of(schema, schema))))
+    assume(_compiled(json.dumps(schema)).is_valid(value))
+    converted(annotation, value)
