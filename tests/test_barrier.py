@@ -13,7 +13,7 @@ from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.checks import agreement, file, manifest, offer, schema
 from sovl_tools.loading.collecting import collect
 from sovl_tools.loading.pipeline import Settings, load_folder
-from sovl_tools.model.diagnostic import Finding, rule
+from sovl_tools.model.diagnostic import Finding, RuleTable, rule
 from sovl_tools.scaffolding.syncing import sync_of
 from tests.conftest import Run, Write, code_of, manifest_of
 
@@ -52,7 +52,7 @@ def test_a_rule_that_fails_is_an_internal_error_of_that_tool(
     tools: Path, table: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = failing("ST999", LookupError("nobody knows"))
-    monkeypatch.setattr(table, "RULES", (*table.RULES, broken))
+    monkeypatch.setattr(table, "RULES", RuleTable(*table.RULES, broken))
     registry = ToolRegistry.from_directory("tools")
     severity, message = internal(registry)["tools/odd"]
     assert severity == "error"
@@ -65,7 +65,7 @@ def test_a_warning_that_fails_keeps_nothing_from_being_loaded(
     tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = failing("ST999", KeyError(1))._replace(severity="warning")
-    monkeypatch.setattr(manifest, "RULES", (broken, *manifest.RULES))
+    monkeypatch.setattr(manifest, "RULES", RuleTable(broken, *manifest.RULES))
     registry = ToolRegistry.from_directory("tools")
     assert internal(registry)["tools/odd"][0] == "warning"
     assert "ST202" in [each.code for each in registry.report.warnings], "the others are asked"
@@ -82,7 +82,7 @@ def test_the_road_of_a_folder_has_a_barrier(tools: Path, monkeypatch: pytest.Mon
 
 
 def test_an_interrupt_passes_the_barrier(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifest, "RULES", (failing("ST999", KeyboardInterrupt()),))
+    monkeypatch.setattr(manifest, "RULES", RuleTable(failing("ST999", KeyboardInterrupt())))
     (folder,) = collect(["tools/odd"]).folders
     with pytest.raises(KeyboardInterrupt):
         load_folder(folder, Settings())

@@ -100,7 +100,8 @@ def validate(
     places = _places(paths, tools)
     found = places.configuration
     collected = collect(places.folders)
-    limits = Settings(imports=not no_import, limit=import_timeout or found.import_timeout)
+    limit = import_timeout or found.import_timeout
+    limits = Settings(imports=not no_import, limit=limit, compiles=True)
     quiet = ctx.ensure_object(dict).get("quiet", False)
     with Progress(len(collected.folders), quiet=quiet) as progress:
         candidates = _load(collected.folders, limits, progress)

@@ -30,7 +30,7 @@ COMMAND = (
 def request(folders: list[ToolFolder], settings: Settings) -> bytes:
     """Return the line that tells a child what to load."""
     names = [(folder.name, folder.path, folder.location) for folder in folders]
-    document = {"path": sys.path, "limit": settings.limit, "folders": names}
+    document = {"path": sys.path, "folders": names, "settings": settings}
     return json.dumps(document).encode() + b"\n"
 
 
@@ -55,7 +55,7 @@ def serve(document: dict[str, Any]) -> None:
     reports.write(_line({"pid": os.getpid()}))
 
     folders = [ToolFolder(*names) for names in document["folders"]]
-    load_folders(folders, Settings(limit=document["limit"]), observe=report)
+    load_folders(folders, Settings(*document["settings"]), observe=report)
     sys.stderr.flush()
     os._exit(0)
 
@@ -87,7 +87,8 @@ def _encoded(candidate: Candidate) -> bytes:
 def document_of(candidate: Candidate) -> dict[str, Any]:
     """Return a candidate as a JSON object, without its definition and the version before."""
     found = [each._asdict() for each in candidate.diagnostics]
-    return candidate._replace(definition=None, previous=None)._asdict() | {"diagnostics": found}
+    sent = candidate._replace(definition=None, previous=None, reasons=tuple(candidate.reasons))
+    return sent._asdict() | {"diagnostics": found}
 
 
 def _line(document: dict[str, Any]) -> bytes:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.folder import missing_directory, no_tools
 from sovl_tools.loading.discovery import discover, tool_folder
 from sovl_tools.model.catalog import Catalog, LoadReport
+from sovl_tools.model.deferred import Deferred
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder
 
@@ -77,7 +79,10 @@ def _diagnosed(rule: Rule, path: str, case: object) -> list[Diagnostic]:
 
 def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport:
     """Return the report of a load: of the paths, of each folder, and between tools."""
-    found = [*diagnostics, *catalog.diagnostics]
-    found += [each for candidate in catalog.candidates for each in candidate.diagnostics]
-    found.sort(key=lambda each: (each.path, each.line, each.column, each.code))
-    return LoadReport(catalog.candidates, tuple(found))
+    known = (*diagnostics, *catalog.diagnostics)
+
+    def found() -> tuple[Diagnostic, ...]:
+        every = [*known, *chain.from_iterable(each.diagnostics for each in catalog.candidates)]
+        return tuple(sorted(every, key=lambda each: (each.path, each.line, each.column, each.code)))
+
+    return LoadReport(catalog.candidates, Deferred(found))

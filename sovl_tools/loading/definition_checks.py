@@ -13,8 +13,8 @@ from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.checks.manifest import value_words
-from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.taking import disagreements
+from sovl_tools.loading.verdicts import schema_verdicts
 from sovl_tools.loading.whereabouts import whereabouts_of
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
@@ -22,7 +22,7 @@ from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ModulePlace, 
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.model.manifest import KEYS, Manifest
+from sovl_tools.model.manifest import KEYS
 from sovl_tools.validation.published import published
 
 
@@ -153,11 +153,9 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
 
 
 def _schema_problems(document: dict[str, JSON]) -> Iterator[tuple[str, str | None]]:
-    for verdict in schema_verdicts(Manifest(document, json.dumps(document))):
-        place = verdict.finding.place
-        path = dotted(place.path) if isinstance(place, ManifestPlace) else ""
-        if verdict.rule.severity == "error":
-            yield f"{path!r}: {verdict.finding.message}", verdict.finding.help
+    for _, finding in schema_verdicts(document, "error"):
+        path = dotted(finding.place.path) if isinstance(finding.place, ManifestPlace) else ""
+        yield f"{path!r}: {finding.message}", finding.help
 
 
 def _document(definition: ToolDefinition) -> dict[str, JSON]:

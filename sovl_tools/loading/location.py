@@ -21,13 +21,22 @@ from sovl_tools.signature.syntax import place_of
 
 
 class Locator:
-    """Finds places in one folder's files; reads them only when there is something to find."""
+    """Finds places in one folder's files; reads those it is not given when it looks for something.
 
-    def __init__(self, folder: ToolFolder) -> None:
+    ``text`` is the manifest's, ``source`` the module's, as they were loaded.
+    """
+
+    def __init__(
+        self, folder: ToolFolder, text: str | None = None, source: bytes | None = None
+    ) -> None:
         self.folder = folder
+        self._text = text
+        self._source = source
 
     @cached_property
     def _manifest(self) -> str:
+        if self._text is not None:
+            return self._text
         data = read_file(self.folder, self.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
         if isinstance(data, Unreadable):
             return ""
@@ -39,6 +48,8 @@ class Locator:
 
     @cached_property
     def _module(self) -> bytes:
+        if self._source is not None:
+            return self._source
         data = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
         return b"" if isinstance(data, Unreadable) else data
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
-from sovl_tools.loading import cleanness
 from sovl_tools.loading.binding import bind, effective_phrases, has_own_phrases, known_actions
-from sovl_tools.loading.checks import agreement, file, module, offer, schema
+from sovl_tools.loading.checks import file, module
 from sovl_tools.loading.checks import folder as folder_checks
-from sovl_tools.loading.checks import manifest as manifest_checks
 from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.checks.manifest import ManifestCase
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.failures import border_verdicts, import_verdicts
@@ -23,19 +23,35 @@ from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.sources import Snapshot, take_snapshot
+from sovl_tools.loading.verdicts import (
+    SEVERITIES,
+    case_verdicts,
+    interface_cases,
+    manifest_verdicts,
+    schema_verdicts,
+)
 from sovl_tools.model.catalog import Candidate, Status
+from sovl_tools.model.deferred import Deferred
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Verdict, ask, has_errors, internal_verdict
-from sovl_tools.model.document import JSON
+from sovl_tools.model.diagnostic import (
+    Diagnostic,
+    Verdict,
+    ask,
+    has_errors,
+    internal_diagnostic,
+    internal_verdict,
+)
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.manifest import Manifest
-from sovl_tools.model.schemanodes import nodes
 from sovl_tools.validation.published import published
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
+
+Lint: TypeAlias = Callable[[], list[Verdict]]
+"""Asks what is asked only when somebody looks at the report."""
 
 
 class Settings(NamedTuple):
@@ -44,18 +60,31 @@ class Settings(NamedTuple):
     Attributes:
         imports: False parses the modules instead of importing them.
         limit: how long importing one module may take, in seconds.
+        compiles: True makes a validator of every schema, which otherwise the first call does.
     """
 
     imports: bool = True
     limit: float = 10.0
+    compiles: bool = False
 
 
 class Work(NamedTuple):
-    """A folder on its way: what has been made of it, and what the checks have said so far."""
+    """A folder on its way.
+
+    Attributes:
+        folder: where it is.
+        manifest: what its manifest says; without the keys that the meta-schema refuses, once it
+            has been checked.
+        verdicts: what the checks have said so far.
+        lint: what they have still to be asked when somebody looks at the report.
+        source: the module's text, once it has been read.
+    """
 
     folder: ToolFolder
     manifest: Manifest
     verdicts: list[Verdict]
+    lint: list[Lint]
+    source: bytes | None = None
 
     @property
     def is_sound(self) -> bool:
@@ -70,6 +99,7 @@ def load_folder(
 ) -> Candidate:
     """Take one folder through the whole pipeline. Whatever is wrong becomes a diagnostic.
 
+    Errors are found now; warnings, and the lines and columns of all, when somebody looks at them.
     ``existing`` are the step handlers of the tools loaded before.
 
     Raises:
@@ -91,22 +121,29 @@ def _load_folder(
     verdicts += reading.verdicts
     if reading.manifest is None:
         return rejected(folder, verdicts)
-    return _load_manifest(Work(folder, reading.manifest, verdicts), settings, existing)
+    return _load_manifest(Work(folder, reading.manifest, verdicts, []), settings, existing)
 
 
 def _load_manifest(
     work: Work, settings: Settings, existing: Mapping[str, StepHandler]
 ) -> Candidate:
-    work, readable = _check_manifest(work)
+    folder = work.folder
+    work, readable = _check_manifest(work, settings)
     if not work.manifest.enabled:
         return _finished(work, "disabled", reasons=('its manifest says "enabled": false',))
-    snapshot = take_snapshot(work.folder)
+    snapshot = take_snapshot(folder)
     if isinstance(snapshot, file.Unreadable):
-        return rejected(work.folder, [*work.verdicts, *_unreadable(work.folder, snapshot)])
+        work.verdicts.extend(_unreadable(folder, snapshot))
+        return _finished(work, "rejected")
+    work = work._replace(source=snapshot.files[folder.module_name])
     missing = unmet(work.manifest.document) if work.is_sound else ()
     if settings.imports and work.is_sound and not missing:
         return _import(work, snapshot, existing)
-    return _parse(work, snapshot, readable=readable and _is_named(work), missing=missing)
+    readable = readable and _is_named(work)
+    if work.is_sound:
+        return _parse(work, readable=readable, missing=missing)
+    work.lint.append(lambda: _parsed_verdicts(work, readable=readable)[1])
+    return _finished(work, "rejected")
 
 
 def _unreadable(folder: ToolFolder, failure: file.Unreadable) -> list[Verdict]:
@@ -125,55 +162,29 @@ def _is_named(work: Work) -> bool:
     )
 
 
-def _check_manifest(work: Work) -> tuple[Work, bool]:
+def _check_manifest(work: Work, settings: Settings) -> tuple[Work, bool]:
     """Check the manifest and its schemas.
 
     Returns the work without those keys of the manifest that the meta-schema refuses, so that nobody
     reads them, and whether the parameters can be relied on.
     """
-    document = work.manifest.document
-    readable = True
-    if document.get("name") != work.folder.name or not cleanness.is_plain(document):
-        problems = published("tool").problems(document)
-        case = manifest_checks.ManifestCase(work.folder, document, problems)
-        work.verdicts.extend(ask(manifest_checks.RULES, case))
-        readable = _may_be_read(case)
-        refused = {problem.path[0] for problem in problems if problem.path}
+    folder, manifest, verdicts, lint, _ = work
+    document = manifest.document
+    problems = published("tool").problems(document)
+    case = ManifestCase(folder, document, problems)
+    verdicts += manifest_verdicts(case, "error")
+    lint.append(partial(manifest_verdicts, case, "warning"))
+    refused = {problem.path[0] for problem in problems if problem.path}
+    if refused:
         kept = {key: value for key, value in document.items() if key not in refused}
-        work = work._replace(manifest=work.manifest._replace(document=kept))
-        if readable:
-            work.verdicts.extend(schema_verdicts(work.manifest))
-    if readable and "examples" in document and work.is_sound:
-        work.verdicts.extend(example_verdicts(work.manifest))
-    return work, readable
-
-
-def _may_be_read(case: manifest_checks.ManifestCase) -> bool:
-    schemas = {"parameters", "output_schema"}
-    return "parameters" in case.document and not any(
-        problem.path and problem.path[0] in schemas for problem in case.problems
-    )
-
-
-def schema_verdicts(manifest: Manifest) -> list[Verdict]:
-    """Return what is wrong with the schemas of a manifest, the meta-schema apart."""
-    verdicts: list[Verdict] = []
-    for key in ("parameters", "output_schema"):
-        root = manifest.document.get(key)
-        if root is not None:
-            verdicts += _root_verdicts(manifest, key, root)
-    return verdicts
-
-
-def _root_verdicts(manifest: Manifest, key: str, root: dict[str, JSON]) -> list[Verdict]:
-    case = schema.UncompiledCase((key,), root)
-    found = ask((schema.endless_expansion,), case)
-    if found:
-        return found  # the other rules would ask the engine, which would never answer
-    found = ask(schema.RULES, *nodes(root, (key,)))
-    if schema.may_not_compile(manifest.text) and not has_errors(found):
-        found += ask((schema.uncompilable,), case)
-    return found
+        work = work._replace(manifest=manifest._replace(document=kept))
+    if "parameters" not in document or not refused.isdisjoint({"parameters", "output_schema"}):
+        return work, False
+    verdicts += schema_verdicts(document, "error", compiles=settings.compiles)
+    lint.append(partial(schema_verdicts, document, "warning"))
+    if "examples" in document and work.is_sound:
+        verdicts += example_verdicts(manifest)
+    return work, True
 
 
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
@@ -198,10 +209,10 @@ def _imported(work: Work, generation: Generation, existing: Mapping[str, StepHan
     except BaseException as error:
         _LOGGER.debug("importing %s failed", work.folder.path, exc_info=True)
         work.verdicts.extend(border_verdicts(error, work.folder))
-        return rejected(work.folder, work.verdicts)
+        return _finished(work, "rejected")
     _check_interface(work, offered.interface)
     if not work.is_sound:
-        return rejected(work.folder, work.verdicts)
+        return _finished(work, "rejected")
     return _bound(work, offered)
 
 
@@ -216,23 +227,26 @@ def _bound(work: Work, offered: Offer) -> Candidate:
     return _finished(work, "loaded", definition=definition, interface=offered.interface)
 
 
-def _parse(
-    work: Work, snapshot: Snapshot, *, readable: bool, missing: tuple[str, ...]
-) -> Candidate:
+def _parse(work: Work, *, readable: bool, missing: tuple[str, ...]) -> Candidate:
     """Check the module by its text alone: nothing of the tool runs."""
-    source = snapshot.files[work.folder.module_name]
+    interface, verdicts = _parsed_verdicts(work, readable=readable)
+    work.verdicts.extend(verdicts)
+    status: Status = "unavailable" if missing else "loaded"
+    return _finished(work, status, interface=interface, reasons=missing)
+
+
+def _parsed_verdicts(work: Work, *, readable: bool) -> tuple[Interface, list[Verdict]]:
+    """Parse the module, and return what it offers and what is wrong with that."""
+    source = work.source or b""
     try:
         interface = parse_module(source, work.folder.name)
         siblings = sibling_imports(source, work.folder)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        work.verdicts.extend(import_verdicts(_placed(error, work.folder), work.folder))
-        return rejected(work.folder, work.verdicts)
-    for failure in siblings:
-        work.verdicts.extend(ask((module.plain_sibling_import,), failure))
-    if readable:
-        _check_interface(work, interface)
-    status: Status = "unavailable" if missing else "loaded"
-    return _finished(work, status, interface=interface, reasons=missing)
+        return _SILENT, import_verdicts(_placed(error, work.folder), work.folder)
+    found = [v for each in siblings for v in ask((module.plain_sibling_import,), each)]
+    for severity in SEVERITIES if readable else ():
+        found += case_verdicts(interface_cases(work.manifest, interface), severity)
+    return interface, found
 
 
 def _placed(error: BaseException, folder: ToolFolder) -> BaseException:
@@ -244,8 +258,10 @@ def _placed(error: BaseException, folder: ToolFolder) -> BaseException:
 
 def _check_interface(work: Work, interface: Interface) -> None:
     """Check what the module offers against the manifest."""
-    work.verdicts.extend(agreement.disagreements(work.manifest, interface))
-    work.verdicts.extend(offer.offer_verdicts(interface, work.manifest.phrases))
+    cases = interface_cases(work.manifest, interface)
+    if any(each.occasions for _, each in cases):
+        work.verdicts.extend(case_verdicts(cases, "error"))
+        work.lint.append(partial(case_verdicts, cases, "warning"))
 
 
 def _finished(
@@ -256,27 +272,56 @@ def _finished(
     interface: Interface = _SILENT,
     reasons: tuple[str, ...] = (),
 ) -> Candidate:
+    """Return the candidate of a folder; what is wrong is located when somebody looks."""
+    folder, manifest, verdicts, lint, source = work
     if not work.is_sound:
-        return rejected(work.folder, work.verdicts)
-    folder, verdicts = work.folder, work.verdicts
+        return rejected(folder, verdicts, lint, text=manifest.text, source=source)
     return Candidate(
         folder.name,
         folder.path,
         folder.location,
         status,
         definition,
-        effective_phrases(work.manifest, interface.phrases),
+        effective_phrases(manifest, interface.phrases),
         has_own_phrases(interface),
         known_actions(interface),
-        Locator(folder).diagnostics(verdicts) if verdicts else (),
+        Deferred(partial(_diagnostics, folder, verdicts, lint, manifest.text, source)),
         reasons,
     )
 
 
-def rejected(folder: ToolFolder, verdicts: Iterable[Verdict]) -> Candidate:
-    """Return the candidate of a folder that can't be loaded."""
-    found = Locator(folder).diagnostics(verdicts)
-    reasons = tuple(str(each) for each in found if each.severity == "error")
+def rejected(
+    folder: ToolFolder,
+    verdicts: Sequence[Verdict],
+    lint: Iterable[Lint] = (),
+    *,
+    text: str | None = None,
+    source: bytes | None = None,
+) -> Candidate:
+    """Return the candidate of a folder that can't be loaded, for the errors among the verdicts."""
+    errors = [each for each in verdicts if each.rule.severity == "error"]
+    found = Deferred(partial(_diagnostics, folder, verdicts, lint, text, source))
+    causes = partial(_diagnostics, folder, errors, (), text, source)
     return Candidate(
-        folder.name, folder.path, folder.location, "rejected", diagnostics=found, reasons=reasons
+        folder.name,
+        folder.path,
+        folder.location,
+        "rejected",
+        diagnostics=found,
+        reasons=Deferred(lambda: tuple(map(str, causes()))),
     )
+
+
+def _diagnostics(
+    folder: ToolFolder,
+    verdicts: Iterable[Verdict],
+    lint: Iterable[Lint],
+    text: str | None,
+    source: bytes | None,
+) -> tuple[Diagnostic, ...]:
+    """Ask what was left for later, and locate everything in the files as they were loaded."""
+    try:
+        found = [*verdicts, *(verdict for each in lint for verdict in each())]
+        return Locator(folder, text, source).diagnostics(found)
+    except Exception as error:  # noqa: BLE001 - the barrier, for what is worked out late
+        return (internal_diagnostic(error, folder.path, folder.name),)

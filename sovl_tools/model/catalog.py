@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
         phrases: what it is activated by.
         has_own_phrases: whether they stand in the module and not in the manifest.
         actions: the kinds of steps that it brings.
-        diagnostics: all that was found on the way.
+        diagnostics: all that was found on the way, and warnings; worked out on the first look.
         reasons: in words, why it can't be called; empty if it can.
         line: where it stands in a Python file, from 1; 0 for a folder.
         column: where it stands in that line, from 1; 0 for a folder.
@@ -46,8 +46,8 @@ class Candidate(NamedTuple):
     phrases: tuple[str, ...] = ()
     has_own_phrases: bool = False
     actions: tuple[str, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-    reasons: tuple[str, ...] = ()
+    diagnostics: Sequence[Diagnostic] = ()
+    reasons: Sequence[str] = ()
     line: int = 0
     column: int = 0
     previous: Candidate | None = None
@@ -81,7 +81,7 @@ class Catalog:
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
-    unavailable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unavailable: Mapping[str, Sequence[str]] = field(default_factory=dict)
     step_handlers: Mapping[str, StepHandler] = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -96,7 +96,7 @@ class LoadReport:
     """
 
     folders: tuple[Candidate, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: Sequence[Diagnostic] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import Path
@@ -81,16 +81,37 @@ class Diagnostic(NamedTuple):
         return f"{self.path}:{self.line}:{self.column}: {self.code} {self.message}"
 
 
+ANY: Any = object()
+"""In the occasion of a rule: whatever value the key has."""
+
+
 class Rule(NamedTuple):
     """A question that is asked of one shape, and the code that its findings carry.
 
     ``check`` is a generator function: it yields findings, reads nothing but its argument and
     never raises. Its docstring is what ``sovl-tools explain CODE`` prints.
+
+    The others are its occasion: what a subject must have for the rule to be asked. A subject shows
+    keys, which are those of a schema or words for what is remarkable about it. A rule without any
+    occasion is always asked; where the occasion is not there, it finds nothing.
+
+    Attributes:
+        code: such as ``"ST402"``.
+        severity: of all that it finds.
+        check: the question.
+        at: keys of which there must be one, with this value unless it is ``ANY``.
+        lacking: keys of which there must be none that says more than a blank text.
+        beside: keys besides which there must be another one.
+        of: what kind of subject it must be, if there are several.
     """
 
     code: str
     severity: Severity
     check: Callable[[Any], Iterator[Finding]]
+    at: tuple[tuple[str, Any], ...] = ()
+    lacking: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
+    of: str = ""
 
     @property
     def title(self) -> str:
@@ -110,11 +131,91 @@ class Verdict(NamedTuple):
     finding: Finding
 
 
-def rule(
-    code: str, severity: Severity = "error"
+def rule(  # noqa: PLR0913 - the keywords are one thing, the occasion
+    code: str,
+    severity: Severity = "error",
+    *,
+    at: Mapping[str, Any] | Iterable[str] = (),
+    lacking: Iterable[str] = (),
+    beside: Iterable[str] = (),
+    of: str = "",
 ) -> Callable[[Callable[[Any], Iterator[Finding]]], Rule]:
-    """Return a decorator that makes a generator function the rule of that code."""
-    return lambda check: Rule(code, severity, check)
+    """Return a decorator that makes a generator function the rule of that code.
+
+    The keywords are the occasion, see ``Rule``; keys of ``at`` alone may have any value.
+    """
+    places = at if isinstance(at, Mapping) else dict.fromkeys(at, ANY)
+    occasion = tuple(places.items()), frozenset(lacking), frozenset(beside), of
+    return lambda check: Rule(code, severity, check, *occasion)
+
+
+class Plan(NamedTuple):
+    """Which rules are due where subjects show certain keys.
+
+    Attributes:
+        due: those that are asked in any case.
+        depending: those whose occasion takes a look at values as well.
+    """
+
+    due: tuple[Rule, ...]
+    depending: tuple[Rule, ...]
+
+
+class RuleTable:
+    """Rules in the order in which they are asked, and plans of which are due, by the keys."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self._rules = rules
+        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._parts: dict[Severity, RuleTable] = {}
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules)
+
+    def only(self, severity: Severity) -> RuleTable:
+        """Return the table of the errors, or of the warnings."""
+        if severity not in self._parts:
+            self._parts[severity] = RuleTable(*(r for r in self if r.severity == severity))
+        return self._parts[severity]
+
+    def due(self, keys: tuple[str, ...]) -> tuple[Rule, ...]:
+        """Return the rules that have their occasion where these words say all there is to say."""
+        return self.plan("", keys).due
+
+    def plan(self, kind: str, keys: tuple[str, ...]) -> Plan:
+        """Return the plan for subjects of a kind that show these keys."""
+        plan = self._plans.get((kind, *keys))
+        if plan is None:
+            if len(self._plans) == _MAX_PLANS:
+                self._plans.clear()
+            plan = self._plans[kind, *keys] = self._planned(kind, {*keys})
+        return plan
+
+    def _planned(self, kind: str, keys: set[str]) -> Plan:
+        due: list[Rule] = []
+        depending: list[Rule] = []
+        for each in self:
+            at = [value for key, value in each.at if key in keys]
+            is_absent = (each.at and not at) or (each.beside and each.beside.issuperset(keys))
+            if is_absent or each.of not in {"", kind}:
+                continue
+            is_certain = (ANY in at or not each.at) and each.lacking.isdisjoint(keys)
+            (due if is_certain else depending).append(each)
+        return Plan(tuple(due), tuple(depending))
+
+
+_MAX_PLANS = 4096
+
+
+def is_due(each: Rule, subject: Mapping[str, Any]) -> bool:
+    """Tell whether the values of a subject are the occasion of a rule whose keys it shows."""
+    for key in each.lacking & subject.keys():
+        value = subject[key]
+        if not isinstance(value, str) or value.strip():
+            return False
+    return not each.at or any(
+        key in subject and (value is ANY or subject[key] == value) for key, value in each.at
+    )
 
 
 def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:

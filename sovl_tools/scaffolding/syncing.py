@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.checks import agreement
-from sovl_tools.loading.checks import manifest as manifest_checks
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.checks.manifest import ManifestCase
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.pipeline import Settings, load_folder, schema_verdicts
+from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.sources import take_snapshot
+from sovl_tools.loading.verdicts import manifest_verdicts, schema_verdicts
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ModulePlace,
@@ -167,13 +168,12 @@ def _mended(
 def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
     """Return why a manifest would be rejected whatever its function is like."""
     problems = published("tool").problems(manifest.document)
-    case = manifest_checks.ManifestCase(folder, manifest.document, problems)
-    found = ask(manifest_checks.RULES, case)
+    found = manifest_verdicts(ManifestCase(folder, manifest.document, problems), "error")
     if not any(each.path[:1] in _SCHEMAS for each in problems):
-        found += schema_verdicts(manifest)
+        found += schema_verdicts(manifest.document, "error")
     if not has_errors(found):
         found += example_verdicts(manifest)
-    return tuple(each for each in found if each.rule.severity == "error")
+    return tuple(found)
 
 
 _SCHEMAS = (("parameters",), ("output_schema",))

@@ -83,7 +83,7 @@ def told(registry: ToolRegistry) -> list[str]:
     return [str(each) for each in registry.report.diagnostics]
 
 
-def codes(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
+def codes(diagnostics: Sequence[Diagnostic]) -> list[str]:
     return [each.code for each in diagnostics]
 
 

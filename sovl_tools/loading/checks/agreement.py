@@ -7,7 +7,15 @@ from keyword import iskeyword
 from typing import NamedTuple
 
 from sovl_tools.loading.interface import Interface
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Verdict, ask, rule
+from sovl_tools.model.diagnostic import (
+    Finding,
+    ManifestPlace,
+    ModulePlace,
+    RuleTable,
+    Verdict,
+    ask,
+    rule,
+)
 from sovl_tools.model.document import JSON
 from sovl_tools.model.manifest import Manifest
 from sovl_tools.model.schemanodes import SchemaNode
@@ -27,6 +35,21 @@ class AgreementCase(NamedTuple):
     parameters: dict[str, JSON]
     interface: Interface
     differences: tuple[Difference, ...] = ()
+
+    @classmethod
+    def between(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
+        """Return the case of a manifest, whose parameters are a schema, and its module."""
+        signature = interface.signature or Signature()
+        found = tuple(differences(signature, manifest.parameters))
+        return cls(manifest.name, manifest.parameters, interface, found)
+
+    @property
+    def occasions(self) -> tuple[str, ...]:
+        """The kinds of differences, or that there is no function that could differ."""
+        signature = self.interface.signature
+        if signature is None or signature.shape in {"class", "value"}:
+            return ("no_function",)
+        return tuple(each.kind for each in self.differences)
 
     @property
     def properties(self) -> dict[str, JSON]:
@@ -51,26 +74,16 @@ class AgreementCase(NamedTuple):
 
 def errors(case: AgreementCase) -> list[Verdict]:
     """Return by which differences calls would fail."""
-    kinds = {each.kind for each in case.differences}
-    rules = (each for kind, each in BY_KIND.items() if kind in kinds)
-    return ask((each for each in rules if each.severity == "error"), case)
+    return ask(RULES.only("error").due(case.occasions), case)
 
 
 def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return what is wrong between a manifest, whose parameters are a schema, and its module."""
-    signature = interface.signature
-    if signature is None or signature.shape in {"class", "value"}:
-        case = AgreementCase(manifest.name, manifest.parameters, interface)
-        return ask((no_function, not_a_function), case)
-    found = differences(signature, manifest.parameters)
-    if not found:
-        return []
-    case = AgreementCase(manifest.name, manifest.parameters, interface, tuple(found))
-    kinds = {each.kind for each in found}
-    return ask((each for kind, each in BY_KIND.items() if kind in kinds), case)
+    case = AgreementCase.between(manifest, interface)
+    return ask(RULES.due(case.occasions), case)
 
 
-@rule("ST401")
+@rule("ST401", at=["no_function"])
 def no_function(case: AgreementCase) -> Iterator[Finding]:
     """The module has no function of the tool's name.
 
@@ -85,7 +98,7 @@ def no_function(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(near), f"the module has no function {case.name!r}", hint)
 
 
-@rule("ST402")
+@rule("ST402", at=["required_not_taken"])
 def required_not_taken(case: AgreementCase) -> Iterator[Finding]:
     """A required property is no parameter of the function.
 
@@ -97,7 +110,7 @@ def required_not_taken(case: AgreementCase) -> Iterator[Finding]:
         yield _not_taken(case, each.name)
 
 
-@rule("ST404")
+@rule("ST404", at=["optional_not_taken"])
 def optional_not_taken(case: AgreementCase) -> Iterator[Finding]:
     """An optional property is no parameter of the function.
 
@@ -118,7 +131,7 @@ def _not_taken(case: AgreementCase, name: str) -> Finding:
     return Finding(ManifestPlace((*_PROPERTIES, name), "key"), message, hint)
 
 
-@rule("ST403")
+@rule("ST403", at=["not_sent"])
 def parameter_not_sent(case: AgreementCase) -> Iterator[Finding]:
     """A parameter without default is not required by the manifest.
 
@@ -138,7 +151,7 @@ def parameter_not_sent(case: AgreementCase) -> Iterator[Finding]:
             yield Finding(place, message, hint)
 
 
-@rule("ST405")
+@rule("ST405", at=["positional_only"])
 def positional_only(case: AgreementCase) -> Iterator[Finding]:
     """A parameter is positional-only.
 
@@ -151,7 +164,7 @@ def positional_only(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(place, message, "remove the '/': arguments are passed by keyword")
 
 
-@rule("ST406", "warning")
+@rule("ST406", "warning", at=["star"])
 def star_arguments(case: AgreementCase) -> Iterator[Finding]:
     """The function has ``*args``.
 
@@ -164,7 +177,7 @@ def star_arguments(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(case.name, each.name), message, hint)
 
 
-@rule("ST407", "warning")
+@rule("ST407", "warning", at=["default"])
 def default_differs(case: AgreementCase) -> Iterator[Finding]:
     """The function's default is not the manifest's.
 
@@ -186,7 +199,7 @@ def _fits(case: AgreementCase, name: str) -> bool:
     return not fit.problems(node, schema["default"])
 
 
-@rule("ST408", "warning")
+@rule("ST408", "warning", at=["types"])
 def annotation_contradicts(case: AgreementCase) -> Iterator[Finding]:
     """A parameter's annotation and the type of its property exclude each other.
 
@@ -201,7 +214,7 @@ def annotation_contradicts(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(case.name, name), message, "make them agree")
 
 
-@rule("ST409")
+@rule("ST409", at=["no_function"])
 def not_a_function(case: AgreementCase) -> Iterator[Finding]:
     """The tool's name is bound to a class or to something that can't be called.
 
@@ -215,7 +228,7 @@ def not_a_function(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(case.name), f"{case.name!r} is {what}", "make it a function")
 
 
-@rule("ST410", "warning")
+@rule("ST410", "warning", at=["open"])
 def open_but_not_taken(case: AgreementCase) -> Iterator[Finding]:
     """The manifest invites further arguments that the function can't take.
 
@@ -229,7 +242,7 @@ def open_but_not_taken(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(place, message, "add **kwargs to the function, or set it to false")
 
 
-@rule("ST411")
+@rule("ST411", at=["context"])
 def unfit_context(case: AgreementCase) -> Iterator[Finding]:
     """A parameter annotated ``ToolContext`` can't receive it.
 
@@ -247,17 +260,16 @@ def unfit_context(case: AgreementCase) -> Iterator[Finding]:
             yield Finding(place, message, "remove the property, or rename one of the two")
 
 
-BY_KIND = {
-    "required_not_taken": required_not_taken,
-    "not_sent": parameter_not_sent,
-    "optional_not_taken": optional_not_taken,
-    "positional_only": positional_only,
-    "star": star_arguments,
-    "default": default_differs,
-    "types": annotation_contradicts,
-    "open": open_but_not_taken,
-    "context": unfit_context,
-}
-"""The rule that speaks of each kind of difference between a manifest and a signature."""
-
-RULES = (no_function, not_a_function, *BY_KIND.values())
+RULES = RuleTable(
+    no_function,
+    not_a_function,
+    required_not_taken,
+    parameter_not_sent,
+    optional_not_taken,
+    positional_only,
+    star_arguments,
+    default_differs,
+    annotation_contradicts,
+    open_but_not_taken,
+    unfit_context,
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS, SECTIONS
@@ -30,6 +30,12 @@ class ManifestCase(NamedTuple):
     folder: ToolFolder
     document: Mapping[str, JSON]
     problems: list[Problem]
+
+    @property
+    def occasions(self) -> tuple[str, ...]:
+        """What is remarkable about it, in the words in which rules declare their occasions."""
+        is_other = self.document.get("name") != self.folder.name
+        return ("problems",) * bool(self.problems) + ("other name",) * is_other
 
 
 @rule("ST202", "warning")
@@ -66,7 +72,7 @@ def _elsewhere(key: str) -> str | None:
     return None
 
 
-@rule("ST209")
+@rule("ST209", at=["problems"])
 def missing_key(case: ManifestCase) -> Iterator[Finding]:
     """The manifest lacks ``name``, ``description`` or ``parameters``.
 
@@ -79,7 +85,7 @@ def missing_key(case: ManifestCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace(), f"the manifest lacks {key!r}", hint)
 
 
-@rule("ST210")
+@rule("ST210", at=["problems"])
 def unfit_value(case: ManifestCase) -> Iterator[Finding]:
     """A key of the manifest has a value of the wrong kind.
 
@@ -91,7 +97,7 @@ def unfit_value(case: ManifestCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace(problem.path), *value_words(problem))
 
 
-@rule("ST211")
+@rule("ST211", at=["other name"])
 def name_differs(case: ManifestCase) -> Iterator[Finding]:
     """The name in the manifest is not the folder's.
 
@@ -104,7 +110,7 @@ def name_differs(case: ManifestCase) -> Iterator[Finding]:
         yield Finding(ManifestPlace(("name",)), message, "make them equal")
 
 
-@rule("ST212")
+@rule("ST212", at=["other name"])
 def unfit_name(case: ManifestCase) -> Iterator[Finding]:
     """The name in the manifest can't name a tool.
 
@@ -120,7 +126,7 @@ def unfit_name(case: ManifestCase) -> Iterator[Finding]:
         )
 
 
-@rule("ST301")
+@rule("ST301", at=["problems"])
 def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
     """A parameter schema is not valid JSON Schema.
 
@@ -159,7 +165,7 @@ _SYNONYMS = {
 }  # fmt: skip
 
 
-RULES = (
+RULES = RuleTable(
     unknown_key,
     missing_key,
     unfit_value,

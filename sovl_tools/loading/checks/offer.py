@@ -8,15 +8,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.catalog import BUILT_IN_ACTIONS
-from sovl_tools.model.diagnostic import (
-    Finding,
-    ManifestPlace,
-    ModulePlace,
-    Place,
-    Verdict,
-    ask,
-    rule,
-)
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, RuleTable, rule
 from sovl_tools.search.words import words
 from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Signature
 
@@ -33,6 +25,18 @@ class OfferCase(NamedTuple):
     phrases: tuple[str, ...]
 
     @property
+    def occasions(self) -> tuple[str, ...]:
+        """What is remarkable about it, in the words in which rules declare their occasions."""
+        told = self.interface
+        found = {
+            "phrases": bool(self.phrases) or told.phrases is not None,
+            "own phrases": told.phrases is not None,
+            "handlers": told.handlers is not None or bool(told.claims),
+            "registration": told.registration is not None,
+        }
+        return tuple(key for key, is_there in found.items() if is_there)
+
+    @property
     def handlers(self) -> Mapping[Any, Any]:
         """The step handlers' signatures by action, as far as they can be told."""
         own = self.interface.handlers
@@ -46,15 +50,7 @@ class OfferCase(NamedTuple):
         return ModulePlace(REGISTER)
 
 
-def offer_verdicts(interface: Interface, phrases: tuple[str, ...]) -> list[Verdict]:
-    """Return what is wrong with the phrases and step handlers of a tool, if it has any."""
-    own = (interface.phrases, interface.handlers, interface.registration)
-    if not phrases and own == (None, None, None):
-        return []
-    return ask(RULES, OfferCase(interface, phrases))
-
-
-@rule("ST601")
+@rule("ST601", at=["own phrases"])
 def unfit_phrases(case: OfferCase) -> Iterator[Finding]:
     """``ACTIVATION_PHRASES`` in the module is no list of strings.
 
@@ -83,7 +79,7 @@ def _phrases(case: OfferCase) -> list[tuple[str, Place]]:
     return []
 
 
-@rule("ST602", "warning")
+@rule("ST602", "warning", at=["phrases"])
 def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
     """An activation phrase has no word in it.
 
@@ -95,7 +91,7 @@ def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
             yield Finding(place, f"the phrase {phrase!r:.80} has no word and never matches")
 
 
-@rule("ST607", "warning")
+@rule("ST607", "warning", at=["phrases"])
 def repeated_phrase(case: OfferCase) -> Iterator[Finding]:
     """The same activation phrase stands twice in one tool.
 
@@ -110,7 +106,7 @@ def repeated_phrase(case: OfferCase) -> Iterator[Finding]:
             yield Finding(place, f"the phrase {phrase!r:.80} stands here twice")
 
 
-@rule("ST603")
+@rule("ST603", at=["handlers"])
 def unfit_handlers(case: OfferCase) -> Iterator[Finding]:
     """``STEP_HANDLERS`` is no dictionary of functions by action.
 
@@ -131,7 +127,7 @@ def unfit_handlers(case: OfferCase) -> Iterator[Finding]:
             yield Finding(ModulePlace(HANDLERS, item=action), message)
 
 
-@rule("ST604")
+@rule("ST604", at=["handlers"])
 def unfit_handler(case: OfferCase) -> Iterator[Finding]:
     """A step handler can't be called as ``handler(step, context)``.
 
@@ -159,7 +155,7 @@ def takes(signature: Signature, count: int) -> bool:
     return (open_ended or len(slots) >= count) and len(needed) <= count and not starved
 
 
-@rule("ST605")
+@rule("ST605", at=["registration"])
 def unfit_registration(case: OfferCase) -> Iterator[Finding]:
     """``register_step_handlers`` can't be called with one dictionary, or misuses it.
 
@@ -175,7 +171,7 @@ def unfit_registration(case: OfferCase) -> Iterator[Finding]:
         yield Finding(place, f"{REGISTER} takes the handler of {action!r} away")
 
 
-@rule("ST606")
+@rule("ST606", at=["handlers"])
 def built_in_action(case: OfferCase) -> Iterator[Finding]:
     """A step handler claims an action that belongs to the language of procedures.
 
@@ -192,7 +188,7 @@ def _strings(keys: Iterable[object]) -> list[str]:
     return [key for key in keys if isinstance(key, str)]
 
 
-RULES = (
+RULES = RuleTable(
     unfit_phrases,
     wordless_phrase,
     repeated_phrase,

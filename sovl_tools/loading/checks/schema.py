@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema import fit
 from sovl_tools.schema.references import excess, lookup
+from sovl_tools.schema.visitor import Visit
 from sovl_tools.validation import Problem, compile_schema
 from sovl_tools.validation.wording import describe, shown
 
@@ -49,7 +49,7 @@ def _named(node: SchemaNode) -> str:
     return repr(dotted(tuple(path)) or node.base[0])
 
 
-@rule("ST302")
+@rule("ST302", at=["required"])
 def required_absent(node: SchemaNode) -> Iterator[Finding]:
     """``required`` names a property that is not in ``properties``.
 
@@ -67,7 +67,7 @@ def required_absent(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*node.path, "required", index)), message, hint)
 
 
-@rule("ST303")
+@rule("ST303", at=["pattern", "patternProperties"])
 def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
     r"""A ``pattern`` or a key of ``patternProperties`` is no regular expression.
 
@@ -85,7 +85,7 @@ def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(place, f"{text!r:.80} is not a regular expression that compiles")
 
 
-@rule("ST304")
+@rule("ST304", at=["$ref", "$dynamicRef"])
 def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
     """A ``$ref`` leads nowhere.
 
@@ -95,12 +95,11 @@ def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
     connect anywhere. Put the definition under ``$defs`` of the same schema.
     """
     for keyword in ("$ref", "$dynamicRef"):
-        reference = node.schema.get(keyword)
-        if isinstance(reference, str):
-            reason = lookup(node.root, reference).failure
-            if reason is not None:
-                place = ManifestPlace((*node.path, keyword))
-                yield Finding(place, *_reference_words(node, reference, reason))
+        reference = node.schema.get(keyword, "#")
+        reason = lookup(node.root, reference).failure
+        if reason is not None:
+            place = ManifestPlace((*node.path, keyword))
+            yield Finding(place, *_reference_words(node, reference, reason))
 
 
 def _reference_words(node: SchemaNode, reference: str, reason: str) -> tuple[str, str | None]:
@@ -111,7 +110,7 @@ def _reference_words(node: SchemaNode, reference: str, reason: str) -> tuple[str
     return f"the reference {reference!r} {reason}", hint
 
 
-@rule("ST305", "warning")
+@rule("ST305", "warning", at={"type": "array"}, lacking=_SAYS_ITEMS)
 def no_items(node: SchemaNode) -> Iterator[Finding]:
     """An array does not say what its items are.
 
@@ -124,7 +123,7 @@ def no_items(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(ManifestPlace(node.path, "key"), message, "add 'items'")
 
 
-@rule("ST306", "warning")
+@rule("ST306", "warning", of="property", lacking=["description"])
 def no_description(node: SchemaNode) -> Iterator[Finding]:
     """A property has no description.
 
@@ -142,7 +141,7 @@ def _describes(schema: JSON) -> bool:
     return isinstance(schema, dict) and bool(str(schema.get("description", "")).strip())
 
 
-@rule("ST307", "warning")
+@rule("ST307", "warning", of="property", lacking=_SAYS_TYPE)
 def no_type(node: SchemaNode) -> Iterator[Finding]:
     """A property accepts every type.
 
@@ -153,7 +152,7 @@ def no_type(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(ManifestPlace(node.path, "key"), f"{_named(node)} has no type", "add 'type'")
 
 
-@rule("ST308", "warning")
+@rule("ST308", "warning", beside=_KEYWORDS)
 def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
     """A keyword of a schema is nearly, but not quite, one of JSON Schema's.
 
@@ -173,7 +172,7 @@ def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*node.path, keyword), "key"), message, advice)
 
 
-@rule("ST310", "warning")
+@rule("ST310", "warning", at=["default"])
 def unfit_default(node: SchemaNode) -> Iterator[Finding]:
     """A ``default`` breaks the schema it stands in.
 
@@ -191,7 +190,7 @@ def unfit_default(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(place, message, "correct it, or leave it out")
 
 
-@rule("ST311", "warning")
+@rule("ST311", "warning", at=["enum"])
 def unfit_enum(node: SchemaNode) -> Iterator[Finding]:
     """A value of ``enum`` is of a type that the schema excludes.
 
@@ -206,7 +205,7 @@ def unfit_enum(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*node.path, "enum", index)), message)
 
 
-@rule("ST312", "warning")
+@rule("ST312", "warning", of="property", at=["default"])
 def default_on_required(node: SchemaNode) -> Iterator[Finding]:
     """A required property has a default.
 
@@ -241,15 +240,15 @@ def refused_example(case: ExampleCase) -> Iterator[Finding]:
         yield Finding(place, f"the example's input is refused: {words}")
 
 
-class UncompiledCase(NamedTuple):
-    """A schema that passed every other rule and that may yet not compile."""
+class WholeSchema(NamedTuple):
+    """A schema as a whole: the path of its root, and the root."""
 
     path: Path
     schema: dict[str, JSON]
 
 
 @rule("ST313")
-def uncompilable(case: UncompiledCase) -> Iterator[Finding]:
+def uncompilable(case: WholeSchema) -> Iterator[Finding]:
     """No validator can be made of a schema, although each keyword looks right.
 
     Seen with ``$id``, ``$anchor`` and ``$dynamicRef`` that contradict one another, and with
@@ -263,7 +262,7 @@ def uncompilable(case: UncompiledCase) -> Iterator[Finding]:
 
 
 @rule("ST314")
-def endless_expansion(case: UncompiledCase) -> Iterator[Finding]:
+def endless_expansion(case: WholeSchema) -> Iterator[Finding]:
     """The references of a schema multiply: following all of them leads to too many subschemas.
 
     Forty definitions of which each refers twice to the one before stand for a million million
@@ -277,15 +276,24 @@ def endless_expansion(case: UncompiledCase) -> Iterator[Finding]:
         yield Finding(ManifestPlace(case.path, "key"), message, "refer to each definition once")
 
 
-_INDIRECT = re.compile(r'"(?:\$ref|\$dynamicRef|\$id|\$schema|\$anchor|\$dynamicAnchor)"')
+_DOUBTFUL = frozenset({"$id", "$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$dynamicRef"})
 
 
-def may_not_compile(text: str) -> bool:
-    """Tell whether a manifest uses keywords that a validator looks at only when it is made."""
-    return _INDIRECT.search(text) is not None
+def is_doubtful(seen: Visit) -> bool:
+    """Tell whether a schema has what only a validator, when it is made, looks at.
+
+    That is whatever gives places names, and references to what is no subschema.
+    """
+    if any(not _DOUBTFUL.isdisjoint(node.schema) for node in seen.nodes):
+        return True
+    if not seen.references:
+        return False
+    known = {id(node.schema) for node in seen.nodes}
+    references = ((node.root, node.schema["$ref"]) for node in seen.nodes if "$ref" in node.schema)
+    return any(id(lookup(root, each).target) not in known for root, each in references)
 
 
-RULES = (
+RULES = RuleTable(
     required_absent,
     invalid_pattern,
     unresolved_reference,

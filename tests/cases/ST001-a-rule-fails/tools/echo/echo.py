@@ -1,18 +1,19 @@
 """A tool that adds a rule which fails once, as a rule of sovl-tools might by mistake."""
 
 from sovl_tools.loading.checks import offer
-from sovl_tools.model.diagnostic import rule
+from sovl_tools.model.diagnostic import RuleTable, rule
 
 
 @rule("ST601")
 def broken(case):
     """Fail, and be gone."""
-    offer.RULES = offer.RULES[:-1]
+    offer.RULES = RULES
     raise LookupError("nobody has thought of this")
     yield
 
 
-offer.RULES = (*offer.RULES, broken)
+RULES = offer.RULES
+offer.RULES = RuleTable(*RULES, broken)
 ACTIVATION_PHRASES = ["say it again"]
 
 

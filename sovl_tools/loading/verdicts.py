@@ -1,0 +1,72 @@
+"""What the checks say of a manifest and of a module: errors at once, warnings when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from sovl_tools.loading.checks import agreement, manifest, offer, schema
+from sovl_tools.loading.interface import Interface
+from sovl_tools.model.diagnostic import RuleTable, Severity, Verdict, ask, has_errors
+from sovl_tools.model.document import JSON
+from sovl_tools.model.manifest import Manifest
+from sovl_tools.schema.visitor import visit
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning")
+_SCHEMAS = ("parameters", "output_schema")
+
+
+def manifest_verdicts(case: manifest.ManifestCase, severity: Severity) -> list[Verdict]:
+    """Return what is wrong with a manifest, its schemas apart."""
+    return ask(manifest.RULES.only(severity).due(case.occasions), case)
+
+
+def schema_verdicts(
+    document: Mapping[str, JSON], severity: Severity, *, compiles: bool = False
+) -> list[Verdict]:
+    """Return what is wrong with the schemas of a manifest, which the meta-schema accepts.
+
+    ``compiles`` makes a validator of each, not only of those that hold what nobody else looks at.
+    """
+    verdicts: list[Verdict] = []
+    for key in _SCHEMAS:
+        if key in document:
+            verdicts += _root_verdicts(key, document[key], severity, compiles=compiles)
+    return verdicts
+
+
+def _root_verdicts(
+    key: str, root: dict[str, JSON], severity: Severity, *, compiles: bool
+) -> list[Verdict]:
+    seen = visit(root, (key,), schema.RULES.only(severity))
+    case = schema.WholeSchema((key,), root)
+    if seen.could_multiply:
+        found = ask((schema.endless_expansion,), case)
+        if found:  # others would ask the engine, which would never answer
+            return found if severity == "error" else []
+    found = seen.verdicts()
+    if severity == "error" and not has_errors(found) and (compiles or schema.is_doubtful(seen)):
+        found += ask((schema.uncompilable,), case)
+    return found
+
+
+Cases: TypeAlias = tuple[
+    tuple[RuleTable, agreement.AgreementCase], tuple[RuleTable, offer.OfferCase]
+]
+"""What a module is asked: tables of rules, each with the case that it is asked about."""
+
+
+def interface_cases(checked: Manifest, interface: Interface) -> Cases:
+    """Return what to ask of what a module offers, held against a manifest that is sound."""
+    agreed = agreement.AgreementCase.between(checked, interface)
+    offered = offer.OfferCase(interface, checked.phrases)
+    return (agreement.RULES, agreed), (offer.RULES, offered)
+
+
+def case_verdicts(cases: Cases, severity: Severity) -> list[Verdict]:
+    """Return what is wrong with what a module offers."""
+    return [
+        found
+        for table, case in cases
+        for found in ask(table.only(severity).due(case.occasions), case)
+    ]

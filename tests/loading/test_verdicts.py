@@ -1,0 +1,189 @@
+"""Rules are asked where they are due: they find nothing elsewhere, and nothing is lost by that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sovl_tools.loading.checks import manifest, offer, schema
+from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.verdicts import schema_verdicts
+from sovl_tools.model.diagnostic import RuleTable, ask, rule
+from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.schemanodes import nodes
+from sovl_tools.schema.visitor import visit
+from sovl_tools.signature.signature import UNKNOWN, Parameter, Signature
+from sovl_tools.validation import compile_schema
+from sovl_tools.validation.published import published
+from tests.conftest import manifest_of
+from tests.validation.strategies import TYPES, examples, moderate, scalars
+from tests.validation.strategies import schemas as any_schemas
+
+NAMES = ("color", "size", "user name")
+
+enums = st.lists(st.sampled_from(["red", "green", 1, 2.5, None, True]), min_size=1, max_size=2)
+oddities: dict[str, st.SearchStrategy[Any]] = {
+    "type": st.lists(st.sampled_from(TYPES), min_size=1, max_size=2, unique=True),
+    "description": st.sampled_from(["", " ", "\n\t", "\u00a0", "\x1c", "It."]),
+    "title": st.just("Title"),
+    "enum": enums,
+    "const": scalars,
+    "default": scalars,
+    "examples": st.lists(scalars, max_size=1),
+    "pattern": st.sampled_from(["^a", "(", "[", "a{2,1}"]),
+    "format": st.sampled_from(["date", "no-format"]),
+    "minLength": st.integers(0, 3),
+    "maximum": st.integers(0, 3),
+    "minItems": st.integers(0, 3),
+    "uniqueItems": st.booleans(),
+    "minlength": st.just(1),
+    "requried": st.just(["color"]),
+    "x-minLenght": st.just(1),
+    "nothing": st.just(1),
+    "$ref": st.sampled_from(["#/$defs/absent", "#", "#/required", "#here", "http://localhost/x"]),
+    "$id": st.just("urn:own"),
+    "$anchor": st.just("here"),
+    "$defs": st.just({"absent": {"type": "string"}, "nested": {"$ref": "#/$defs/absent"}}),
+    "anyOf": st.just([{"type": "null"}, {"required": ["colour"], "properties": {}}]),
+    "additionalProperties": st.booleans(),
+    "required": st.lists(st.sampled_from([*NAMES, "colour"]), max_size=2, unique=True),
+    "properties": st.dictionaries(st.sampled_from(NAMES), st.just({"type": "array"}), max_size=1),
+    "items": st.just({"type": "array"}),
+    "patternProperties": st.just({"(": {}}),
+    "not": st.just({"properties": {"color": {}}}),
+}
+
+
+def near_clean(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Return schemas as tools have them, with at most two oddities."""
+
+    @st.composite
+    def near(draw: st.DrawFn) -> dict[str, Any]:
+        kind = draw(st.sampled_from(TYPES))
+        made: dict[str, Any] = {"type": kind, "description": "It."}
+        if kind == "array":
+            made["items"] = draw(inner)
+        if kind == "object":
+            made["properties"] = draw(st.dictionaries(st.sampled_from(NAMES), inner, max_size=2))
+            made["required"] = sorted(made["properties"])[:1]
+        for key in draw(st.lists(st.sampled_from(sorted(oddities)), max_size=2, unique=True)):
+            made[key] = draw(oddities[key])
+        for key in draw(st.sets(st.sampled_from(["type", "description", "items"]), max_size=1)):
+            made.pop(key, None)
+        return made
+
+    return near()
+
+
+schemas = st.recursive(near_clean(st.just({"type": "string"})), near_clean, max_leaves=4)
+odd_keys = st.dictionaries(
+    st.sampled_from(["tags", "title", "description", "examples", "x-own", "tgas", "execution"]),
+    st.sampled_from(["", "text", [], [""], ["io"], [{"input": {}}], {"timeout": 5}, 5]),
+    max_size=1,
+)
+
+
+FOLDER = ToolFolder("echo", "tools/echo", "/tools/echo")
+roots = schemas | any_schemas.filter(lambda found: isinstance(found, dict))
+
+
+def manifest_with(parameters: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return manifest_of(
+        "echo", parameters={"properties": {}, **parameters, "type": "object"}, **keys
+    )
+
+
+def is_valid(document: dict[str, Any]) -> bool:
+    return published("tool").is_valid(document)
+
+
+@settings(moderate, max_examples=examples(600))
+@given(roots)
+def test_a_rule_of_schemas_finds_nothing_where_it_is_not_due(parameters: dict[str, Any]) -> None:
+    document = manifest_with(parameters)
+    if is_valid(document):
+        root = document["parameters"]
+        seen = visit(root, ("parameters",), schema.RULES)
+        found = seen.verdicts()
+        everywhere = [
+            v for each in schema.RULES for v in ask((each,), *nodes(root, ("parameters",)))
+        ]
+        assert found == everywhere
+        assert seen.nodes == [*nodes(root, ("parameters",))]
+
+
+@settings(moderate, max_examples=examples(300))
+@given(schemas, odd_keys)
+def test_a_rule_of_manifests_finds_nothing_where_it_is_not_due(
+    parameters: dict[str, Any], keys: dict[str, Any]
+) -> None:
+    document = {**manifest_with(parameters), **keys}
+    case = manifest.ManifestCase(FOLDER, document, published("tool").problems(document))
+    assert ask(manifest.RULES.due(case.occasions), case) == ask(manifest.RULES, case)
+
+
+phrases = st.none() | st.just(UNKNOWN) | st.lists(st.sampled_from(["", "go", "Go!", 1]), max_size=2)
+signatures = st.sampled_from([Signature(shape="value"), Signature((Parameter("a"),)), Signature()])
+actions = st.dictionaries(st.sampled_from(["set", "go", "", 1]), signatures, max_size=2)
+
+
+@given(
+    st.builds(
+        Interface,
+        signature=st.none(),
+        phrases=phrases | st.just("go"),
+        handlers=st.none() | st.just([]) | st.just(UNKNOWN) | actions,
+        registration=st.none() | signatures,
+        claims=actions,
+        removals=st.just(()),
+    ),
+    st.lists(st.sampled_from(["", "go", "Go!"]), max_size=2).map(tuple),
+)
+def test_a_rule_of_offers_finds_nothing_where_it_is_not_due(
+    interface: Interface, own: tuple[str, ...]
+) -> None:
+    case = offer.OfferCase(interface, own)
+    assert ask(offer.RULES.due(case.occasions), case) == ask(offer.RULES, case)
+
+
+@settings(moderate, max_examples=examples(600))
+@example({"$ref": "#/required", "required": []})
+@example({"properties": {"a": {"$ref": "#/properties"}}})
+@example({"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}})
+@given(roots)
+def test_a_schema_without_errors_compiles(parameters: dict[str, Any]) -> None:
+    document = manifest_with(parameters)
+    if is_valid(document) and not schema_verdicts(document, "error"):
+        assert compile_schema(document["parameters"])
+
+
+def doubled(levels: int) -> dict[str, JSON]:
+    """Return a schema of which each definition refers twice to the next."""
+    twice = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
+
+
+@pytest.mark.parametrize("levels", [3, 4, 5, 6, 7, 11, 12, 13, 40])
+def test_references_that_multiply_are_found_before_anything_else_is_asked(levels: int) -> None:
+    document = manifest_with({**doubled(levels), "pattern": "("})
+    found = [each.rule.code for each in schema_verdicts(document, "error")]
+    assert found == (["ST314"] if levels > 11 else ["ST303"])
+    assert not schema_verdicts(document, "warning") or levels <= 11
+
+
+def test_a_rule_says_where_it_is_due() -> None:
+    @rule("ST999", at={"type": "array", "items": 5}, lacking=["title"], beside=["type"], of="x")
+    def odd(_: object) -> Any:
+        yield from ()
+
+    table = RuleTable(odd)
+    assert table.plan("x", ("type", "format")) == ((), (odd,))
+    assert table.plan("y", ("type", "format")) == ((), ())
+    assert table.plan("x", ("type",)) == ((), ())
+    assert table.plan("x", ("format",)) == ((), ())
+    assert table.only("warning").plan("x", ("type", "format")) == ((), ())
+    assert table.plan("x", ("type", "format")) is table.plan("x", ("type", "format"))
