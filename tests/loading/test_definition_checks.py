@@ -236,12 +236,12 @@ def test_a_function_that_does_not_take_what_its_schema_says_is_told_at_its_place
     candidate = enlisted(ToolDefinition("echo", "Say.", parameters, echo), "")
     line = line_of("def echo")
     assert [(each.code, each.line, each.column) for each in candidate.diagnostics] == [
-        ("ST403", line, 10),
         ("ST402", line, 5),
+        ("ST403", line, 10),
     ]
     assert messages(candidate) == [
-        "the parameter 'text' is not in the schema and has no default",
         "the function does not take 'txt', which the schema lists",
+        "the parameter 'text' is not in the schema and has no default",
     ]
     assert {each.help for each in candidate.diagnostics} == {
         "did you mean 'txt'?",
