@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
-from jinja2 import Template, TemplateSyntaxError, nodes
+from jinja2 import Template as Code
+from jinja2 import TemplateSyntaxError, nodes
 
 from sovl_tools.model.document import JSON, copied
+from sovl_tools.procedures.expressions import Template
 from sovl_tools.procedures.failing import Site, failure
-from sovl_tools.procedures.language import Kind, Reference, TemplateError
+from sovl_tools.procedures.language import TemplateError
 from sovl_tools.procedures.plain import as_json, joined
 from sovl_tools.procedures.references import chain, references
 from sovl_tools.procedures.sandbox import Sandbox
@@ -20,30 +21,16 @@ _SANDBOX = Sandbox()
 _RESULT = "_result_of_the_expression_"
 
 
-class Program(NamedTuple):
-    """What became of a text.
-
-    Attributes:
-        kind: what it gives.
-        references: the variables that it reads.
-        run: returns its value, given the variables.
-    """
-
-    kind: Kind
-    references: tuple[Reference, ...]
-    run: Callable[[Mapping[str, JSON]], JSON]
-
-
-def compiled_template(text: str) -> Program:
-    """Return the program of a template.
+def template(text: str) -> Template:
+    """Return what a text with templates is.
 
     Raises:
         TemplateError: it can't be read.
     """
     tree = template_tree(text, _SANDBOX)
-    expression = _only_expression(tree) if text.startswith("{{") and text.endswith("}}") else None
-    if expression is not None:
-        return _value(expression)
+    only = _only_expression(tree) if text.startswith("{{") and text.endswith("}}") else None
+    if only is not None:
+        return _value(only)
     site = Site(references(tree, _SANDBOX.globals))
     code = _code(tree)
 
@@ -53,11 +40,11 @@ def compiled_template(text: str) -> Program:
         except Exception as error:
             raise failure(error, site, variables) from error
 
-    return Program("string", site.references, run)
+    return Template("string", site.references, run)
 
 
-def compiled_expression(text: str) -> Program:
-    """Return the program of a bare expression.
+def expression(text: str) -> Template:
+    """Return what a bare expression is.
 
     Raises:
         TemplateError: it can't be read.
@@ -73,7 +60,7 @@ def _only_expression(tree: nodes.Template) -> nodes.Expr | None:
     return outputs[0][0]
 
 
-def _value(expression: nodes.Expr) -> Program:
+def _value(expression: nodes.Expr) -> Template:
     site = Site(references(expression, _SANDBOX.globals), expression.lineno - 1)
     target = nodes.Name(_RESULT, "store", lineno=expression.lineno)
     assignment = nodes.Assign(target, expression, lineno=expression.lineno)
@@ -91,8 +78,8 @@ def _value(expression: nodes.Expr) -> Program:
 
     root, attributes, dynamic = chain(expression)
     if dynamic or not isinstance(root, nodes.Name):
-        return Program("value", site.references, run)
-    return Program("value", site.references, _lookup(root.name, attributes, run))
+        return Template("value", site.references, run)
+    return Template("value", site.references, _lookup(root.name, attributes, run))
 
 
 def _lookup(
@@ -112,7 +99,7 @@ def _lookup(
     return look_up
 
 
-def _code(tree: nodes.Template) -> Template:
+def _code(tree: nodes.Template) -> Code:
     try:
         return _SANDBOX.from_string(tree)
     except TemplateSyntaxError as error:

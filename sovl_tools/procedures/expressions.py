@@ -15,26 +15,25 @@ from sovl_tools.procedures.language import (
     TemplateError,
 )
 
-__all__ = ["EvaluationError", "Expression", "Reference", "Template", "TemplateError"]
+__all__ = ["EvaluationError", "Reference", "Template", "TemplateError"]
 
 _SYNTAX = re.compile(r"\{[{%#]")
 
 
 class Template(NamedTuple):
-    """A text in which there may be templates.
+    """A text in which there may be templates, or a bare expression, such as a condition.
 
     Attributes:
-        text: as it is written.
-        kind: ``"value"`` for exactly one ``{{ … }}``, which keeps the type of its value,
-            ``"text"`` if there is no template in it, ``"string"`` for any other.
+        kind: ``"value"`` for exactly one ``{{ … }}`` or a bare expression, which keep the type of
+            their value, ``"text"`` if there is no template in it, ``"string"`` for any other.
         references: the variables that it reads, but for those that it binds itself.
-        run: returns its value, given the variables.
+        evaluate: returns its value, which shares nothing with the variables that it is given;
+            raises ``EvaluationError`` if it has none.
     """
 
-    text: str
     kind: Kind
     references: tuple[Reference, ...]
-    run: Callable[[Mapping[str, JSON]], JSON]
+    evaluate: Callable[[Mapping[str, JSON]], JSON]
 
     @staticmethod
     def of(text: str) -> Template:
@@ -44,58 +43,21 @@ class Template(NamedTuple):
             TemplateError: it can't be read.
         """
         if not _SYNTAX.search(text):
-            return Template(text, "text", (), lambda _: text)
-        return _template(text)
-
-    def evaluate(self, variables: Mapping[str, JSON]) -> JSON:
-        """Return the value, which shares nothing with the variables.
-
-        Raises:
-            EvaluationError: it has none.
-        """
-        return self.run(variables)
-
-
-class Expression(NamedTuple):
-    """A bare expression, such as a condition.
-
-    Attributes:
-        text: as it is written.
-        references: the variables that it reads.
-        run: returns its value, given the variables.
-    """
-
-    text: str
-    references: tuple[Reference, ...]
-    run: Callable[[Mapping[str, JSON]], JSON]
+            return Template("text", (), lambda _: text)
+        return _compiled(text, is_expression=False)
 
     @staticmethod
-    def of(text: str) -> Expression:
-        """Return the expression of a text.
+    def of_expression(text: str) -> Template:
+        """Return what a bare expression is.
 
         Raises:
             TemplateError: it can't be read.
         """
-        return _expression(text)
-
-    def evaluate(self, variables: Mapping[str, JSON]) -> JSON:
-        """Return the value, which shares nothing with the variables.
-
-        Raises:
-            EvaluationError: it has none.
-        """
-        return self.run(variables)
+        return _compiled(text, is_expression=True)
 
 
 @lru_cache(maxsize=4096)
-def _template(text: str) -> Template:
-    from sovl_tools.procedures.compiling import compiled_template  # noqa: PLC0415 - jinja2, 80 ms
+def _compiled(text: str, *, is_expression: bool) -> Template:
+    from sovl_tools.procedures import compiling  # noqa: PLC0415 - jinja2 takes 80 ms
 
-    return Template(text, *compiled_template(text))
-
-
-@lru_cache(maxsize=4096)
-def _expression(text: str) -> Expression:
-    from sovl_tools.procedures.compiling import compiled_expression  # noqa: PLC0415 - the same
-
-    return Expression(text, *compiled_expression(text)[1:])
+    return (compiling.expression if is_expression else compiling.template)(text)

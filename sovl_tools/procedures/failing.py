@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -98,13 +97,9 @@ def _owner(error: AbsentError, site: Site, variables: Mapping[str, JSON]) -> Ref
 
 
 def _said(error: Exception) -> str:
-    said = str(error).removeprefix("do_")
     if type(error) in _KNOWN:
         return _KNOWN[type(error)]
-    for pattern, words in _WORDS:
-        found = re.search(pattern, said)
-        if found:
-            return words.format(*(_TYPES.get(each, each) for each in found.groups()))
+    said = str(error).removeprefix("do_")
     return f"{said[:1].lower()}{said[1:]}".removesuffix(".") or type(error).__name__
 
 
@@ -114,25 +109,3 @@ _KNOWN: Mapping[type[Exception], str] = {
     RecursionError: "values are nested too deep",
     ZeroDivisionError: "division by zero",
 }
-_TYPES = {
-    "NoneType": "null",
-    "bool": "a boolean",
-    "dict": "an object",
-    "float": "a number",
-    "int": "an integer",
-    "list": "an array",
-    "str": "a string",
-}
-_WORDS = (
-    (
-        r"^'\S+' not supported between instances of '(\w+)' and '(\w+)'",
-        "{} and {} can't be compared",
-    ),
-    (r"^argument of type '(\w+)' is not iterable", "nothing can be in {}"),
-    (r"^'(\w+)' object is not iterable", "{} can't be gone through"),
-    (r"^object of type '(\w+)' has no len\(\)", "{} has no length"),
-    (r"^'(\w+)' object is not callable", "{} can't be called"),
-    (r"^bad operand type for (?:abs\(\)|unary .): '(\w+)'", "{} is no number"),
-    (r"^No (first|last) item, sequence was empty", "what is empty has no {0} item"),
-    (r"^unhashable type: '(\w+)'", "{} can't be a key"),
-)

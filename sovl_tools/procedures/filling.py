@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.expressions import Expression, Template
+from sovl_tools.procedures.expressions import Template
 
 
 def filled(value: JSON, variables: Mapping[str, JSON]) -> JSON:
@@ -29,4 +29,4 @@ def is_true(condition: str, variables: Mapping[str, JSON]) -> bool:
     Raises:
         EvaluationError: the expression fails.
     """
-    return bool(Expression.of(condition).evaluate(variables))
+    return bool(Template.of_expression(condition).evaluate(variables))

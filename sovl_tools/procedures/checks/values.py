@@ -10,7 +10,7 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.checks.environment import Environment, TracedCase, Use, assigned
 from sovl_tools.procedures.checks.schemas import Lacking, within
-from sovl_tools.procedures.expressions import Expression, Template
+from sovl_tools.procedures.expressions import Template
 from sovl_tools.procedures.language import Reference, TemplateError
 from sovl_tools.procedures.model import RESERVED
 
@@ -40,7 +40,7 @@ def references(use: Use) -> Iterator[tuple[Path, Reference]]:
     """Yield what the templates of a value refer to and need, each with the place of the text."""
     for path, text in texts(use.value, use.path):
         try:
-            made = Expression.of(text) if use.is_expression else Template.of(text)
+            made = (Template.of_expression if use.is_expression else Template.of)(text)
         except TemplateError:
             continue
         yield from ((path, each) for each in made.references if not each.is_guarded)
@@ -56,7 +56,7 @@ def bad_template(case: TracedCase) -> Iterator[Finding]:
     for use in case.uses:
         for path, text in texts(use.value, use.path):
             try:
-                (Expression if use.is_expression else Template).of(text)
+                (Template.of_expression if use.is_expression else Template.of)(text)
             except TemplateError as error:
                 yield Finding(ManifestPlace(path), error.message, error.help)
 
