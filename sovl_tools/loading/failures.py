@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from types import CodeType, FrameType, TracebackType
+from types import FrameType
 
 from sovl_tools.loading.checks import module as checks
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.inner import as_written, missing_helper
 from sovl_tools.loading.limited import is_from_user
+from sovl_tools.loading.whereabouts import innermost
 from sovl_tools.model.diagnostic import Position, Rule, Verdict, ask
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
@@ -33,7 +34,7 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
     """Return what an exception that left the tool's import means, at the tool's own line."""
     if isinstance(error, SyntaxError) and _is_own(error.filename, folder):
         return _verdicts(checks.syntax_error, error, _syntax_place(error, folder))
-    place = _raised_at(error, folder)
+    place = own_place(error, folder)
     if isinstance(error, ModuleNotFoundError):
         sibling = _sibling(error, folder)
         if sibling is not None:
@@ -107,34 +108,9 @@ def _syntax_place(error: SyntaxError, folder: ToolFolder) -> Position:
     return Position(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
 
 
-def _raised_at(error: BaseException, folder: ToolFolder) -> Position:
-    """Return the last line of the tool's own files in the traceback."""
-    place = Position(folder.module_name)
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if _is_own(code.co_filename, folder):
-            line = trace.tb_lineno or 1
-            column = column_of(code, trace.tb_lasti)
-            place = Position(_relative(code.co_filename, folder), line, column)
-        trace = trace.tb_next
-    return place
-
-
-def frame_place(frame: FrameType | None, folder: ToolFolder) -> Position:
-    """Return the innermost line of the tool's own files that a running frame stands at."""
-    while frame is not None:
-        code = frame.f_code
-        if _is_own(code.co_filename, folder):
-            column = column_of(code, frame.f_lasti)
-            return Position(_relative(code.co_filename, folder), frame.f_lineno or 1, column)
-        frame = frame.f_back
-    return Position(folder.module_name)
-
-
-def column_of(code: CodeType, instruction: int) -> int:
-    """Return the column, from 1, at which the instruction's expression begins (PEP 657)."""
-    positions = list(code.co_positions())
-    index = instruction // 2
-    start = positions[index][2] if 0 <= index < len(positions) else None
-    return (start or 0) + 1
+def own_place(origin: BaseException | FrameType | None, folder: ToolFolder) -> Position:
+    """Return the innermost line of the tool's own files, of an exception or a frame that runs."""
+    place = innermost(origin, lambda frame: _is_own(frame.f_code.co_filename, folder))
+    if place is None:
+        return Position(folder.module_name)
+    return Position(_relative(place.path, folder), place.line, place.column)

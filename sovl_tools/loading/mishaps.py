@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import NamedTuple
 
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
-from sovl_tools.loading.failures import column_of, told
-from sovl_tools.loading.whereabouts import Whereabouts, shown
+from sovl_tools.loading.failures import told
+from sovl_tools.loading.whereabouts import Whereabouts, innermost, shown
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 
 
@@ -47,13 +46,7 @@ def failed(error: BaseException, unit: Unit) -> Diagnostic:
 def overdue(frame: FrameType | None, unit: Unit, limit: float) -> Diagnostic:
     """Return that the import of a unit had no end, at the line of its own code where it was."""
     words = f"{unit.words} can't be imported: it was not done after {limit:g} s"
-    own = [Whereabouts(unit.path)]
-    while frame is not None:
-        if _is_own(frame, unit):
-            own.append(_standing(frame, frame.f_lasti, frame.f_lineno))
-            break
-        frame = frame.f_back
-    return mishap(code.unavailable_source, words, *own[-1])
+    return mishap(code.unavailable_source, words, *_place(frame, unit))
 
 
 def empty(unit: Unit) -> Diagnostic:
@@ -67,27 +60,14 @@ def mishap(rule: Rule, words: str, path: str, line: int = 1, column: int = 1) ->
     return Diagnostic(rule.code, rule.severity, found.message, found.help, None, path, line, column)
 
 
-def _place(error: BaseException, unit: Unit) -> Whereabouts:
-    if isinstance(error, SyntaxError) and os.path.isfile(error.filename or ""):
-        place = max(error.lineno or 1, 1), max(error.offset or 1, 1)
-        return Whereabouts(shown(str(error.filename)), *place)
-    own = [Whereabouts(unit.path), *_own_places(error, unit)]
-    return own[-1]
-
-
-def _own_places(error: BaseException, unit: Unit) -> Iterator[Whereabouts]:
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None:
-        if _is_own(trace.tb_frame, unit):
-            yield _standing(trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
-        trace = trace.tb_next
+def _place(origin: BaseException | FrameType | None, unit: Unit) -> Whereabouts:
+    if isinstance(origin, SyntaxError) and os.path.isfile(origin.filename or ""):
+        place = max(origin.lineno or 1, 1), max(origin.offset or 1, 1)
+        return Whereabouts(shown(str(origin.filename)), *place)
+    own = innermost(origin, lambda frame: _is_own(frame, unit))
+    return Whereabouts(unit.path) if own is None else own._replace(path=shown(own.path))
 
 
 def _is_own(frame: FrameType, unit: Unit) -> bool:
     module = str(frame.f_globals.get("__name__"))
     return module.partition(".")[0] == unit.module.partition(".")[0]
-
-
-def _standing(frame: FrameType, instruction: int, line: int | None) -> Whereabouts:
-    column = column_of(frame.f_code, instruction)
-    return Whereabouts(shown(frame.f_code.co_filename), line or 1, column)

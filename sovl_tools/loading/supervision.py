@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.failures import border_verdicts, frame_place
+from sovl_tools.loading.failures import border_verdicts, own_place
 from sovl_tools.loading.interpreter import remembering
 from sovl_tools.loading.limited import LOADER, frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
@@ -162,7 +162,7 @@ class _Loader:
         return stalled
 
     def _stalled(self, folder: ToolFolder) -> Candidate:
-        place = frame_place(frame_of(self._thread), folder)
+        place = own_place(frame_of(self._thread), folder)
         interrupt(self._thread)
         words = f"was not done after {self._settings.limit:g} s"
         failure = ImportFailure(place, "", words)

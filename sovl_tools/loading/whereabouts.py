@@ -1,4 +1,4 @@
-"""Where a function or a class stands in a Python file."""
+"""Where in Python files functions and classes are defined, and where their code is at work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import inspect
 import linecache
 import os
 import re
-from types import CodeType
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from sovl_tools.model.functions import underlying
@@ -40,6 +41,42 @@ def whereabouts_of(value: Any, parameter: str | None = None) -> Whereabouts:
         return Whereabouts(kind.__module__)
     indent = r"\s+" if "." in kind.__qualname__ else ""
     return Whereabouts(shown(path), *_head(path, rf"{indent}class\s+", kind.__name__))
+
+
+def innermost(
+    origin: BaseException | FrameType | None, is_own: Callable[[FrameType], bool]
+) -> Whereabouts | None:
+    """Return the innermost place in somebody's own code, with its path as it was compiled.
+
+    Args:
+        origin: an exception, or a frame that runs.
+        is_own: tells whether the code of a frame is that somebody's.
+    """
+    for frame, instruction, line in _running(origin):
+        if is_own(frame):
+            positions = list(frame.f_code.co_positions())
+            index = instruction // 2
+            start = positions[index][2] if 0 <= index < len(positions) else None
+            return Whereabouts(frame.f_code.co_filename, line or 1, (start or 0) + 1)
+    return None
+
+
+def _running(
+    origin: BaseException | FrameType | None,
+) -> Iterator[tuple[FrameType, int, int | None]]:
+    """Yield frames, innermost first, each with its instruction and its line."""
+    if isinstance(origin, BaseException):
+        traces = []
+        trace = origin.__traceback__
+        while trace is not None:
+            traces.append((trace.tb_frame, trace.tb_lasti, trace.tb_lineno))
+            trace = trace.tb_next
+        yield from reversed(traces)
+        return
+    frame = origin
+    while frame is not None:
+        yield frame, frame.f_lasti, frame.f_lineno
+        frame = frame.f_back
 
 
 def shown(path: str) -> str:

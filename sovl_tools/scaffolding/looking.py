@@ -6,7 +6,7 @@ from types import FunctionType, ModuleType
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
-from sovl_tools.loading.failures import border_verdicts, frame_place
+from sovl_tools.loading.failures import border_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.modules import generation_of
@@ -41,7 +41,7 @@ def look(snapshot: Snapshot, *, limit: float) -> Look:
     """
     outcome = within(limit, lambda: _run(snapshot))
     if isinstance(outcome, Stalled):
-        place = frame_place(outcome.frame, snapshot.folder)
+        place = own_place(outcome.frame, snapshot.folder)
         failure = ImportFailure(place, "", f"was not done after {limit:g} s")
         return Look(verdicts=tuple(ask((import_stalled,), failure)))
     return outcome
