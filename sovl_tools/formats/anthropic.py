@@ -13,13 +13,10 @@ from typing import Any
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
 from sovl_tools.formats.certainty import certainly_fits
 from sovl_tools.formats.compat import ANTHROPIC
-from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect
-from sovl_tools.formats.measuring import size_of
-from sovl_tools.formats.strictness import Cost, Finished, Form, Strict, formed
+from sovl_tools.formats.form import Cost, Form, formed, size_of
+from sovl_tools.formats.strict import FORMATS, Dialect
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
-
-FORMATS = COMMON_FORMATS | {"uri"}
 
 MOST = {"strict tools": 20, "optional parameters": 24, "unions": 16}
 """How many there may be in the strict tools of one request together."""
@@ -30,32 +27,18 @@ _BEYOND = {
 }
 
 
-def _admits(keyword: str, value: JSON) -> bool:
-    if keyword == "format":
-        return value in FORMATS
-    return keyword != "minItems" or value == 1
-
-
 DIALECT = Dialect(
-    frozenset({"title", "description", "default", "format", "minItems"}),
-    _admits,
+    frozenset({"title", "description", "default"}),
+    {"format": (FORMATS | {"uri"}).__contains__, "minItems": lambda least: least == 1},
     is_recursive=False,
     wraps_references=False,
     minds_case=False,
 )
 
 
-def _flat(schema: dict[str, JSON], _: dict[str, JSON]) -> Finished:
-    return schema, None, _cost(len(schema["properties"]) - len(schema["required"]), 0)
-
-
-def _whole(schema: dict[str, JSON], _: dict[str, JSON]) -> Finished:
+def _cost(schema: dict[str, JSON]) -> Cost:
     size = size_of(schema)
-    return schema, None, _cost(size.optional, size.unions)
-
-
-def _cost(optional: int, unions: int) -> Cost:
-    return ("strict tools", 1), ("optional parameters", optional), ("unions", unions)
+    return ("strict tools", 1), ("optional parameters", size.optional), ("unions", size.unions)
 
 
 def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
@@ -69,7 +52,7 @@ def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -
     return definition
 
 
-_FORM = Form(ANTHROPIC, Strict(DIALECT, _flat, _whole), _define)
+_FORM = Form(ANTHROPIC, DIALECT, _cost, _define)
 
 _OF_ROOT = 2
 """So long at the most is the place of what is said of all arguments, whose properties it adds."""

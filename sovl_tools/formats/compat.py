@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -57,6 +57,10 @@ class Rules(NamedTuple):
     takes_lookaround: bool = False
     names: re.Pattern[str] = ANY_NAME
     is_sure: bool = False
+
+    def takes_names(self, names: Iterable[str]) -> bool:
+        """Tell whether properties may have these names."""
+        return self.names is ANY_NAME or all(map(self.names.fullmatch, names))
 
 
 _NAMES_OF_ANTHROPIC = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -122,7 +126,6 @@ class Adaptation(Rewrite):
         self.losses: list[Loss] = []
         self._is_changed = False
         self._has_odd_names = False
-        self._takes_name = None if rules.names is ANY_NAME else rules.names.fullmatch
 
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
         """Return what a subschema becomes, None if that is ``made``; see ``Rewrite.changed``."""
@@ -154,8 +157,8 @@ class Adaptation(Rewrite):
 
     def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
         """Return a subschema as the provider takes it, and note what it does not say."""
-        if self._takes_name is not None and "properties" in made and not self._has_odd_names:
-            self._has_odd_names = not all(map(self._takes_name, made["properties"]))
+        if "properties" in made and not self._has_odd_names:
+            self._has_odd_names = not self.rules.takes_names(made["properties"])
         lost = []
         if "$ref" in schema or "$dynamicRef" in schema:
             lost = [each for each in ("$dynamicRef", "$ref") if self._leads_nowhere(made, each)]

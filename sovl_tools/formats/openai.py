@@ -11,10 +11,8 @@ from typing import Any
 
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
 from sovl_tools.formats.compat import OPENAI
-from sovl_tools.formats.demanding import Undoing, demanding, undoing
-from sovl_tools.formats.dialect import COMMON_FORMATS, Dialect, UnfitError, is_elaborate
-from sovl_tools.formats.measuring import Size, size_of
-from sovl_tools.formats.strictness import Finished, Form, Strict, formed
+from sovl_tools.formats.form import Cost, Form, Size, formed, size_of
+from sovl_tools.formats.strict import FORMATS, Dialect, UnfitError, is_elaborate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
@@ -31,41 +29,31 @@ _SAYS = {
 }  # fmt: skip
 
 
-def _admits(keyword: str, value: JSON) -> bool:
-    if keyword == "format":
-        return value in COMMON_FORMATS
-    return keyword != "pattern" or not is_elaborate(value)
-
-
 DIALECT = Dialect(
     frozenset(
         {
-            "title", "description", "pattern", "format", "multipleOf", "minimum", "maximum",
-            "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+            "title", "description", "multipleOf", "minimum", "maximum", "exclusiveMinimum",
+            "exclusiveMaximum", "minItems", "maxItems",
         }
     ),
-    _admits,
+    {"format": FORMATS.__contains__, "pattern": lambda pattern: not is_elaborate(pattern)},
+    demands_all=True,
     tells_by_first=True,
 )  # fmt: skip
 
 
-def _flat(schema: dict[str, JSON], parameters: dict[str, JSON]) -> Finished:
-    if len(schema["required"]) == len(schema["properties"]):
-        return schema, None, ()
-    return demanding(schema), Undoing(schema, parameters), ()
+def cost(schema: dict[str, JSON]) -> Cost:
+    """Refuse a schema that is too large; there is no limit to all tools together.
 
-
-def _whole(schema: dict[str, JSON], parameters: dict[str, JSON]) -> Finished:
-    made = demanding(schema)
-    size = size_of(made)
+    Raises:
+        UnfitError: it says what there is too much of.
+    """
+    size = size_of(schema)
     for name, words in _SAYS.items():
         count, most = getattr(size, name), getattr(MOST, name)
         if count > most:
             raise UnfitError(ROOT, f"it has {count:,} {words}, more than {most:,}")
-    return made, undoing(schema, parameters), ()
-
-
-STRICT = Strict(DIALECT, _flat, _whole)
+    return ()
 
 
 def nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
@@ -80,7 +68,7 @@ def nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) ->
     return {"type": "function", "function": function}
 
 
-_FORM = Form(OPENAI, STRICT, nested)
+_FORM = Form(OPENAI, DIALECT, cost, nested)
 
 
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:

@@ -14,13 +14,11 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.formats.certainty import certainly_fits
 from sovl_tools.formats.notes import note, with_notes
-from sovl_tools.formats.plainness import COMMON, Plainness, plain
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.result import FailureKind
-from sovl_tools.model.schemanodes import SchemaNode, nodes
 from sovl_tools.schema.references import lookup
-from sovl_tools.schema.rewrite import hoisted
+from sovl_tools.schema.rewrite import IDENTITY, Definitions, Rewrite, refer
 
 
 class Answer(NamedTuple):
@@ -168,50 +166,70 @@ _Components: TypeAlias = tuple[
 
 def _components(schema: dict[str, JSON], name: str, base: Path) -> _Components:
     """Return a schema as a component, its definitions X as others, NAME.X, and what is lost."""
-    simple = plain(schema, _PLAIN)
-    if simple is not None:
-        return simple, (), ()
-    own, text = copied(schema), repr(schema)
-    if not any(each in text for each in _ODD):
-        return own, (), ()
-    losses = tuple(loss for node in nodes(own, base) for loss in _settled(node))
-    if "'$" not in text:
-        return _complete(own), (), losses
-    found = hoisted(own, lambda part: _SCHEMAS + (name if part is None else f"{name}.{part}"))
-    parts = tuple((f"{name}.{part}", _complete(each)) for part, each in found.definitions.items())
-    return _complete(found.schema), parts, losses
+    work = _Component(
+        Definitions(schema, lambda part: _SCHEMAS + (name if part is None else f"{name}.{part}")),
+        base,
+    )
+    own = _complete(work.schema(schema, base))
+    parts = tuple((f"{name}.{part}", _complete(each)) for part, each in work.finish().items())
+    return own, parts, tuple(work.losses)
 
 
-_PLAIN = Plainness(COMMON - {"default"}, lambda _, __: False)
-_ODD = ("'$", "'default'", "'allOf'", "'pattern'")
-"""What stands in the text of a schema in which something may have to be changed."""
+_CONCERNED = frozenset({"default", "pattern", "$ref", "$dynamicRef"})
 
 
-def _settled(node: SchemaNode) -> list[Loss]:
-    """Change a subschema, of which nobody else knows, to one for a component; return what is lost.
+class _Component(Rewrite):
+    """A copy of a schema in which checkers of documents find nothing to refuse.
 
-    Its references lead to subschemas of the same schema afterwards, as hoisting wants them.
+    Attributes:
+        losses: what it does not say.
     """
-    schema, losses = node.schema, []
-    schema.pop("$schema", None)
-    if "default" in schema and not _may_stay(schema, node.root):
-        words = note("default", schema.pop("default"))
-        schema.update(with_notes(schema, [words]))
-        message = "default stands in the description only: its own schema may refuse it"
-        losses.append(Loss("moved", (*node.path, "default"), message, "correct or remove it"))
-    if "pattern" in schema and not _compiles(schema["pattern"]):
-        schema.update(with_notes(schema, [note("pattern", schema.pop("pattern"))]))
-        message = "pattern stands in the description only: not everybody can read it"
-        losses.append(Loss("moved", (*node.path, "pattern"), message, "write it more simply"))
-    for keyword in ("$dynamicRef", "$ref"):
-        if keyword in schema:
-            instead = _instead(schema, schema.pop(keyword), node.root)
-            schema.update(instead or {})
-            if instead is None:
-                message = f"{keyword} leads to nothing that a document could hold"
-                place = (*node.path, keyword)
-                losses.append(Loss("dropped", place, message, "put what is meant under '$defs'"))
-    return losses
+
+    dropped = IDENTITY | {"$schema"}
+
+    def __init__(self, definitions: Definitions, base: Path) -> None:
+        super().__init__(definitions, base)
+        self.losses: list[Loss] = []
+
+    @classmethod
+    def concerns(cls, keywords: frozenset[str], kind: str | None) -> bool:
+        """Ask of references, and of what checkers may refuse."""
+        del kind
+        return not keywords.isdisjoint(_CONCERNED)
+
+    def reference(self, reference: str) -> str:
+        """Return the reference to a component, which is never only true or false."""
+        is_object = isinstance(lookup(self.definitions.root, reference).target, dict)
+        return (self.definitions.address(reference) if is_object else None) or reference
+
+    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
+        """Return a subschema without what may be refused, and note what goes."""
+        notes = []
+        if "default" in schema and not _may_stay(schema, self.definitions.root):
+            notes.append(note("default", made.pop("default")))
+            message = "default stands in the description only: its own schema may refuse it"
+            self.losses.append(Loss("moved", (*path, "default"), message, "correct or remove it"))
+        if "pattern" in schema and not _compiles(schema["pattern"]):
+            notes.append(note("pattern", made.pop("pattern")))
+            message = "pattern stands in the description only: not everybody can read it"
+            self.losses.append(Loss("moved", (*path, "pattern"), message, "write it more simply"))
+        for keyword in ("$dynamicRef", "$ref"):
+            if keyword in made and not self.definitions.is_address(made[keyword]):
+                self._replace(made, keyword, path)
+        return with_notes(made, notes)
+
+    def _replace(self, made: dict[str, JSON], keyword: str, path: Path) -> None:
+        """Put what a reference leads to in its place, if that is no component so far."""
+        reference = made.pop(keyword)
+        target = lookup(self.definitions.root, reference).target
+        if isinstance(target, bool):
+            made["allOf"] = [*made.get("allOf", ()), target]
+        elif isinstance(target, dict):
+            refer(made, self.definitions.address(reference))
+        else:
+            message = f"{keyword} leads to nothing that a document could hold"
+            help_ = "put what is meant under '$defs'"
+            self.losses.append(Loss("dropped", (*path, keyword), message, help_))
 
 
 def _compiles(pattern: str) -> bool:
@@ -220,19 +238,6 @@ def _compiles(pattern: str) -> bool:
     except re.error:
         return False
     return True
-
-
-def _instead(
-    schema: dict[str, JSON], reference: str, root: dict[str, JSON]
-) -> dict[str, JSON] | None:
-    """Return what is to stand in a schema for a reference taken out of it; None for nothing."""
-    target = lookup(root, reference).target
-    if isinstance(target, dict) and "$ref" not in schema:
-        return {"$ref": reference}
-    if isinstance(target, dict | bool):
-        other = target if isinstance(target, bool) else {"$ref": reference}
-        return {"allOf": [*schema.get("allOf", ()), other]}
-    return None
 
 
 def _complete(component: dict[str, JSON]) -> dict[str, JSON]:

@@ -12,12 +12,12 @@ from typing import Any
 
 from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.formats.compat import OPENROUTER
-from sovl_tools.formats.openai import MOST_TOOLS, STRICT, nested, too_many
-from sovl_tools.formats.strictness import Form, formed
+from sovl_tools.formats.form import Form, formed
+from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, cost, nested, too_many
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.dynamic import said
 
-_FORM = Form(OPENROUTER, STRICT, nested)
+_FORM = Form(OPENROUTER, DIALECT, cost, nested)
 
 _DEFAULTS = "sovl_tools.authoring.aitool"
 """The module where the method stands that a subclass may override."""

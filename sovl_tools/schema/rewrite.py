@@ -66,7 +66,6 @@ class Definitions:
     Attributes:
         root: the schema, in which its references are looked up.
         targets: where each definition is, by name.
-        due: the names of those that were met since somebody looked.
     """
 
     def __init__(
@@ -74,7 +73,6 @@ class Definitions:
     ) -> None:
         self.root = root
         self.targets: dict[str, Reference] = {}
-        self.due: list[str] = []
         self._address = address
         self._addresses: dict[int, str] = {}
         self._known: dict[str, str | None] = {}
@@ -110,7 +108,6 @@ class Definitions:
             self._addresses[key] = self._address(name)
             if name is not None:
                 self.targets[name] = found
-                self.due.append(name)
         return self._addresses[key]
 
     def _free(self, reference: str) -> str:
@@ -177,9 +174,11 @@ class Rewrite:
 
     def finish(self) -> dict[str, JSON]:
         """Copy the definitions to which what is copied so far refers, and return them all."""
-        while self.definitions.due:
-            self.definition(self.definitions.due.pop())
-        return {name: self.made[name] for name in self.definitions.targets}
+        targets = self.definitions.targets
+        while len(self.made) < len(targets):
+            for name in [each for each in targets if each not in self.made]:
+                self.definition(name)
+        return {name: self.made[name] for name in targets}
 
     def definition(self, name: str) -> JSON:
         """Return the copy of a definition; None while it is being made."""
@@ -202,7 +201,7 @@ class Rewrite:
         for keyword, way in plan.steps:
             made[keyword] = self._below(way, keyword, made[keyword], path)
         if "$dynamicRef" in made and self.definitions.is_static(made["$dynamicRef"]):
-            _refer(made, self.definitions.address(made.pop("$dynamicRef")))
+            refer(made, self.definitions.address(made.pop("$dynamicRef")))
         return self.changed(schema, made, path) if plan.is_due else made
 
     def _below(self, way: _Way, keyword: str, value: JSON, path: Path) -> JSON:
@@ -213,7 +212,7 @@ class Rewrite:
         if way == "list" and type(value) is list:
             return [self.schema(each, (*path, keyword, step)) for step, each in enumerate(value)]
         if way == "reference" and type(value) is str:
-            return self.definitions.address(value) or value
+            return self.reference(value)
         return copied(value)
 
     @classmethod
@@ -228,12 +227,16 @@ class Rewrite:
         cls._plans[key] = plan
         return plan
 
+    def reference(self, reference: str) -> str:
+        """Return where a reference leads in the copy."""
+        return self.definitions.address(reference) or reference
+
     def single(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return the copy of a keyword's only subschema."""
         return self.schema(value, (*path, keyword))
 
 
-def _refer(schema: dict[str, JSON], reference: str | None) -> None:
+def refer(schema: dict[str, JSON], reference: str | None) -> None:
     """Add a reference to a schema, beside whatever it refers to already."""
     if "$ref" in schema:
         schema["allOf"] = [*schema.get("allOf", ()), {"$ref": reference}]

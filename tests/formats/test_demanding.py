@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.formats.demanding import accepts_null, demanding, undoing
-from sovl_tools.formats.narrowing import narrowed
 from sovl_tools.formats.openai import DIALECT
+from sovl_tools.formats.restore import Undoing
+from sovl_tools.formats.strict import accepts_null, narrowed
 from sovl_tools.validation import compile_schema
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -18,6 +18,15 @@ NULL = {"type": "null"}
 
 def check_of(schema: dict[str, Any]) -> Any:
     return compile_schema(schema).is_valid
+
+
+def demanding(parameters: dict[str, Any]) -> dict[str, Any]:
+    return narrowed(parameters, DIALECT, demands_all=True).schema
+
+
+def undoing(parameters: dict[str, Any]) -> Undoing:
+    assert narrowed(parameters, DIALECT).has_optional
+    return Undoing(parameters, DIALECT)
 
 
 def closed(*required: str, **properties: Any) -> dict[str, Any]:
@@ -105,8 +114,8 @@ def test_null_is_admitted_by_what_says_so(schema: dict[str, Any], accepts: bool)
 
 def test_where_everything_is_required_nothing_has_to_be_undone() -> None:
     whole = closed("a", a={"type": "array", "items": closed("b", b=TEXT)})
-    assert undoing(whole, whole) is None
-    assert undoing(closed(), closed()) is None
+    assert not narrowed(whole, DIALECT).has_optional
+    assert not narrowed(closed(), DIALECT).has_optional
 
 
 SCHEMA: dict[str, Any] = {
@@ -162,7 +171,7 @@ SCHEMA: dict[str, Any] = {
     ids=str,
 )
 def test_a_null_for_what_was_left_out_is_taken_out(given: Any, expected: Any) -> None:
-    undo = undoing(SCHEMA, SCHEMA)
+    undo = undoing(SCHEMA)
     assert undo is not None
     before = deepcopy(given)
     assert undo(given, check_of) == expected
@@ -180,8 +189,7 @@ def test_a_whole_call_comes_back() -> None:
         },
         "required": ["city"],
     }
-    schema = narrowed(tool, DIALECT).schema
-    strict, undo = demanding(schema), undoing(schema, tool)
+    strict, undo = demanding(tool), undoing(tool)
     sent = {"city": "Oslo", "days": None, "filters": [{"tag": "a", "limit": None}]}
     assert compile_schema(strict).is_valid(sent)
     assert undo is not None
@@ -200,7 +208,7 @@ EITHER = [{"type": ["string", "null"]}, {"type": ["integer", "null"]}]
 )
 def test_a_null_that_only_the_strict_schema_admits_is_taken_out(schema: dict[str, Any]) -> None:
     parameters = closed(v=schema)
-    undo = undoing(narrowed(parameters, DIALECT).schema, parameters)
+    undo = undoing(parameters)
     assert undo is not None
     assert undo({"v": None}, check_of) == {}
     assert undo({"v": "text"}, check_of) == {"v": "text"}
@@ -209,7 +217,7 @@ def test_a_null_that_only_the_strict_schema_admits_is_taken_out(schema: dict[str
 def test_the_manifest_decides_between_alternatives() -> None:
     long = closed("k", k={**TEXT, "minLength": 5}, x={"type": ["string", "null"]})
     parameters = closed("p", p={"anyOf": [long, closed("k", k=TEXT, x=TEXT)]})
-    undo = undoing(narrowed(parameters, DIALECT).schema, parameters)
+    undo = undoing(parameters)
     assert undo is not None
     assert undo({"p": {"k": "ab", "x": None}}, check_of) == {"p": {"k": "ab"}}
     kept = {"p": {"k": "abcde", "x": None}}
@@ -220,7 +228,7 @@ def test_so_many_ways_there_may_be_and_no_more_are_tried() -> None:
     names = [f"p{number}" for number in range(40)]
     nullable = {"type": ["string", "null"]}
     parameters = closed("needed", needed=TEXT, **dict.fromkeys(names, nullable))
-    undo = undoing(narrowed(parameters, DIALECT).schema, parameters)
+    undo = undoing(parameters)
     assert undo is not None
     given = dict.fromkeys([*names, "needed"])
     assert undo(given, check_of) == given
@@ -229,7 +237,7 @@ def test_so_many_ways_there_may_be_and_no_more_are_tried() -> None:
 def test_a_property_may_be_called_like_a_keyword() -> None:
     branch = closed("enum", enum={"$ref": "#"})
     parameters = closed(city=TEXT, deep={"anyOf": [branch, TEXT]})
-    undo = undoing(narrowed(parameters, DIALECT).schema, parameters)
+    undo = undoing(parameters)
     assert undo is not None
     sent = {"city": None, "deep": {"enum": {"city": None, "deep": None}}}
     assert undo(sent, check_of) == {"deep": {"enum": {}}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sovl_tools.formats.measuring import Size, size_of
+from sovl_tools.formats.form import Size, size_of
 
 TEXT = {"type": "string"}
 

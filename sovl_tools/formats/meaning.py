@@ -82,32 +82,25 @@ def _is_endless(before: object, after: object) -> bool:
     return any(new is None and old is not None for old, new in pairs)
 
 
-def are_disjoint(branches: Sequence[JSON], definitions: Mapping[str, JSON]) -> bool:
+def are_disjoint(branches: Sequence[Mapping[str, JSON]]) -> bool:
     """Tell whether alternatives certainly exclude one another.
 
     They do by their types, or by a property that is required and has another value in each.
     """
-    found = [_followed(each, definitions) for each in branches]
-    types = [each.get("type") for each in found]
+    types = [each.get("type") for each in branches]
     plain = {each for each in types if isinstance(each, str)}
     if len(plain) == len(types) and not {"number", "integer"} <= plain:
         return True
-    marks = [_marks(each) for each in found]
+    marks = [_marks(each) for each in branches]
     names = set(marks[0]).intersection(*marks[1:]) if marks else set()
     return any(len({each[name] for each in marks}) == len(marks) for name in names)
 
 
-def share_first_name(branches: Sequence[JSON], definitions: Mapping[str, JSON]) -> bool:
+def share_first_name(branches: Sequence[Mapping[str, JSON]]) -> bool:
     """Tell whether two alternatives are objects of which the same property comes first."""
-    found = [_followed(each, definitions).get("properties", {}) for each in branches]
+    found = [each.get("properties", {}) for each in branches]
     first = [next(iter(each)) for each in found if each]
     return len(first) > len(set(first))
-
-
-def _followed(schema: JSON, definitions: Mapping[str, JSON]) -> dict[str, JSON]:
-    if isinstance(schema, dict) and "$ref" in schema:
-        schema = definitions.get(str(schema["$ref"]).removeprefix(_DEFINITION))
-    return schema if isinstance(schema, dict) else {}
 
 
 def _marks(schema: Mapping[str, JSON]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Schemas that demand every property, and what undoes that.
+"""Arguments of strict tools, brought back to what the manifest wants.
 
 Where a provider wants every property to be required, an optional one may be null instead. Such a
 null is taken out again before the tool is called.
@@ -6,93 +6,13 @@ null is taken out again before the tool is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cached_property
 from itertools import islice, product
 
 from sovl_tools.formats.base import Compile
+from sovl_tools.formats.strict import Dialect, accepts_null, narrowed
 from sovl_tools.model.document import JSON
-
-_NULL: dict[str, JSON] = {"type": "null"}
-_OUTSIDE = ("title", "description")
-
-
-def demanding(schema: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a narrowed schema in which every property is required, and null where it was not."""
-    definitions = schema.get("$defs", {})
-    made = _demanding(schema, definitions)
-    if definitions:
-        made["$defs"] = {name: _demanding(each, definitions) for name, each in definitions.items()}
-    return made
-
-
-def _demanding(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[str, JSON]:
-    made = dict(schema)
-    if "anyOf" in schema:
-        made["anyOf"] = [_demanding(each, definitions) for each in schema["anyOf"]]
-    if "items" in schema:
-        made["items"] = _demanding(schema["items"], definitions)
-    if "properties" in schema:
-        required, inner = schema["required"], {}
-        for name, each in schema["properties"].items():
-            found = _demanding(each, definitions)
-            inner[name] = found if name in required else _nullable(found, definitions)
-        made.update(properties=inner, required=list(inner))
-    return made
-
-
-def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return a schema that admits null beside what it admits."""
-    if accepts_null(schema, definitions):
-        return schema
-    if "anyOf" in schema:
-        return {**schema, "anyOf": [*schema["anyOf"], _NULL]}
-    if "$ref" in schema or "const" in schema:
-        outside = {key: schema[key] for key in _OUTSIDE if key in schema}
-        inside = {key: each for key, each in schema.items() if key not in outside}
-        return {"anyOf": [inside, _NULL], **outside}
-    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    made = {**schema, "type": types if "null" in types else [*types, "null"]}
-    if "enum" in schema and None not in schema["enum"]:
-        made["enum"] = [*schema["enum"], None]
-    return made
-
-
-def accepts_null(
-    schema: dict[str, JSON], definitions: Mapping[str, JSON], seen: tuple[str, ...] = ()
-) -> bool:
-    """Tell whether a narrowed schema admits null; ``seen`` are references on the way to it."""
-    while "$ref" in schema:
-        reference: str = schema["$ref"]
-        if reference in seen or reference == "#":
-            return False
-        seen = (*seen, reference)
-        schema = definitions[reference.removeprefix("#/$defs/")]
-    if "anyOf" in schema:
-        return any(accepts_null(each, definitions, seen) for each in schema["anyOf"])
-    types = schema["type"]
-    if "null" not in (types if isinstance(types, list) else [types]):
-        return False
-    values = [schema["const"]] if "const" in schema else schema.get("enum", [None])
-    return None in values
-
-
-def undoing(schema: dict[str, JSON], parameters: dict[str, JSON]) -> Undoing | None:
-    """Return what undoes ``demanding`` of a schema in arguments; None if there is nothing.
-
-    ``parameters`` is the schema of the manifest, which the arguments have to fit in the end.
-    """
-    every = [schema, *schema.get("$defs", {}).values()]
-    return Undoing(schema, parameters) if any(map(_has_optional, every)) else None
-
-
-def _has_optional(schema: dict[str, JSON]) -> bool:
-    properties = schema.get("properties", {})
-    if len(properties) > len(schema.get("required", ())):
-        return True
-    inner = [*properties.values(), *schema.get("anyOf", ())]
-    inner += [schema["items"]] if "items" in schema else []
-    return any(map(_has_optional, inner))
-
 
 _MOST = 64
 """So many ways to read a value are tried."""
@@ -105,9 +25,9 @@ class Undoing:
     decides: the first way to read the arguments that fits it is taken.
     """
 
-    def __init__(self, schema: dict[str, JSON], parameters: dict[str, JSON]) -> None:
-        self._schema = schema
+    def __init__(self, parameters: dict[str, JSON], dialect: Dialect) -> None:
         self._parameters = parameters
+        self._dialect = dialect
         self._checks: dict[int, Callable[[JSON], bool]] = {}
 
     def __call__(self, arguments: dict[str, JSON], compile_schema: Compile) -> dict[str, JSON]:
@@ -119,6 +39,11 @@ class Undoing:
             self._checks[id(self)] = compile_schema(self._parameters)
         fits = self._checks[id(self)]
         return next((each for each in ways if fits(each)), ways[0])
+
+    @cached_property
+    def _schema(self) -> dict[str, JSON]:
+        """The schema in the dialect, with optional properties."""
+        return narrowed(self._parameters, self._dialect).schema
 
     def _ways(self, value: JSON, schema: dict[str, JSON], compile_schema: Compile) -> list[JSON]:
         """Return the ways to read a value, the likeliest first."""

@@ -1,0 +1,167 @@
+"""How a provider takes tools: strict where it can enforce the schema, and loose otherwise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from inspect import CO_VARKEYWORDS
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from sovl_tools.formats.base import ROOT, Loss, Shape
+from sovl_tools.formats.compat import Rules, compatible, misnamed
+from sovl_tools.formats.restore import Undoing
+from sovl_tools.formats.strict import Dialect, UnfitError, narrowed
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.model.functions import underlying
+
+Cost: TypeAlias = tuple[tuple[str, int], ...]
+"""What a strict tool counts towards limits of a whole request; see Shape."""
+
+
+class Define(Protocol):
+    """Makes a provider's definition of a tool and the schema of its arguments."""
+
+    def __call__(
+        self, tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool
+    ) -> dict[str, JSON]:
+        """Return a definition that holds the schema itself."""
+        ...
+
+
+class Form(NamedTuple):
+    """How a provider takes tools.
+
+    Attributes:
+        rules: what it refuses in any schema.
+        dialect: the part of JSON Schema that it can enforce.
+        cost: returns what a strict schema costs; raises an UnfitError for one that is too large.
+        define: makes the definition of a tool.
+    """
+
+    rules: Rules
+    dialect: Dialect
+    cost: Callable[[dict[str, JSON]], Cost]
+    define: Define
+
+
+def formed(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
+    """Return a tool in a form, strict if that is asked for and can be."""
+    if not is_strict:
+        return _loose(tool, form)
+    parameters, dialect = tool.parameters, form.dialect
+    try:
+        found = narrowed(parameters, dialect, demands_all=dialect.demands_all)
+        cost = form.cost(found.schema)
+    except UnfitError as error:
+        return _loose(tool, form, error)
+    except RecursionError:
+        return _loose(tool, form, UnfitError(ROOT, "it is nested too deep"))
+    losses = found.losses + _unsaid(tool)
+    if not form.rules.takes_names(found.names):
+        losses += misnamed(parameters, found.schema, rules=form.rules)
+    undo = Undoing(parameters, dialect) if dialect.demands_all and found.has_optional else None
+    definition = form.define(tool, found.schema, is_strict=True)
+    return Shape(tool, definition, losses, undo, is_strict, cost)
+
+
+def _loose(tool: ToolDefinition, form: Form, why: UnfitError | None = None) -> Shape:
+    """Return a tool that is not strict, and why not if that was asked for."""
+    schema, losses, _ = compatible(tool.parameters, form.rules)
+    if why is not None:
+        losses = (Loss("loose", why.path, f"not strict: {why.message}", why.help), *losses)
+    return Shape(tool, form.define(tool, schema, is_strict=False), losses)
+
+
+def _unsaid(tool: ToolDefinition) -> tuple[Loss, ...]:
+    """Return that a function would take more than a strict schema has, if it would."""
+    if "additionalProperties" in tool.parameters or not _takes_any(tool.function):
+        return ()
+    message = "the function takes other arguments too, which can't be given"
+    return (Loss("rewritten", ROOT, message),)
+
+
+def _takes_any(function: Any) -> bool:
+    """Tell whether a function has ``**kwargs``."""
+    is_plain = type(function) is FunctionType and not hasattr(function, "__wrapped__")
+    code = getattr(function if is_plain else underlying(function), "__code__", None)
+    return isinstance(code, CodeType) and bool(code.co_flags & CO_VARKEYWORDS)
+
+
+class Size(NamedTuple):
+    """The size of a strict schema, as providers count it; each definition counts once.
+
+    Attributes:
+        properties: how many properties its objects have.
+        optional: how many of them are not required.
+        unions: how many subschemas are of several types.
+        values: how many values there are to choose from.
+        characters: of all names of properties and definitions, and of all values.
+        longest: characters of the values of the longest choice of more than 250 texts.
+        depth: how many objects and arrays lie in one another; recursion is not followed.
+    """
+
+    properties: int = 0
+    optional: int = 0
+    unions: int = 0
+    values: int = 0
+    characters: int = 0
+    longest: int = 0
+    depth: int = 0
+
+
+_MANY = 250
+
+
+def size_of(schema: dict[str, JSON]) -> Size:
+    """Return the size of a schema in a dialect."""
+    definitions: dict[str, JSON] = schema.get("$defs", {})
+    properties = optional = unions = values = longest = 0
+    characters = sum(map(len, definitions))
+    pending = [schema, *definitions.values()]
+    for each in pending:  # which grows
+        if "anyOf" in each:
+            unions += 1
+            pending += each["anyOf"]
+        elif type(each.get("type")) is list:
+            unions += 1
+        if "properties" in each:
+            inner = each["properties"]
+            properties += len(inner)
+            optional += len(inner) - len(each.get("required", ()))
+            characters += sum(map(len, inner))
+            pending += inner.values()
+        if "items" in each:
+            pending.append(each["items"])
+        if "enum" in each or "const" in each:
+            choice = [each["const"]] if "const" in each else each["enum"]
+            length = sum(len(_text(value)) for value in choice)
+            values += len(choice)
+            characters += length
+            longest = max(longest, length) if len(choice) > _MANY else longest
+    depth = _depth(schema, definitions, ())
+    return Size(properties, optional, unions, values, characters, longest, depth)
+
+
+def _text(value: JSON) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _depth(
+    schema: dict[str, JSON], definitions: Mapping[str, JSON], followed: tuple[str, ...]
+) -> int:
+    reference = schema.get("$ref")
+    if reference is not None:
+        name = reference.removeprefix("#/$defs/")
+        if name in followed or name not in definitions:
+            return 0
+        return _depth(definitions[name], definitions, (*followed, name))
+    deepest = 0
+    for key in ("properties", "anyOf", "items"):
+        if key in schema:
+            found = schema[key]
+            children = found.values() if key == "properties" else found
+            for each in (found,) if key == "items" else children:
+                deepest = max(deepest, _depth(each, definitions, followed))
+    return deepest + ("properties" in schema or "items" in schema)

@@ -1,0 +1,551 @@
+"""Schemas that a provider enforces, and the reason why another one can't be said so.
+
+One walk copies the part of JSON Schema that the provider knows. What only constrains a value and
+can't be said moves into the description. What would let a model give something else than before, or
+nothing at all, can't be said: then the tool is not strict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from sovl_tools.formats.base import ROOT, Loss
+from sovl_tools.formats.compat import has_lookaround
+from sovl_tools.formats.meaning import (
+    are_disjoint,
+    audible,
+    consequences,
+    is_silent,
+    mentioned,
+    share_first_name,
+    spelled_out,
+)
+from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.model.document import JSON, Path, copied, kind
+from sovl_tools.schema.merge import merged
+from sovl_tools.schema.rewrite import Definitions, Rewrite
+
+FORMATS = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+)
+"""Formats of text that both OpenAI and Anthropic know."""
+
+_STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})
+_OF_ROOT = frozenset({"type", "properties", "additionalProperties"})
+_OBJECT = frozenset({"properties", "required", "additionalProperties"})
+_ANNOTATIONS = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
+)
+_SAID_BY_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties"})
+_CONDITIONAL = frozenset(
+    {"dependentRequired", "dependentSchemas", "then", "else", "anyOf", "oneOf"}
+)
+_IDLE: dict[str, JSON] = {
+    "uniqueItems": False, "minItems": 0, "minLength": 0, "minProperties": 0, "deprecated": False,
+    "readOnly": False, "writeOnly": False, "required": [], "examples": [],
+}  # fmt: skip
+_MOST = 256
+_SHOWN = 9
+_DEFINITION = "#/$defs/"
+_NULL: dict[str, JSON] = {"type": "null"}
+_OUTSIDE = ("title", "description")
+_ELABORATE = re.compile(r"\\[1-9]|\\k<|\(\?P=|[*+?}]\?")
+
+
+class UnfitError(Exception):
+    """A schema that can't be said strictly.
+
+    Attributes:
+        path: the place in the manifest.
+        message: why, in words that begin with what stands there.
+        help: what the author may do.
+    """
+
+    def __init__(self, path: Path, message: str, help: str | None = None) -> None:  # noqa: A002 - as everywhere
+        super().__init__(path, message, help)
+        self.path = path
+        self.message = message
+        self.help = help
+
+
+def is_elaborate(pattern: str) -> bool:
+    """Tell whether a regular expression looks around, refers back or is lazy, or seems to."""
+    return has_lookaround(pattern) or _ELABORATE.search(pattern) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """The part of JSON Schema that a provider enforces.
+
+    Attributes:
+        keeps: keywords that may stay as they are, but for those of ``admits``.
+        admits: tells it of the values of some keywords.
+        demands_all: whether every property has to be required; an optional one may be null instead.
+        is_recursive: whether definitions may refer to themselves.
+        wraps_references: whether a reference that is described becomes an ``anyOf`` of one, which
+            may be described; else what it leads to takes its place.
+        tells_by_first: whether objects that are alternatives are told apart by their first names.
+        minds_case: whether texts to choose from come back in the case in which they were given.
+    """
+
+    keeps: frozenset[str]
+    admits: Mapping[str, Callable[[JSON], bool]]
+    demands_all: bool = False
+    is_recursive: bool = True
+    wraps_references: bool = True
+    tells_by_first: bool = False
+    minds_case: bool = True
+    _plans: dict[tuple[str, ...], _Plan] = field(default_factory=dict, init=False, repr=False)
+
+    def takes(self, keyword: str, value: JSON) -> bool:
+        """Tell whether a keyword may stay as it is."""
+        if keyword in self.admits:
+            return self.admits[keyword](value)
+        return keyword in self.keeps
+
+    def plan(self, schema: dict[str, JSON]) -> _Plan:
+        """Return what has to be done for a schema, by its keywords."""
+        key = tuple(schema)
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) > _MOST_PLANS:
+                self._plans.clear()
+            plan = self._plans[key] = self._planned(key)
+        return plan
+
+    def _planned(self, keywords: tuple[str, ...]) -> _Plan:
+        audible = [each for each in keywords if not is_silent(each)]
+        way: _Way = "plain"
+        if "allOf" in audible:
+            way = "several"
+        elif "$ref" in audible:
+            way = "reference" if _ANNOTATIONS.issuperset({*audible} - {"$ref"}) else "several"
+        elif "anyOf" in audible or "oneOf" in audible:
+            way = "union"
+        others = [each for each in audible if each not in _STRUCTURE]
+        return _Plan(
+            way,
+            "$dynamicRef" in audible,
+            tuple((each, each in self.keeps and each not in _IDLE) for each in others),
+            not _CONDITIONAL.isdisjoint(audible),
+        )
+
+
+_Way: TypeAlias = Literal["plain", "union", "reference", "several"]
+_MOST_PLANS = 4096
+
+
+class _Plan(NamedTuple):
+    """What has to be done for a schema that has certain keywords.
+
+    Attributes:
+        way: what it is; ``several`` for what has to be merged first.
+        is_dynamic: whether there is a dynamic reference.
+        beside: keywords beside the structure, each with whether it stays, whatever its value.
+        has_conditions: whether something depends on something else.
+    """
+
+    way: _Way
+    is_dynamic: bool
+    beside: tuple[tuple[str, bool], ...]
+    has_conditions: bool
+
+
+class Narrowed(NamedTuple):
+    """A schema in a dialect, with its definitions in ``$defs``.
+
+    Attributes:
+        schema: the schema.
+        losses: what it does not say.
+        names: those of all properties.
+        has_optional: whether some of them were not required.
+    """
+
+    schema: dict[str, JSON]
+    losses: tuple[Loss, ...]
+    names: frozenset[str]
+    has_optional: bool
+
+
+def narrowed(
+    parameters: dict[str, JSON], dialect: Dialect, *, demands_all: bool = False
+) -> Narrowed:
+    """Return the schema of a tool's arguments in a dialect.
+
+    Args:
+        parameters: the schema of the manifest.
+        dialect: what the provider knows.
+        demands_all: whether optional properties become required ones that may be null.
+
+    Raises:
+        UnfitError: it says what the dialect can't say.
+    """
+    work = _Narrowing(parameters, dialect, demands_all=demands_all)
+    schema = work.root()
+    for properties, name in work.nullable:
+        properties[name] = _nullable(properties[name], work.definitions)
+    made = {**schema, "$defs": work.definitions} if work.definitions else schema
+    return Narrowed(made, tuple(work.losses), frozenset(work.names), work.has_optional)
+
+
+class _Narrowing:
+    """The definitions that are there so far, and what was lost."""
+
+    def __init__(self, parameters: dict[str, JSON], dialect: Dialect, *, demands_all: bool) -> None:
+        self.definitions: dict[str, JSON] = {}
+        self.losses: list[Loss] = []
+        self.names: set[str] = set()
+        self.nullable: list[tuple[dict[str, JSON], str]] = []
+        self.has_optional = False
+        self._source = Definitions(parameters)
+        self._dialect = dialect
+        self._demands_all = demands_all
+        self._open: list[str | None] = []
+
+    def root(self) -> dict[str, JSON]:
+        """Return the schema of all arguments, an object with nothing beside its properties."""
+        schema = self._flat(self._source.root, ROOT)
+        if (
+            "type" not in schema
+            or "properties" not in schema
+            or "additionalProperties" not in schema
+        ):
+            schema = {"type": "object", "properties": {}, "additionalProperties": False, **schema}
+        notes = []
+        for keyword in [each for each in ("anyOf", "oneOf") if each in schema]:
+            schema, words = self._without_alternatives(schema, keyword)
+            notes.append(words)
+        self._open.append(None)
+        made = self._plain(schema, self._dialect.plan(schema), ROOT)
+        self._open.pop()
+        return with_notes(made, notes)
+
+    def _without_alternatives(
+        self, schema: dict[str, JSON], keyword: str
+    ) -> tuple[dict[str, JSON], str]:
+        """Take alternatives of the root away, if they are about known properties alone."""
+        path = (*ROOT, keyword)
+        said = self._spelled_out(keyword, schema[keyword], path)
+        known = schema["properties"].keys()
+        if any(not isinstance(each, dict) or not known >= {*mentioned(each)} for each in said):
+            raise UnfitError(path, f"{keyword} describes the arguments as a whole")
+        self._lose("moved", path, f"{keyword} of all arguments stands in the description only")
+        return {key: each for key, each in schema.items() if key != keyword}, note(keyword, said)
+
+    def _spelled_out(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return what is said in words, with definitions in the places of references."""
+        if not isinstance(value, dict | list):
+            return value
+        copy = Rewrite(self._source)
+        made: JSON = copy.schema({keyword: value}, ())
+        found = spelled_out(made[keyword], copy.finish())
+        if found is None:
+            raise UnfitError(path, "it refers to what contains itself")
+        return found
+
+    def _lose(self, what: str, path: Path, message: str) -> None:
+        self.losses.append(Loss(what, path, message))  # type: ignore[arg-type]  # literals all
+
+    def _node(self, schema: JSON, path: Path) -> dict[str, JSON]:
+        """Return a subschema in the dialect."""
+        if not isinstance(schema, dict):
+            raise UnfitError(path, "any value is admitted" if schema else "no value is admitted")
+        plan = self._dialect.plan(schema)
+        if plan.way == "several" or plan.is_dynamic:
+            schema = self._flat(schema, path)
+            plan = self._dialect.plan(schema)
+        if plan.way == "plain":
+            return self._plain(schema, plan, path)
+        schema = audible(schema)
+        if plan.way == "reference":
+            return self._reference(schema, path)
+        return self._union(schema, "anyOf" if "anyOf" in schema else "oneOf", path)
+
+    def _flat(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
+        """Return a schema without ``allOf``, and without a reference beside other constraints."""
+        steps, schema = 0, self._referring(audible(schema))
+        while self._dialect.plan(schema).way == "several" or (path == ROOT and "$ref" in schema):
+            steps += 1
+            if steps > _MOST or len(path) > _MOST:
+                raise UnfitError(path[:_SHOWN], "it refers to itself")
+            parts = [{key: each for key, each in schema.items() if key not in {"allOf", "$ref"}}]
+            parts += [{"$ref": schema["$ref"]}] if "$ref" in schema else []
+            parts += schema.get("allOf", ())
+            found = merged([audible(self._followed(each, path)) for each in parts])
+            if found is None:
+                raise UnfitError(path, "allOf can't be said as one schema")
+            schema = found
+        return schema
+
+    def _referring(self, schema: JSON) -> JSON:
+        """Return a schema in which a dynamic reference to one place is one like any other."""
+        if not isinstance(schema, dict) or "$dynamicRef" not in schema:
+            return schema
+        if not self._source.is_static(schema["$dynamicRef"]):
+            return schema
+        made = {key: each for key, each in schema.items() if key != "$dynamicRef"}
+        if "$ref" not in made:
+            return {**made, "$ref": schema["$dynamicRef"]}
+        return {**made, "allOf": [*made.get("allOf", ()), {"$ref": schema["$dynamicRef"]}]}
+
+    def _followed(self, schema: JSON, path: Path) -> JSON:
+        """Return what a reference leads to, with what stands beside it."""
+        schema = self._referring(schema)
+        if not isinstance(schema, dict) or "$ref" not in schema:
+            return schema
+        others = {key: each for key, each in schema.items() if key != "$ref"}
+        target = self._target(self._address(schema["$ref"], path))
+        return {**others, "allOf": [target, *others.get("allOf", ())]}
+
+    def _address(self, reference: str, path: Path) -> str:
+        found = self._source.address(reference)
+        if found is None:
+            raise UnfitError(path, f"the reference {reference!r} can't be followed")
+        return found
+
+    def _target(self, address: str) -> JSON:
+        if address == "#":
+            return self._source.root
+        return self._source.targets[address.removeprefix(_DEFINITION)].target
+
+    def _shallow(self, schema: JSON) -> dict[str, JSON]:
+        """Return a schema, or the definition to which it refers."""
+        schema = self._referring(schema)
+        if isinstance(schema, dict) and "$ref" in schema:
+            address = self._source.address(schema["$ref"])
+            schema = self._target(address) if address not in (None, "#") else None
+        return schema if isinstance(schema, dict) else {}
+
+    def _reference(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
+        address = self._address(schema["$ref"], path)
+        target = self._target(address)
+        name = None if address == "#" else address.removeprefix(_DEFINITION)
+        if not self._dialect.is_recursive and name in self._open:
+            raise UnfitError(path, "it contains itself", "give it a bounded depth")
+        others, notes = self._annotated(schema, path)
+        if not others and not notes:
+            self._define(name, target)
+            return {"$ref": address}
+        if not self._dialect.wraps_references and isinstance(target, dict):
+            beside = {key: each for key, each in schema.items() if key != "$ref"}
+            return self._inlined({**target, **beside}, name, path)
+        self._define(name, target)
+        return with_notes({"anyOf": [{"$ref": address}], **others}, notes)
+
+    def _inlined(self, schema: JSON, name: str | None, path: Path) -> dict[str, JSON]:
+        self._open.append(name)
+        made = self._node(schema, path)
+        self._open.pop()
+        return made
+
+    def _define(self, name: str | None, target: JSON) -> None:
+        if name is None or name in self.definitions:
+            return
+        self.definitions[name] = {}
+        path = (*ROOT, *self._source.targets[name].path)
+        made = self.definitions[name] = self._inlined(target, name, path)
+        seen = {name}
+        while "$ref" in made:
+            following = made["$ref"].removeprefix(_DEFINITION)
+            if following in seen:
+                raise UnfitError(path, "it refers to nothing but itself")
+            seen.add(following)
+            made = self.definitions.get(following, {})
+
+    def _annotated(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
+        """Return the annotations that may stay, and notes on those that may not."""
+        kept: dict[str, JSON] = {}
+        others: list[str] = []
+        for keyword, value in schema.items():
+            if keyword not in _ANNOTATIONS:
+                continue
+            if self._dialect.takes(keyword, value):
+                kept[keyword] = copied(value)
+            elif not _is_idle(keyword, value):
+                others.append(keyword)
+        return kept, self._moved(schema, others, path) if others else []
+
+    def _union(self, schema: dict[str, JSON], keyword: str, path: Path) -> dict[str, JSON]:
+        """Return alternatives as ``anyOf``, what stands beside them in each of them."""
+        branches: Sequence[JSON] = schema[keyword]
+        place = (*path, keyword)
+        self._doubt_alternatives(branches, keyword, place)
+        beside = schema.keys() - _ANNOTATIONS - {keyword}
+        if beside:
+            whole = [audible(self._followed(each, place)) for each in branches]
+            common = {key: each for key, each in schema.items() if key in beside}
+            branches = [merged([common, each]) for each in whole]
+            if None in branches:
+                raise UnfitError(place, f"{keyword} stands beside other keywords")
+        made = [self._node(each, (*place, index)) for index, each in enumerate(branches)]
+        others, notes = self._annotated(schema, path)
+        return with_notes({"anyOf": made, **others}, notes)
+
+    def _doubt_alternatives(self, branches: Sequence[JSON], keyword: str, place: Path) -> None:
+        if keyword != "oneOf" and not self._dialect.tells_by_first:
+            return
+        found = [self._shallow(each) for each in branches]
+        if are_disjoint(found):
+            return
+        if keyword == "oneOf":
+            self._lose("rewritten", place, "oneOf is said as anyOf")
+        if self._dialect.tells_by_first and share_first_name(found):
+            message = "alternatives that begin with the same property may be refused"
+            self._lose("doubt", place, message)
+
+    def _plain(self, schema: dict[str, JSON], plan: _Plan, path: Path) -> dict[str, JSON]:
+        """Return a schema that is neither a union nor a reference."""
+        types = schema.get("type")
+        if type(types) is not str:
+            found = self._types(schema, path)
+            types = found[0] if len(found) == 1 else found
+        made: dict[str, JSON] = {"type": types}
+        is_object = types == "object" or (type(types) is list and "object" in types)
+        others = []
+        for keyword, is_sure in plan.beside:
+            value = schema[keyword]
+            if is_sure:
+                made[keyword] = value
+            elif _is_idle(keyword, value):
+                continue
+            elif self._dialect.takes(keyword, value):
+                made[keyword] = copied(value)
+            elif not (is_object and keyword in _SAID_BY_CLOSING):
+                others.append(keyword)
+        notes = self._moved(schema, others, path) if others else []
+        if "enum" in schema or "const" in schema:
+            self._add_values(made, schema, path)
+        if is_object:
+            self._add_members(made, schema, plan, path)
+        if types == "array" or (type(types) is list and "array" in types):
+            made["items"] = self._items(schema, path)
+        return with_notes(made, notes)
+
+    def _moved(self, schema: dict[str, JSON], keywords: Sequence[str], path: Path) -> list[str]:
+        """Return notes on keywords that can't stay."""
+        *first, last = keywords
+        words = f"{', '.join(first)} and {last} stand" if first else f"{last} stands"
+        self._lose("moved", (*path, keywords[0]), f"{words} in the description only")
+        return [
+            note(each, self._spelled_out(each, schema[each], (*path, each))) for each in keywords
+        ]
+
+    def _types(self, schema: dict[str, JSON], path: Path) -> list[str]:
+        given = schema.get("type")
+        if given is not None:
+            return list(given) if isinstance(given, list) else [given]
+        values = [schema["const"]] if "const" in schema else schema.get("enum", ())
+        if values:
+            return list(dict.fromkeys(map(kind, values)))
+        for name, keywords in (("object", _OBJECT), ("array", {"items"})):
+            if not schema.keys().isdisjoint(keywords):
+                self._lose("rewritten", path, f"only a value of type {name} is admitted")
+                return [name]
+        raise UnfitError(path, "any type is admitted", "say its type")
+
+    def _add_values(self, made: dict[str, JSON], schema: dict[str, JSON], path: Path) -> None:
+        for keyword in ("enum", "const"):
+            if keyword in schema:
+                values = schema[keyword] if keyword == "enum" else [schema[keyword]]
+                if not values:
+                    raise UnfitError((*path, keyword), "there is nothing to choose from")
+                if any(isinstance(each, dict | list) for each in values):
+                    raise UnfitError((*path, keyword), f"{keyword} has values that are no scalars")
+                made[keyword] = copied(schema[keyword])
+                if self._dialect.minds_case:
+                    continue
+                texts = [each for each in values if isinstance(each, str)]
+                if len({*map(str.lower, texts)}) < len({*texts}):
+                    message = "values that differ in case alone may be mistaken for one another"
+                    self._lose("doubt", (*path, keyword), message)
+
+    def _items(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
+        if "prefixItems" in schema:
+            raise UnfitError((*path, "prefixItems"), "a tuple has items of different schemas")
+        if "items" not in schema:
+            raise UnfitError(path, "an array does not say what its items are", "add 'items'")
+        return self._node(schema["items"], (*path, "items"))
+
+    def _add_members(
+        self, made: dict[str, JSON], schema: dict[str, JSON], plan: _Plan, path: Path
+    ) -> None:
+        """Add the properties to an object, and that it has no others."""
+        properties, required = schema.get("properties", {}), {*schema.get("required", ())}
+        self._check_closed(schema, path)
+        if plan.has_conditions:
+            unknown = {*consequences(schema)} - properties.keys()
+            if unknown:
+                message = f"a condition is about {min(unknown)!r}, which is not listed"
+                raise UnfitError(path, message)
+        members: dict[str, JSON] = {}
+        for name, each in properties.items():
+            if each is not False or name in required:
+                members[name] = self._node(each, (*path, "properties", name))
+        absent = [name for name in schema.get("required", ()) if name not in members]
+        if absent:
+            raise UnfitError((*path, "required"), f"{absent[0]!r} is required but not described")
+        named = [name for name in members if name in required]
+        if len(named) < len(members):
+            self.has_optional = True
+            if self._demands_all:
+                self.nullable += [(members, name) for name in members if name not in required]
+                named = [*members]
+        self.names.update(members)
+        made["properties"] = members
+        made["required"] = named
+        made["additionalProperties"] = False
+
+    def _check_closed(self, schema: dict[str, JSON], path: Path) -> None:
+        """Refuse objects whose properties can't be listed."""
+        others = schema.get("additionalProperties")
+        if schema.get("patternProperties") or others not in (None, False):
+            keyword = "patternProperties" if others in (None, False) else "additionalProperties"
+            raise UnfitError((*path, keyword), "an object may have properties of any name")
+        if others is None and not schema.get("properties"):
+            raise UnfitError(path, "an object does not list its properties")
+        if others is None:
+            self._lose("rewritten", path, "an object can't have other properties than those listed")
+
+
+def _is_idle(keyword: str, value: JSON) -> bool:
+    """Tell whether a keyword has the value that says nothing."""
+    return keyword in _IDLE and _IDLE[keyword] == value and type(_IDLE[keyword]) is type(value)
+
+
+def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return a schema that admits null beside what it admits."""
+    if accepts_null(schema, definitions):
+        return schema
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [*schema["anyOf"], _NULL]}
+    if "$ref" in schema or "const" in schema:
+        outside = {key: schema[key] for key in _OUTSIDE if key in schema}
+        inside = {key: each for key, each in schema.items() if key not in outside}
+        return {"anyOf": [inside, _NULL], **outside}
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    made = {**schema, "type": types if "null" in types else [*types, "null"]}
+    if "enum" in schema and None not in schema["enum"]:
+        made["enum"] = [*schema["enum"], None]
+    return made
+
+
+def accepts_null(
+    schema: dict[str, JSON], definitions: Mapping[str, JSON], seen: tuple[str, ...] = ()
+) -> bool:
+    """Tell whether a narrowed schema admits null; ``seen`` are references on the way to it."""
+    while "$ref" in schema:
+        reference: str = schema["$ref"]
+        if reference in seen or reference == "#":
+            return False
+        seen = (*seen, reference)
+        schema = definitions[reference.removeprefix("#/$defs/")]
+    if "anyOf" in schema:
+        return any(accepts_null(each, definitions, seen) for each in schema["anyOf"])
+    types = schema["type"]
+    if "null" not in (types if isinstance(types, list) else [types]):
+        return False
+    values = [schema["const"]] if "const" in schema else schema.get("enum", [None])
+    return None in values
