@@ -9,9 +9,8 @@ from typing import Any
 
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.result import Failure, ToolResult
-from sovl_tools.running.awaiting import in_thread
+from sovl_tools.running.event_loop import in_thread
 from sovl_tools.running.hooks import Hook
-from sovl_tools.running.run import Run
 
 Approve = Callable[[ToolCall], Any]
 """Returns whether a call may be made: True, or False, or a text with the reason why not."""
@@ -25,7 +24,7 @@ def approving(approve: Approve) -> Hook:
 
     async def hook(call: ToolCall, following: Any) -> ToolResult:
         if call.tool.annotations.get("destructive"):
-            verdict = await in_thread(partial(approve, call), Run(call.call_id), room=None)
+            verdict = await in_thread(partial(approve, call))
             verdict = await verdict if isawaitable(verdict) else verdict
             if verdict is not True:
                 return ToolResult(call.name, None, Failure("tool_error", _refusal(verdict)), 0.0)

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 from sovl_tools.agent.answer import Draft
 from sovl_tools.agent.errors import reading
 from sovl_tools.agent.events import Event, TextDelta
-from sovl_tools.running.awaiting import in_thread
 from sovl_tools.running.background import iterated, run_in_background
-from sovl_tools.running.run import Run
+from sovl_tools.running.event_loop import in_thread
 from sovl_tools.running.threads import start
 
 
@@ -150,7 +149,7 @@ async def _applied(request: Apply) -> Any:
 async def _asked(request: Ask) -> Any:
     if _is_async(request.method):
         return await _call(request)()
-    return await _on_thread(_call(request))
+    return await in_thread(_call(request))
 
 
 async def _streamed(request: Listen) -> AsyncGenerator[Event, None]:
@@ -172,10 +171,10 @@ async def _chunks(ask: Callable[[], Any]) -> AsyncGenerator[Any, None]:
 
 async def _chunks_of_thread(ask: Callable[[], Any]) -> AsyncGenerator[Any, None]:
     """Yield what a sync client streams; it is read, and closed, on a thread."""
-    stream = await _on_thread(ask)
+    stream = await in_thread(ask)
     chunks, end = iter(stream), object()
     try:
-        while (chunk := await _on_thread(partial(next, chunks, end))) is not end:
+        while (chunk := await in_thread(partial(next, chunks, end))) is not end:
             yield chunk
     finally:
         start(partial(_close, stream), _ignored)
@@ -193,10 +192,6 @@ def _ignored(_value: object, _error: BaseException | None) -> None:
 
 async def _told(request: Tell) -> AsyncGenerator[Event, None]:
     yield request.event
-
-
-async def _on_thread(function: Callable[[], Any]) -> Any:
-    return await in_thread(function, Run("agent"), room=None)
 
 
 def _is_async(method: Callable[..., Any]) -> bool:

@@ -24,7 +24,7 @@ from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.plain import plain
-from sovl_tools.running.engine import Observer
+from sovl_tools.running.prepared import Observer
 from sovl_tools.running.telemetry import JsonLines
 from sovl_tools.running.tooler import Tooler
 

@@ -1,4 +1,4 @@
-"""What our caller got wrong, raised at once."""
+"""Our exceptions: what our caller got wrong, and what ends a call."""
 
 from __future__ import annotations
 
@@ -130,3 +130,33 @@ class ConfigurationError(SovlToolsError):
 
 class ToolError(SovlToolsError):
     """Raised by a tool to tell the model something, word for word."""
+
+
+class TimeLimitError(SovlToolsError):
+    """A call that took longer than its limit, in seconds."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"was not done after {self.limit:g} s"
+
+
+class RunCancelledError(SovlToolsError):
+    """A call that was ended by ``Tooler.cancel``, or because the one above it was."""
+
+    def __str__(self) -> str:
+        return "was cancelled"
+
+
+class UnavailableError(SovlToolsError):
+    """A tool that is there but can't be called, and why."""
+
+    def __init__(self, tool: str, reason: str) -> None:
+        super().__init__(tool, reason)
+        self.tool = tool
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"tool {self.tool!r} is not available: {self.reason}"

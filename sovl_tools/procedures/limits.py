@@ -6,9 +6,9 @@ from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any, TypeVar
 
+from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.running.awaiting import limited
-from sovl_tools.running.run import TimeLimitError
+from sovl_tools.running.event_loop import drive
 
 _T = TypeVar("_T")
 
@@ -22,6 +22,6 @@ async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str
     if seconds is None:
         return await work
     try:
-        return await limited(work, seconds, started=perf_counter())
+        return await drive(work, limit=seconds, started=perf_counter())
     except TimeLimitError as error:
         raise StepError(f"{what} was not done after {seconds:g} s") from error

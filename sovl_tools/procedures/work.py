@@ -11,19 +11,17 @@ from typing import Any
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.interface import StepHandler
 from sovl_tools.procedures.context import StepContext
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.limits import within
 from sovl_tools.procedures.model import Step
 from sovl_tools.procedures.scope import Scope
 from sovl_tools.procedures.surroundings import Surroundings
-from sovl_tools.running.awaiting import in_thread, is_cancellation
-from sovl_tools.running.failing import failure_of
-from sovl_tools.running.plan import is_async
+from sovl_tools.running.awaitables import called_async, is_async, waiting
+from sovl_tools.running.event_loop import in_thread, is_cancellation
+from sovl_tools.running.failure import failure_of
 from sovl_tools.running.results import converted
-from sovl_tools.running.run import Run
-from sovl_tools.running.settling import called, called_async
+from sovl_tools.running.scope import CallScope
 from sovl_tools.validation.wording import named
 
 _LOGGER = logging.getLogger("sovl_tools.tools")
@@ -73,9 +71,9 @@ async def _handled(
     if handler is None:
         raise StepError(f"there is no action {step.action!r} any more")
     given = {"action": step.action, **fields}
-    handle = partial(handler, given, _context(step, scope, around))
-    work = _outcome(step.action, handler, handle, catalog)
-    return await within(step.timeout, work, f"action {step.action!r}")
+    handle = partial(handler, given)
+    outcome = _outcome(step.action, handle, _context(step, scope, around), catalog)
+    return await within(step.timeout, outcome, f"action {step.action!r}")
 
 
 def _context(step: Step, scope: Scope, around: Surroundings) -> StepContext:
@@ -87,15 +85,15 @@ def _context(step: Step, scope: Scope, around: Surroundings) -> StepContext:
 
 
 async def _outcome(
-    action: str, handler: StepHandler, handle: Callable[[], Any], catalog: Catalog
+    action: str, handle: partial[Any], context: StepContext, catalog: Catalog
 ) -> JSON:
     """Run a handler, on a thread unless it is async, and return its value as JSON."""
     try:
-        if is_async(handler):
-            value = await called_async(handle)
+        if is_async(handle.func):
+            value = await called_async(handle, context)
         else:
-            run = Run("step")
-            value = await in_thread(partial(called, handle, run), run, room=None)
+            call = CallScope()
+            value = await in_thread(partial(waiting(handle), context, call), call)
         return copied(converted(value)[0])
     except KeyboardInterrupt:
         raise

@@ -12,8 +12,8 @@ from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
-from sovl_tools.running.awaiting import is_cancellation
-from sovl_tools.running.run import TimeLimitError
+from sovl_tools.model.errors import TimeLimitError
+from sovl_tools.running.event_loop import is_cancellation
 
 _T = TypeVar("_T")
 

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TypeAlias
+from collections.abc import Callable
 
-from sovl_tools.model.call import CallEvent, LogMessage, Progress
+from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.catalog import Catalog
-from sovl_tools.model.context import Listener, State
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.lookup import ToolLookup
+from sovl_tools.model.context import Listener, State, ToolContext
+from sovl_tools.model.errors import UnavailableError
+from sovl_tools.model.lookup import ToolCaller, ToolLookup
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.running.failing import redacted
-from sovl_tools.running.gate import Gate
-from sovl_tools.running.plan import Absence, Plan, Settings
-from sovl_tools.running.resolving import Dynamic, unavailable
-from sovl_tools.running.run import Run
+from sovl_tools.running.failure import redacted
+from sovl_tools.running.prepared import (
+    DynamicTool,
+    PreparedTool,
+    Settings,
+    UnpreparedTool,
+    prepared,
+)
+from sovl_tools.running.scope import CallScope
 from sovl_tools.running.statistics import CallLog
 
 _LOGGER = logging.getLogger("sovl_tools")
 _TOOLS_LOGGER = logging.getLogger("sovl_tools.tools")
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
-Observer: TypeAlias = Callable[[CallEvent], object]
-"""Told of every call when it has ended, in the thread in which it ended."""
 
-
-class Plans(dict[str, Plan]):
+class _Tools(dict[str, PreparedTool | DynamicTool]):
     """The tools of one catalog that have been called, ready for the next call."""
 
     __slots__ = ("catalog",)
@@ -41,12 +39,11 @@ class Plans(dict[str, Plan]):
 
 
 class Engine:
-    """The registry, the plans, and what outlives the calls: states, statistics, threads.
+    """The registry, the prepared tools, and what outlives the calls: states and statistics.
 
     Attributes:
-        room: lets in as many threads as there may be.
+        settings: what the Tooler says of all its calls.
         logs: durations and failures, by tool.
-        plans: the tools that have been called.
     """
 
     def __init__(
@@ -54,111 +51,79 @@ class Engine:
         registry: ToolLookup,
         settings: Settings,
         *,
-        observers: tuple[Observer, ...],
         listener: Listener | None,
-        max_threads: int,
+        make_caller: Callable[[Engine, CallScope], ToolCaller],
     ) -> None:
+        """Make an engine; ``make_caller`` makes what a tool calls other tools with."""
         self.registry = registry
         self.settings = settings
-        self.room = Gate(max_threads)
         self.logs: dict[str, CallLog] = {}
-        self._observers = observers
         self._listener = listener
-        self.plans = Plans(registry.catalog)
-        self._dynamic: dict[str, Dynamic] = {}
+        self._make_caller = make_caller
+        self._tools = _Tools(registry.catalog)
         self._states: dict[str, State] = {}
-        self._running: dict[str, Run] = {}
+        self.under_way: dict[str, CallScope] = {}
 
-    def plan(self, name: str) -> Plan | Dynamic | Absence:
-        """Return the tool of that name as it is now, ready to be called.
+    def tool(self, name: str) -> PreparedTool | DynamicTool | Failure:
+        """Return the tool of that name as it is now, ready to be called, or why it can't be.
 
-        That runs no code of a tool's author; what has to is done by ``Dynamic.plan``.
+        That runs no code of a tool's author; what has to is done when a ``DynamicTool`` is called.
         """
-        catalog = self.registry.catalog
-        plans = self.plans
-        if plans.catalog is not catalog:
-            plans = self.plans = self._kept(plans, catalog)
+        tools, catalog = self._tools, self.registry.catalog
+        if tools.catalog is not catalog:
+            tools = self._tools = _kept(tools, catalog)
         try:
-            plan = plans.get(name)
-            definition = catalog.tools.get(name)
-        except TypeError:
-            return self._absence(str(name), catalog)
-        if plan is not None:
-            return plan
-        if definition is None:
-            return self._absence(str(name), catalog)
-        if definition.is_dynamic:
-            return self._undecided(definition)
-        made = self._planned(definition)
-        return made if isinstance(made, Absence) else plans.setdefault(name, made)
+            return tools[name]
+        except (KeyError, TypeError):
+            made = self._made(name, catalog)
+        return made if isinstance(made, Failure) else tools.setdefault(name, made)
 
-    def _undecided(self, definition: ToolDefinition) -> Dynamic:
-        """Return what is known of a tool whose schema may be another one at each call."""
-        known = self._dynamic.get(definition.name)
-        if known is None or known.definition is not definition:
-            log = self.logs.setdefault(definition.name, CallLog())
-            known = Dynamic(definition, self.settings, log, make=self._planned)
-            self._dynamic[definition.name] = known
-        return known
+    def _made(self, name: object, catalog: Catalog) -> PreparedTool | DynamicTool | Failure:
+        definition = catalog.tools.get(name) if isinstance(name, str) else None
+        if isinstance(name, str) and definition is not None:
+            log = self.logs.setdefault(name, CallLog())
+            if definition.is_dynamic:
+                return DynamicTool(definition, self.settings, log, make_context=self.make_context)
+            try:
+                return prepared(
+                    definition, settings=self.settings, log=log, make_context=self.make_context
+                )
+            except UnavailableError as error:
+                return Failure("unavailable", str(error))
+        reasons = catalog.unavailable.get(name) if isinstance(name, str) else None
+        if isinstance(name, str) and reasons is not None:
+            return Failure("unavailable", str(UnavailableError(name, "; ".join(reasons))))
+        hint = did_you_mean(str(name), catalog.tools)
+        message = f"there is no tool {str(name)!r}"
+        return Failure("unknown_tool", f"{message}; {hint}" if hint else message)
 
-    def _kept(self, plans: Plans, catalog: Catalog) -> Plans:
-        """Return the plans of those tools that are still the same, and forget the others."""
-        for name, known in list(self._dynamic.items()):
-            if catalog.tools.get(name) is not known.definition:
-                self._dynamic.pop(name, None)
-        kept = Plans(catalog)
-        kept.update(
-            (name, plan)
-            for name, plan in list(plans.items())
-            if catalog.tools.get(name) is plan.definition
+    def make_context(self, tool: UnpreparedTool, scope: CallScope | None) -> ToolContext:
+        """Return what a tool may ask of its call."""
+        scope = scope or CallScope()
+        return ToolContext(
+            tool.definition,
+            self.registry,
+            self._make_caller(self, scope),
+            call_id=scope.call_id,
+            state=self.state(tool.name),
+            listen=self.listener(scope, tool.secrets),
+            is_cancelled=lambda: scope.is_stopped,
         )
-        return kept
-
-    def _planned(self, definition: ToolDefinition) -> Plan | Absence:
-        log = self.logs.setdefault(definition.name, CallLog())
-        try:
-            return Plan(definition, self.settings, log)
-        except SchemaError as error:
-            return unavailable(definition.name, str(error))
-
-    @staticmethod
-    def _absence(name: str, catalog: Catalog) -> Absence:
-        reasons = catalog.unavailable.get(name)
-        if reasons is not None:
-            return unavailable(name, "; ".join(reasons))
-        hint = did_you_mean(name, catalog.tools)
-        message = f"there is no tool {name!r}"
-        return Absence(Failure("unknown_tool", f"{message}; {hint}" if hint else message))
 
     def state(self, tool: str) -> State:
         """Return what the tool of that name keeps from call to call."""
         return self._states.setdefault(tool, State())
 
-    @contextmanager
-    def registered(self, run: Run) -> Iterator[None]:
-        """Let a run be cancelled by its ``call_id`` until it has ended.
-
-        Raises:
-            ValueError: another call of that name is under way.
-        """
-        if self._running.setdefault(run.call_id, run) is not run:
-            raise ValueError(f"a call {run.call_id!r} is under way already")
-        try:
-            yield
-        finally:
-            del self._running[run.call_id]
-            run.close()
-
     def cancel(self, call_id: str) -> bool:
         """Stop the call of that name; return whether there was one."""
-        run = self._running.get(call_id)
-        if run is not None:
-            run.stop()
-        return run is not None
+        scope = self.under_way.get(call_id)
+        if scope is not None:
+            scope.stop()
+        return scope is not None
 
-    def listener(self, run: Run, secrets: tuple[str, ...]) -> Listener:
-        """Return what is told of progress and messages of a run, without its secrets."""
-        listen = run.listen or self._listener or _log
+    def listener(self, scope: CallScope, secrets: tuple[str, ...]) -> Listener:
+        """Return what is told of progress and messages of a call, without its secrets."""
+        listen = scope.listen or self._listener or _log
 
         def tell(event: Progress | LogMessage) -> None:
             try:
@@ -170,15 +135,16 @@ class Engine:
 
         return tell
 
-    def emit(self, event: CallEvent) -> None:
-        """Tell every observer; one that fails disturbs nobody."""
-        for observer in self._observers:
-            try:
-                observer(event)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:
-                _LOGGER.exception("an observer failed at a call of %s", event.tool)
+
+def _kept(tools: _Tools, catalog: Catalog) -> _Tools:
+    """Return those of the tools that are still the same; the others are prepared anew."""
+    kept = _Tools(catalog)
+    kept.update(
+        (name, tool)
+        for name, tool in list(tools.items())
+        if catalog.tools.get(name) is tool.definition
+    )
+    return kept
 
 
 def _without_secrets(

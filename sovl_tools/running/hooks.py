@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from sovl_tools.model.call import ToolCall
-from sovl_tools.model.errors import ToolError
+from sovl_tools.model.errors import RunCancelledError, ToolError
 from sovl_tools.model.result import Failure, ToolResult
-from sovl_tools.running.failing import message_of, redacted, trace_of, type_name
-from sovl_tools.running.run import Run, RunCancelledError
-from sovl_tools.running.settling import standing_for
-from sovl_tools.running.world import World
+from sovl_tools.running.awaitables import standing_for
+from sovl_tools.running.failure import message_of, redacted, trace_of, type_name
+from sovl_tools.running.runner import Runner
+from sovl_tools.running.scope import CallScope
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -161,32 +161,57 @@ def marked_methods(instance: object, kind: str) -> list[Callable[..., Any]]:
 
 
 async def through(
-    hooks: tuple[Hook, ...], call: ToolCall, run: Run, *, world: World, last: Following
+    hooks: tuple[Hook, ...], call: ToolCall, scope: CallScope, runner: Runner, last: Following
 ) -> ToolResult:
     """Take the call through the hooks, the first one outermost, and through ``last``.
 
-    An async hook can only be run in the world of an event loop.
+    An async hook can only be run by an event loop.
     """
     if not hooks:
         return await last(call)
     first = hooks[0]
-    following = partial(through, hooks[1:], run=run, world=world, last=last)
+
+    async def following(call: ToolCall) -> ToolResult:
+        return await through(hooks[1:], call, scope, runner, last)
+
     try:
-        return _result(
-            await _FORMS[first.form or "sync"](first.function, call, run, world, following)
-        )
+        if first.form == "async":
+            result = await first.function(call, following)
+        elif first.form == "generator":
+            result = await _generated(first.function(call, _same), following, runner, scope)
+        else:
+            function = partial(_passable, first.function)
+            result = await runner.hook(function, call, scope, following)
+        return _checked(result)
     except (KeyboardInterrupt, GeneratorExit, RunCancelledError):
         raise
     except BaseException as error:
-        if world.is_own_end(error):
+        if runner.is_own_end(error):
             raise
         return _failed(first, call, error)
 
 
-async def _run_sync(
-    function: HookFunction, call: ToolCall, run: Run, world: World, following: Following
+async def _generated(
+    steps: Generator[Any, ToolResult | None, Any],
+    following: Following,
+    runner: Runner,
+    scope: CallScope,
 ) -> Any:
-    return await world.hook(partial(_passable, function), call, run, following)
+    """Do what a generator hook yields; return what it returns."""
+    reply: ToolResult | None = None
+    with closing(steps):
+        while True:
+            try:
+                request = steps.send(reply)
+            except StopIteration as stop:
+                return stop.value
+            if isinstance(request, ToolCall):
+                reply = await following(request)
+            elif isinstance(request, Pause):
+                await runner.pause(request.seconds, scope)
+                reply = None
+            else:
+                raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
 
 
 def _passable(function: HookFunction, call: ToolCall, following: Any) -> Any:
@@ -197,49 +222,12 @@ def _passable(function: HookFunction, call: ToolCall, following: Any) -> Any:
         raise standing_for(error) from error
 
 
-async def _run_async(
-    function: HookFunction, call: ToolCall, _run: Run, _world: World, following: Following
-) -> Any:
-    return await function(call, following)
-
-
-async def _run_generator(
-    function: HookFunction, call: ToolCall, run: Run, world: World, following: Following
-) -> Any:
-    reply = None
-    with closing(function(call, _same)) as steps:
-        while True:
-            try:
-                request = steps.send(reply)
-            except StopIteration as stop:
-                return stop.value
-            reply = await _answered(request, run, world, following)
-
-
-async def _answered(
-    request: Any, run: Run, world: World, following: Following
-) -> ToolResult | None:
-    if isinstance(request, Pause):
-        await world.pause(request.seconds, run)
-        return None
-    if isinstance(request, ToolCall):
-        return await following(request)
-    raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
-
-
-_FORMS: dict[Form, Callable[..., Awaitable[Any]]] = {
-    "sync": _run_sync,
-    "async": _run_async,
-    "generator": _run_generator,
-}
-
-
 def _same(call: ToolCall) -> ToolCall:
     """Return the call itself: what a generator yields to have it run."""
     return call
 
 
-def _result(result: Any) -> ToolResult:
+def _checked(result: Any) -> ToolResult:
     if not isinstance(result, ToolResult):
         raise TypeError(f"it returned {result!r:.80}, not a ToolResult")
     if result.error is not None and not isinstance(result.error, Failure):

@@ -9,7 +9,7 @@ from typing import Any
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
-from sovl_tools.running.awaiting import blocking
+from sovl_tools.running.event_loop import blocking
 from sovl_tools.running.results import converted
 
 _AHEAD = 16

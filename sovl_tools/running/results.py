@@ -10,8 +10,10 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.running.jsonvalues import InvalidResult, is_plain, text_of, to_json
 
 
-def converted(value: Any) -> tuple[JSON, tuple[Content, ...]]:
+def converted(value: Any, _: object = None) -> tuple[JSON, tuple[Content, ...]]:
     """Return a result as JSON, and the content of which it consists, if it does.
+
+    It is a step of every call, which gets the call's scope as well.
 
     Raises:
         InvalidResult: it holds something that can't be JSON.

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
-from sovl_tools.running.settling import Sink
+from sovl_tools.running.scope import Sink
 
 
 class ToolStream:

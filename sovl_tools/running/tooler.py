@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache
-from time import perf_counter
-from types import CoroutineType
+from collections.abc import Iterable
 from typing import Any
 
 from sovl_tools.model.call import Mode
-from sovl_tools.model.content import Content
 from sovl_tools.model.context import Listener
 from sovl_tools.model.lookup import ToolLookup
-from sovl_tools.model.result import ToolResult
-from sovl_tools.running.dispatch import (
-    Options,
-    call_async,
-    call_sync,
+from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.running.awaitables import is_async
+from sovl_tools.running.call import (
+    Caller,
+    async_runner,
+    call,
+    check_options,
+    check_timeout,
     check_word,
-    checked_timeout,
-    options_of,
 )
-from sovl_tools.running.engine import Engine, Observer
-from sovl_tools.running.failing import failure_of
+from sovl_tools.running.engine import Engine
 from sovl_tools.running.given import Arguments
 from sovl_tools.running.hooks import Hook, HookFunction, hook
-from sovl_tools.running.jsonvalues import is_plain
-from sovl_tools.running.plan import Coerce, Plan, Settings, is_async
-from sovl_tools.running.results import converted
-from sovl_tools.running.settling import settled, settled_sync
-from sovl_tools.running.statistics import FULL, Statistics, summary
+from sovl_tools.running.limiter import Limiter
+from sovl_tools.running.prepared import Observer, Settings
+from sovl_tools.running.scope import Coerce, Sink
+from sovl_tools.running.statistics import Statistics, summary
 from sovl_tools.running.streaming import ToolStream
 
-_new: Callable[..., ToolResult] = tuple.__new__
-"""Makes a result of all its fields in a fifth of the time that calling the type would take."""
 
-
-class Tooler:
+class Tooler(Caller):
     """Calls tools of a registry with checked arguments. Thread-safe.
 
     A call returns a ToolResult for whatever the model or the tool did wrong. It raises only for
@@ -76,6 +68,7 @@ class Tooler:
             ValueError: a number is not more than 0, or a word is unknown.
             TypeError: a hook can't be called, or an observer can't be called at once.
         """
+        check_timeout(timeout)
         check_word("mode", mode, (None, "inline", "thread"))
         check_word("coerce", coerce, ("strict", "lenient"))
         _check_least("max_result_bytes", max_result_bytes)
@@ -83,102 +76,15 @@ class Tooler:
         seen = tuple(_checked_observer(each) for each in observers)
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
         settings = Settings(
-            None if timeout is None else checked_timeout(timeout),
+            Limiter(max_threads),
+            timeout,
             mode,
             coerce,
             max_result_bytes,
             tuple(_as_hook(each) for each in (*around, *hooks)),
-            bool(seen),
+            seen,
         )
-        self._registry = registry
-        self._engine = Engine(
-            registry, settings, observers=seen, listener=on_event, max_threads=max_threads
-        )
-
-    def call_sync(self, name: str, arguments: Arguments = None, **options: Any) -> ToolResult:
-        """Call a tool and wait for its result.
-
-        A sync tool runs in the caller's thread, or on a thread of its own if there is a time
-        limit; an async tool on one long-lived loop in the background, so that this works under
-        a running loop as well.
-
-        Args:
-            name: the tool's name.
-            arguments: an object, JSON text of one, or nothing. It is not changed.
-            options: ``timeout``, ``mode``, ``coerce`` and ``on_event`` for this call, as for the
-                Tooler; ``call_id``, by which ``cancel`` knows the call.
-
-        Raises:
-            ValueError: the timeout is not more than 0, or a call of that id is under way.
-            TypeError: there is no such option.
-        """
-        started = perf_counter()
-        plans = self._engine.plans
-        try:
-            plan = plans[name] if plans.catalog is self._registry.catalog else None
-        except (KeyError, TypeError):
-            plan = None
-        if plan is None or options or not plan.is_quick_sync:
-            return call_sync(self._engine, name, arguments, options_of(options))
-        checked = plan.check(arguments)
-        if type(checked) is not dict:
-            return call_sync(self._engine, name, arguments, Options())
-        try:
-            value, content = plan.function(**checked), _NO_CONTENT
-            if not is_plain(value):
-                value, content = converted(settled_sync(value))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - the border where a tool's failures stop
-            return _failed(plan, error, started)
-        duration = perf_counter() - started
-        log = plan.log
-        log.append(duration)
-        if len(log.durations) >= FULL:
-            log.fold()
-        return _new(ToolResult, (name, value, None, duration, content, _NO_REPAIRS))
-
-    async def call(  # noqa: C901 - told in one piece, since each function more costs 60 ns
-        self, name: str, arguments: Arguments = None, **options: Any
-    ) -> ToolResult:
-        """Call a tool and await its result; see ``call_sync`` for the arguments.
-
-        An async tool runs on the caller's loop. A sync tool runs on a thread of its own, so that
-        the loop never blocks, unless its ``execution.mode`` is ``"inline"``.
-        """
-        started = perf_counter()
-        plans = self._engine.plans
-        try:
-            plan = plans[name] if plans.catalog is self._registry.catalog else None
-        except (KeyError, TypeError):
-            plan = None
-        if plan is None or not plan.is_quick_async or (options and options.keys() != _TIMEOUT):
-            return await call_async(self._engine, name, arguments, options_of(options))
-        limit = _limit(options, plan) if options else plan.limit
-        checked = plan.check(arguments)
-        if type(checked) is not dict:
-            return await call_async(self._engine, name, arguments, options_of(options))
-        try:
-            work = plan.function(**checked)
-            if type(work) is not CoroutineType:
-                work = settled(work)
-            if limit is not None:
-                work = _awaiting().limited(work, limit, started=started)
-            value, content = await work, _NO_CONTENT
-            if not is_plain(value):
-                value, content = converted(await settled(value))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            if _awaiting().is_cancellation(error):
-                raise
-            return _failed(plan, error, started)
-        duration = perf_counter() - started
-        log = plan.log
-        log.append(duration)
-        if len(log.durations) >= FULL:
-            log.fold()
-        return _new(ToolResult, (name, value, None, duration, content, _NO_REPAIRS))
+        super().__init__(Engine(registry, settings, listener=on_event, make_caller=Caller))
 
     def cancel(self, call_id: str) -> bool:
         """Cancel the call that was given that ``call_id``; return whether it is under way.
@@ -207,13 +113,13 @@ class Tooler:
             ValueError: the limit is less than 1, or a call is no pair.
             TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
         """
-        options_of(options)
+        check_options(options)
         if "call_id" in options:
             raise TypeError("several calls can't have one call_id")
-        results: list[ToolResult] = await _awaiting().gathered(
-            self.call, [(name, given) for name, given in calls], limit=limit, options=options
-        )
-        return results
+        from sovl_tools.running.event_loop import gathered  # noqa: PLC0415 - imports asyncio
+
+        pairs = [(name, given) for name, given in calls]
+        return await gathered(self.call, pairs, limit=limit, options=options)
 
     def stream(self, name: str, arguments: Arguments = None, **options: Any) -> ToolStream:
         """Return the items of a tool that is a generator, as it makes them.
@@ -231,10 +137,17 @@ class Tooler:
             arguments: see ``call_sync``.
             options: see ``call_sync``.
         """
-        made = options_of(options)
-        return ToolStream(
-            lambda sink: call_async(self._engine, name, arguments, made._replace(sink=sink))
-        )
+        check_options(options)
+
+        async def begin(sink: Sink) -> ToolResult:
+            tool = self._engine.tool(name)
+            if isinstance(tool, Failure):
+                return await self.call(name, arguments, **options)
+            limit = options.get("timeout") or tool.limit
+            scope = self.scope(tool, limit, options, sink=sink)
+            return await call(tool, arguments, async_runner(), scope, limit)
+
+        return ToolStream(begin)
 
     def statistics(self) -> dict[str, Statistics]:
         """Return how often each tool was called, how often it failed, and how long it took."""
@@ -255,28 +168,3 @@ def _checked_observer(observer: Any) -> Observer:
 
 def _as_hook(function: Hook | HookFunction) -> Hook:
     return function if isinstance(function, Hook) else hook(function)
-
-
-def _limit(options: dict[str, Any], plan: Plan) -> float | None:
-    timeout = options["timeout"]
-    return plan.limit if timeout is None else checked_timeout(timeout)
-
-
-def _failed(plan: Plan, error: BaseException, started: float) -> ToolResult:
-    failure = failure_of(error, plan.name, secrets=plan.secrets)
-    duration = perf_counter() - started
-    plan.log.failed(failure.kind, duration)
-    return ToolResult(plan.name, None, failure, duration)
-
-
-@cache
-def _awaiting() -> Any:
-    """Return the module of the async side, which imports asyncio."""
-    from sovl_tools.running import awaiting  # noqa: PLC0415 - asyncio takes 20 ms
-
-    return awaiting
-
-
-_NO_CONTENT: tuple[Content, ...] = ()
-_NO_REPAIRS: tuple[()] = ()
-_TIMEOUT = {"timeout"}

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import Any
 
 import pytest
 
-from tests.running.toolbox import Call, each_way, properties, run_script, tool, tooler
+from tests.running.toolbox import Call, call_sync, each_way, properties, run_script, tool, tooler
 
 LEVEL = {**properties(level={"type": "integer"}), "required": ["level"]}
 PATIENCE = 10
@@ -155,6 +156,71 @@ def test_context_variables_are_carried_over(call: Call, timeout: float | None) -
     finally:
         SPEAKER.reset(token)
     assert found == ["somebody", "somebody"]
+
+
+@each_way
+@pytest.mark.parametrize("timeout", [None, 30])
+@pytest.mark.parametrize("mode", [None, "inline", "thread"])
+@pytest.mark.parametrize("kind", ["sync", "async", "suspending", "generator", "async generator"])
+def test_what_a_tool_sets_in_context_variables_ends_with_its_call(
+    call: Call, kind: str, mode: Any, timeout: float | None
+) -> None:
+    def speak() -> str:
+        before = SPEAKER.get()
+        SPEAKER.set("the tool")
+        return before
+
+    async def speak_at_once() -> str:
+        return speak()
+
+    async def speak_later() -> str:
+        before = speak()
+        await asyncio.sleep(0)
+        assert SPEAKER.get() == "the tool"
+        return before
+
+    def speak_in_items() -> Iterator[str]:
+        yield speak()
+
+    async def speak_in_items_later() -> AsyncIterator[str]:
+        yield speak()
+        await asyncio.sleep(0)
+        assert SPEAKER.get() == "the tool"
+
+    functions = {
+        "sync": speak,
+        "async": speak_at_once,
+        "suspending": speak_later,
+        "generator": speak_in_items,
+        "async generator": speak_in_items_later,
+    }
+    dispatcher = tooler(tool(functions[kind], name="speak"), mode=mode)
+
+    async def call_twice() -> list[Any]:
+        found = [(await dispatcher.call("speak", timeout=timeout)).value for _ in range(2)]
+        assert SPEAKER.get() == "nobody"
+        return found
+
+    if call is call_sync:
+        found = [call(dispatcher, "speak", timeout=timeout).value for _ in range(2)]
+        assert SPEAKER.get() == "nobody"
+    else:
+        found = asyncio.run(call_twice())
+    assert found in (["nobody"] * 2, [["nobody"]] * 2)
+
+
+def test_an_attempt_does_not_see_what_the_one_before_it_set() -> None:
+    def speak() -> str:
+        before = SPEAKER.get()
+        SPEAKER.set("the tool")
+        return before
+
+    def twice(call: Any, following: Any) -> Any:
+        yield following(call)
+        return (yield following(call))
+
+    assert tooler(tool(speak), hooks=[twice]).call_sync("speak").value == "nobody"
+    assert SPEAKER.get() == "nobody"
 
 
 def test_one_dispatcher_serves_many_threads() -> None:

@@ -333,7 +333,7 @@ def test_a_tool_that_stays_is_not_prepared_anew_when_others_change(call: Call) -
     kept = tool(echo, TEXT)
     shelf = Shelf(catalog_of(kept, tool(fail, TEXT)))
     dispatcher = Tooler(shelf)
-    plans = vars(dispatcher)["_engine"].plan
+    plans = vars(dispatcher)["_engine"].tool
     before = plans("echo"), plans("fail")
     shelf.catalog = catalog_of(kept, tool(fail, TEXT))
     assert call(dispatcher, "echo", {"text": "a"}).ok

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sovl_tools import CallEvent, ToolCall, ToolContext, ToolError, ToolResult
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import BadArgument, Failure
-from sovl_tools.running.failing import redacted, trace_of, without_secrets
+from sovl_tools.running.failure import redacted, trace_of, without_secrets
 from tests.running.toolbox import Call, each_way, properties, tool, tooler
 from tests.validation.strategies import moderate
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.running.run import Run, RunCancelledError
+from sovl_tools.model.errors import RunCancelledError
+from sovl_tools.running.runner import unless_stopped
+from sovl_tools.running.scope import CallScope
 from sovl_tools.running.threads import IS_ON_THREAD, _Job, _Worker, on_thread, start
-from sovl_tools.running.waiting import unless_stopped
 from tests.running.toolbox import run_script
 
 PATIENCE = 10
@@ -99,11 +100,11 @@ def test_a_thread_that_has_just_been_taken_does_not_end() -> None:
 
 
 def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
-    run = Run("call")
+    scope = CallScope()
     ran: list[bool] = []
-    begin = unless_stopped(lambda: ran.append(True), run)
+    begin = unless_stopped(lambda: ran.append(True), scope)
     begin()
-    run.stop()
+    scope.stop()
     with pytest.raises(RunCancelledError):
         begin()
     assert ran == [True]
@@ -114,7 +115,7 @@ import asyncio, signal, sys, threading
 from tests.running.toolbox import tooler
 ended, main = threading.Event(), threading.main_thread().ident
 def interrupt():
-    while sys._current_frames()[main].f_code.co_name != "wait":
+    while sys._current_frames()[main].f_code.co_name not in {"wait", "within"}:
         threading.Event().wait(0.001)
     threading.Event().wait(0.05)  # until the system waits too: Python misses a signal before that
     signal.pthread_kill(main, signal.SIGINT)
@@ -218,7 +219,7 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
 
 FORKED_IDS = """
 import os
-from sovl_tools.running.run import new_call_id
+from sovl_tools.running.scope import new_call_id
 reading, writing = os.pipe()
 if os.fork() == 0:
     os.write(writing, new_call_id().encode())

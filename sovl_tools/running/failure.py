@@ -12,11 +12,10 @@ from traceback import format_exception
 
 from sovl_tools.annotations.conversion import ConversionError
 from sovl_tools.loading.inner import as_written
-from sovl_tools.model.errors import ToolError
-from sovl_tools.model.result import BadArgument, Failure
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError, UnavailableError
+from sovl_tools.model.result import BadArgument, Failure, FailureKind
 from sovl_tools.running.arguments import refusal
 from sovl_tools.running.jsonvalues import InvalidResult
-from sovl_tools.running.run import RunCancelledError, TimeLimitError
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -44,25 +43,21 @@ def failure_of(
 
     ``secrets`` are names of environment variables whose values are not to be seen.
     """
-    if isinstance(error, TimeLimitError):
-        words = f"tool {tool!r} was not done after {error.limit:g} s"
-        return Failure("timeout", _with_thread(words, is_abandoned), is_abandoned=is_abandoned)
-    if isinstance(error, RunCancelledError):
-        words = _with_thread(f"tool {tool!r} was cancelled", is_abandoned)
-        return Failure("cancelled", words, is_abandoned=is_abandoned)
+    if isinstance(error, TimeLimitError | RunCancelledError):
+        kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
+        more = "; its thread was given up and may still be at it" if is_abandoned else ""
+        return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=is_abandoned)
+    if isinstance(error, UnavailableError):
+        return Failure("unavailable", str(error))
     if isinstance(error, ConversionError):
         return without_secrets(refusal(tool, error.problems), secrets)
     if isinstance(error, InvalidResult):
         return Failure("invalid_result", redacted(message_of(error), secrets))
     _log(error, tool, secrets)
-    words, kind = redacted(message_of(error), secrets), type_name(type(error))
+    words, name = redacted(message_of(error), secrets), type_name(type(error))
     if isinstance(error, ToolError):
-        return Failure("tool_error", words, error_type=kind)
-    return Failure("tool_error", f"{kind}: {words}" if words else kind, error_type=kind)
-
-
-def _with_thread(words: str, is_abandoned: bool) -> str:  # noqa: FBT001 - private, one call each
-    return f"{words}; its thread was given up and may still be at it" if is_abandoned else words
+        return Failure("tool_error", words, error_type=name)
+    return Failure("tool_error", f"{name}: {words}" if words else name, error_type=name)
 
 
 def _log(error: BaseException, tool: str, secrets: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 
 class Ticket:
-    """A place in the queue before a gate; ``notify`` is called when its turn has come."""
+    """A place in the queue before a limiter; ``notify`` is called when its turn has come."""
 
     __slots__ = ("is_admitted", "notify")
 
@@ -18,7 +18,7 @@ class Ticket:
         self.is_admitted = False
 
 
-class Gate:
+class Limiter:
     """Lets in at most ``limit`` at a time, in the order in which they came."""
 
     def __init__(self, limit: int) -> None:

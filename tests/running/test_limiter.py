@@ -3,18 +3,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from time import perf_counter
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from sovl_tools import ToolResult
-from sovl_tools.running import awaiting
-from sovl_tools.running.gate import Gate, Ticket
-from sovl_tools.running.run import Run, RunCancelledError, TimeLimitError
-from sovl_tools.running.waiting import enter, leaving
-from sovl_tools.running.world import Attempt
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError
+from sovl_tools.running import event_loop
+from sovl_tools.running.limiter import Limiter, Ticket
+from sovl_tools.running.runner import enter, leaving
+from sovl_tools.running.scope import CallScope
 from tests.running.toolbox import tool, tooler
 
 PATIENCE = 10
@@ -33,175 +32,171 @@ def release() -> Iterator[threading.Event]:
     event.set()
 
 
-def queued(gate: Gate, turns: list[str], name: str = "") -> Ticket:
-    """Queue before a gate that is full."""
-    ticket = gate.queue(lambda: turns.append(name))
+def queued(limiter: Limiter, turns: list[str], name: str = "") -> Ticket:
+    """Queue before a limiter that is full."""
+    ticket = limiter.queue(lambda: turns.append(name))
     assert ticket is not None
     return ticket
 
 
-def full(limit: int = 1) -> Gate:
-    gate = Gate(limit)
-    assert [gate.queue(list) for _ in range(limit)] == [None] * limit
-    return gate
+def full(limit: int = 1) -> Limiter:
+    limiter = Limiter(limit)
+    assert [limiter.queue(list) for _ in range(limit)] == [None] * limit
+    return limiter
 
 
-def has_room(gate: Gate) -> bool:
-    """Tell whether exactly one more gets in; the gate is as before."""
-    ticket = gate.queue(list)
+def has_room(limiter: Limiter) -> bool:
+    """Tell whether exactly one more gets in; the limiter is as before."""
+    ticket = limiter.queue(list)
     if ticket is not None:
-        assert gate.give_up(ticket)
+        assert limiter.give_up(ticket)
         return False
-    gate.leave()
+    limiter.leave()
     return True
 
 
-def attempt(limit: float | None = None) -> Attempt:
-    return Attempt(Run("call"), limit, perf_counter(), None, Gate(1))
-
-
 def test_so_many_get_in_and_the_next_wait_in_order(turns: list[str]) -> None:
-    gate = full(2)
+    limiter = full(2)
     for name in "abc":
-        queued(gate, turns, name)
+        queued(limiter, turns, name)
     assert turns == []
-    gate.leave()
+    limiter.leave()
     assert turns == ["a"]
-    gate.leave()
-    gate.leave()
+    limiter.leave()
+    limiter.leave()
     assert turns == ["a", "b", "c"]
-    assert not has_room(gate)
-    gate.leave()
-    assert has_room(gate)
+    assert not has_room(limiter)
+    limiter.leave()
+    assert has_room(limiter)
 
 
 def test_whoever_gives_up_loses_his_place(turns: list[str]) -> None:
-    gate = full()
-    tickets = {name: queued(gate, turns, name) for name in "abc"}
-    assert gate.give_up(tickets["a"])
-    assert gate.give_up(tickets["a"]), "there is no harm in doing it twice"
-    gate.leave()
+    limiter = full()
+    tickets = {name: queued(limiter, turns, name) for name in "abc"}
+    assert limiter.give_up(tickets["a"])
+    assert limiter.give_up(tickets["a"]), "there is no harm in doing it twice"
+    limiter.leave()
     assert turns == ["b"]
     assert not tickets["a"].is_admitted
     assert tickets["b"].is_admitted
 
 
 def test_whoever_gives_up_too_late_is_in_and_has_to_leave(turns: list[str]) -> None:
-    gate = full()
-    ticket = queued(gate, turns, "a")
-    queued(gate, turns, "b")
-    gate.leave()
-    assert not gate.give_up(ticket)
+    limiter = full()
+    ticket = queued(limiter, turns, "a")
+    queued(limiter, turns, "b")
+    limiter.leave()
+    assert not limiter.give_up(ticket)
     assert turns == ["a"]
-    gate.leave()
+    limiter.leave()
     assert turns == ["a", "b"]
 
 
 def test_a_turn_that_nobody_can_be_told_of_passes_on(turns: list[str]) -> None:
-    gate = full()
+    limiter = full()
     loop = asyncio.new_event_loop()
     loop.close()
     for _ in range(2):
-        assert gate.queue(lambda: loop.call_soon_threadsafe(list)) is not None
-    queued(gate, turns, "next")
-    gate.leave()
+        assert limiter.queue(lambda: loop.call_soon_threadsafe(list)) is not None
+    queued(limiter, turns, "next")
+    limiter.leave()
     assert turns == ["next"]
-    assert gate.queue(lambda: loop.call_soon_threadsafe(list)) is not None
-    gate.leave()
-    assert has_room(gate)
+    assert limiter.queue(lambda: loop.call_soon_threadsafe(list)) is not None
+    limiter.leave()
+    assert has_room(limiter)
 
 
 def test_a_thread_waits_for_its_turn() -> None:
-    gate, entered = full(), threading.Event()
+    limiter, entered = full(), threading.Event()
 
     def work() -> None:
-        enter(gate, attempt(PATIENCE))
+        enter(limiter, CallScope(limit=PATIENCE))
         entered.set()
 
     thread = threading.Thread(target=work)
     thread.start()
     assert not entered.wait(0.01)
-    gate.leave()
+    limiter.leave()
     assert entered.wait(PATIENCE)
     thread.join()
-    assert not has_room(gate)
+    assert not has_room(limiter)
 
 
 def test_a_thread_waits_no_longer_than_its_limit() -> None:
-    gate, late = full(), attempt(0.01)
+    limiter, late = full(), CallScope(limit=0.01)
     with pytest.raises(TimeLimitError):
-        enter(gate, late)
-    assert late.run.is_stopped
-    gate.leave()
-    assert has_room(gate), "the place in the queue was given back"
+        enter(limiter, late)
+    assert late.is_stopped
+    limiter.leave()
+    assert has_room(limiter), "the place in the queue was given back"
 
 
 def test_a_thread_whose_run_was_stopped_does_not_enter() -> None:
-    gate, stopped = full(), attempt()
-    stopped.run.stop()
+    limiter, stopped = full(), CallScope()
+    stopped.stop()
     with pytest.raises(RunCancelledError):
-        enter(gate, stopped)
-    gate.leave()
-    assert has_room(gate)
+        enter(limiter, stopped)
+    limiter.leave()
+    assert has_room(limiter)
 
 
 def test_a_turn_that_comes_as_the_run_is_stopped_passes_on(turns: list[str]) -> None:
-    gate = full()
-    stopped, moment = attempt(), threading.Event()
+    limiter = full()
+    stopped, moment = CallScope(), threading.Event()
 
     def stop_both() -> None:
-        while not stopped.run._stops:
+        while not stopped._stops:
             moment.wait(0.001)
-        queued(gate, turns, "next")
-        stopped.run.on_stop(gate.leave)
-        stopped.run.stop()
+        queued(limiter, turns, "next")
+        stopped.on_stop(limiter.leave)
+        stopped.stop()
 
     thread = threading.Thread(target=stop_both)
     thread.start()
     with pytest.raises(RunCancelledError):
-        enter(gate, stopped)
+        enter(limiter, stopped)
     thread.join()
     assert turns == ["next"]
 
 
 def test_one_leaves_once_however_often_it_is_said() -> None:
-    gate = full()
-    leave = leaving(gate)
+    limiter = full()
+    leave = leaving(limiter)
     for _ in range(3):
         leave()
-    assert gate.queue(list) is None
-    assert gate.queue(list) is not None
+    assert limiter.queue(list) is None
+    assert limiter.queue(list) is not None
     leaving(None)()
 
 
 async def test_a_task_awaits_its_turn() -> None:
-    gate = full()
-    task = asyncio.create_task(awaiting.enter(gate))
+    limiter = full()
+    task = asyncio.create_task(event_loop.enter(limiter))
     await asyncio.sleep(0)
     assert not task.done()
-    gate.leave()
+    limiter.leave()
     await asyncio.wait_for(task, PATIENCE)
-    assert not has_room(gate)
+    assert not has_room(limiter)
 
 
 async def test_a_task_that_is_cancelled_gives_its_place_back(turns: list[str]) -> None:
-    gate = full()
-    task = asyncio.create_task(awaiting.enter(gate))
+    limiter = full()
+    task = asyncio.create_task(event_loop.enter(limiter))
     await asyncio.sleep(0)
-    queued(gate, turns, "next")
+    queued(limiter, turns, "next")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    gate.leave()
+    limiter.leave()
     assert turns == ["next"]
 
 
 async def test_a_task_that_is_cancelled_as_its_turn_comes_passes_it_on(turns: list[str]) -> None:
-    gate = full()
-    task = asyncio.create_task(awaiting.enter(gate))
+    limiter = full()
+    task = asyncio.create_task(event_loop.enter(limiter))
     await asyncio.sleep(0)
-    queued(gate, turns, "next")
-    gate.leave()
+    queued(limiter, turns, "next")
+    limiter.leave()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -265,20 +260,20 @@ def test_callers_from_threads_and_loops_share_one_limit(release: threading.Event
     assert 1 <= most[0] <= 3
 
 
-class Gates(RuleBasedStateMachine):
-    """A gate and the plainest model of one: who is in, and who waits in which order."""
+class Limiters(RuleBasedStateMachine):
+    """A limiter and the plainest model of one: who is in, and who waits in which order."""
 
     def __init__(self) -> None:
         super().__init__()
         self.limit = 3
-        self.gate = Gate(self.limit)
+        self.limiter = Limiter(self.limit)
         self.inside = 0
         self.waiting: list[Ticket] = []
         self.told: list[Ticket] = []
 
     @rule()
     def come(self) -> None:
-        ticket = self.gate.queue(lambda: self.told.append(self.waiting[0]))
+        ticket = self.limiter.queue(lambda: self.told.append(self.waiting[0]))
         if self.inside < self.limit:
             assert ticket is None
             self.inside += 1
@@ -289,7 +284,7 @@ class Gates(RuleBasedStateMachine):
     @precondition(lambda self: self.inside)
     @rule()
     def leave(self) -> None:
-        self.gate.leave()
+        self.limiter.leave()
         if self.waiting:
             assert self.waiting.pop(0).is_admitted
         else:
@@ -299,13 +294,13 @@ class Gates(RuleBasedStateMachine):
     @rule(data=st.data())
     def give_up(self, data: st.DataObject) -> None:
         ticket = data.draw(st.sampled_from(self.waiting))
-        assert self.gate.give_up(ticket)
+        assert self.limiter.give_up(ticket)
         self.waiting.remove(ticket)
 
     @precondition(lambda self: self.told)
     @rule()
     def give_up_too_late(self) -> None:
-        assert not self.gate.give_up(self.told[-1])
+        assert not self.limiter.give_up(self.told[-1])
 
     @invariant()
     def whoever_waits_is_not_in(self) -> None:
@@ -313,4 +308,4 @@ class Gates(RuleBasedStateMachine):
         assert all(ticket.is_admitted for ticket in self.told)
 
 
-TestGates = Gates.TestCase
+TestLimiters = Limiters.TestCase

@@ -1,0 +1,303 @@
+"""The async side of a call: threads that are awaited, time limits, a loop in the background.
+
+Nothing imports this module at its top, because asyncio takes 20 ms to import: whoever awaits a
+call has loaded it already, and whoever does not need not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
+from contextlib import suppress
+from contextvars import Context, copy_context
+from functools import partial
+from time import perf_counter
+from typing import Any, TypeVar
+
+from sovl_tools.model.call import ToolCall
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError
+from sovl_tools.model.result import ToolResult
+from sovl_tools.running.awaitables import (
+    DRIVERS,
+    Driver,
+    called_async,
+    idle_driver,
+)
+from sovl_tools.running.limiter import Limiter
+from sovl_tools.running.runner import Stepwise, leaving, unless_stopped
+from sovl_tools.running.scope import CallScope
+from sovl_tools.running.threads import IS_ON_THREAD, on_thread, start
+
+_S = TypeVar("_S")
+_T = TypeVar("_T")
+
+
+class AsyncRunner:
+    """The runner of async code: async tools run on the caller's loop, sync ones on threads."""
+
+    is_async = True
+
+    def run(
+        self,
+        tool: Stepwise,
+        value: Any,
+        scope: CallScope | None,
+        *,
+        started: float,
+        limit: float | None,
+    ) -> Coroutine[Any, Any, Any]:
+        """Return what takes the steps: on a thread, or on this loop if one has to be awaited."""
+        return drive(_taken(tool, value, scope), scope, limit=limit, started=started)
+
+    def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
+        """Return what awaits a coroutine until the call is stopped."""
+        return drive(work, scope)
+
+    async def pause(self, seconds: float, _scope: CallScope) -> None:
+        """Await some time."""
+        await asyncio.sleep(seconds)
+
+    async def hook(
+        self,
+        function: Callable[[ToolCall, Any], Any],
+        call: ToolCall,
+        scope: CallScope,
+        following: Callable[[ToolCall], Awaitable[ToolResult]],
+    ) -> Any:
+        """Run a sync hook on a thread, so that the loop stays free."""
+        return await in_thread(partial(function, call, blocking(following)), scope)
+
+    def is_own_end(self, error: BaseException) -> bool:
+        """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits."""
+        return isinstance(error, KeyboardInterrupt) or is_cancellation(error)
+
+
+ASYNC = AsyncRunner()
+
+
+async def _taken(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
+    """Take the steps of a tool; sync functions of an author run on a thread, unless inline."""
+    is_inline = scope is None or scope.mode == "inline"
+    if tool.limiter is not None:
+        await enter(tool.limiter)
+    try:
+        if tool.is_blocking and not is_inline:
+            steps = partial(tool.take, value, scope)
+            return await in_thread(steps, scope, threads=tool.threads)
+        for step, function, is_async in tool.steps:
+            if function is None:
+                value = step(value, scope)
+            elif is_async or is_inline:
+                value = await called_async(function, value, scope)
+            else:
+                work = partial(step, value, scope)
+                value = await in_thread(work, scope, threads=tool.threads)
+    finally:
+        if tool.limiter is not None:
+            tool.limiter.leave()
+    if scope is not None and scope.is_stopped:
+        raise RunCancelledError
+    return value
+
+
+async def enter(limiter: Limiter) -> None:
+    """Await room at the limiter."""
+    loop = asyncio.get_running_loop()
+    turn: asyncio.Future[None] = loop.create_future()
+    ticket = limiter.queue(partial(loop.call_soon_threadsafe, _settle, turn, None, None))
+    if ticket is None:
+        return
+    try:
+        await turn
+    except BaseException:
+        if not limiter.give_up(ticket):
+            limiter.leave()
+        raise
+
+
+async def in_thread(
+    function: Callable[[], _T], scope: CallScope | None = None, *, threads: Limiter | None = None
+) -> _T:
+    """Await the function on a thread; when the waiting ends early its result is dropped.
+
+    Below a call that has a thread already no room is needed. ``threads`` is None for what is no
+    tool.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    limiter = None if IS_ON_THREAD.get() else threads
+    if limiter is not None:
+        await enter(limiter)
+    leave = leaving(limiter)
+
+    def done(value: _T | None, error: BaseException | None) -> None:
+        leave()
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(_settle, future, value, error)
+
+    work = unless_stopped(function, scope)
+    try:
+        start(work if threads is None else on_thread(work), done)
+        result: _T = await future
+    except BaseException:
+        if scope is not None and (not future.done() or future.cancelled()):
+            scope.abandon()
+        raise
+    finally:
+        leave()
+    return result
+
+
+def blocking(function: Callable[[_S], Awaitable[_T]]) -> Callable[[_S], _T]:
+    """Return a function for other threads, which runs on this loop and is waited for there."""
+    loop = asyncio.get_running_loop()
+
+    async def run(argument: _S) -> _T:
+        return await function(argument)
+
+    return lambda argument: asyncio.run_coroutine_threadsafe(run(argument), loop).result()
+
+
+def _settle(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
+
+
+async def drive(
+    work: Coroutine[Any, Any, _T],
+    scope: CallScope | None = None,
+    *,
+    limit: float | None = None,
+    started: float = 0.0,
+) -> _T:
+    """Await the work in a context of its own, until its time is over or the call is stopped.
+
+    What it sets in context variables ends with it. It is driven to its first suspension by hand:
+    most work has finished by then, and needs no timer.
+
+    Raises:
+        TimeLimitError: ``limit`` seconds after ``started`` are over. A TimeoutError of the
+            work's own passes as it is.
+        RunCancelledError: the call was stopped.
+    """
+    driver, context = idle_driver(), copy_context()
+    found = context.run(driver.send, work)
+    if type(found) is list:
+        DRIVERS.append(driver)
+        value: _T = found[0]
+        return value
+    if limit is None and scope is None:
+        rest: _T = await _resumed(driver, context, found)
+        return rest
+    ender = _Ender(limit)
+    loop = asyncio.get_running_loop()
+    timer = None
+    if limit is not None:
+        timer = loop.call_later(limit - (perf_counter() - started), ender.end)
+    if scope is not None:
+        scope.on_stop(partial(_soon, loop, ender.end, RunCancelledError()))
+    try:
+        value = await _resumed(driver, context, found)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        ender.close(scope)
+        raise
+    finally:
+        ender.is_over = True
+        if timer is not None:
+            timer.cancel()
+    ender.close(scope)
+    return value
+
+
+class _Ender:
+    """Ends what a task awaits, by cancelling the task, unless it is over."""
+
+    def __init__(self, limit: float | None) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("only a task can wait within a time limit")
+        self.is_over = False
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._limit = limit
+        self._reason: Exception | None = None
+
+    def end(self, reason: Exception | None = None) -> None:
+        """End it; without a reason because its time is over."""
+        if not self.is_over and self._reason is None:
+            self._reason = reason or TimeLimitError(self._limit or 0.0)
+            self._task.cancel()
+
+    def close(self, scope: CallScope | None) -> None:
+        """Raise why it was ended, if it was, unless somebody else cancels the task as well."""
+        if self._reason is None or self._task.uncancel() > self._cancelling:
+            return
+        if scope is not None:
+            if scope.is_stopped:
+                raise RunCancelledError from None
+            scope.stop()
+        raise self._reason from None
+
+
+def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[Any], None], reason: Exception) -> None:
+    with suppress(RuntimeError):  # the loop is closed: it has ended
+        loop.call_soon_threadsafe(end, reason)
+
+
+@types.coroutine
+def _resumed(driver: Driver, context: Context, found: Any) -> Generator[Any, Any, Any]:
+    """Await the rest of a coroutine that has been driven to its first suspension."""
+    while type(found) is not list:
+        resume: Callable[[Any], Any] = driver.send
+        try:
+            reply = yield found
+        except BaseException as error:  # noqa: BLE001 - the work decides what becomes of it
+            resume, reply = driver.throw, error
+        found = context.run(resume, reply)
+    DRIVERS.append(driver)
+    return found[0]
+
+
+async def gathered(
+    call: Callable[..., Awaitable[_T]],
+    calls: Iterable[tuple[Any, ...]],
+    *,
+    limit: int | None,
+    options: dict[str, Any],
+) -> list[_T]:
+    """Make the calls, so many at a time, and return their results in order.
+
+    Raises:
+        ValueError: the limit is less than 1.
+    """
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit must be at least 1, not {limit!r}")
+    pending = list(enumerate(calls))
+    pending.reverse()
+    results: dict[int, _T] = {}
+
+    async def work() -> None:
+        while pending:
+            index, given = pending.pop()
+            results[index] = await call(*given, **options)
+
+    count = len(pending)
+    async with asyncio.TaskGroup() as group:
+        for _ in range(count if limit is None else min(limit, count)):
+            group.create_task(work())
+    return [results[index] for index in range(count)]
+
+
+def is_cancellation(error: BaseException) -> bool:
+    """Tell whether an exception is the cancellation of the task that awaits the call."""
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,171 @@
+"""The scope of a call: its limits, who listens to it, and what ends it early."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from itertools import count
+from threading import Lock
+from time import perf_counter
+from typing import Literal, Protocol, Self, TypeAlias
+
+from sovl_tools.model.call import LogMessage, Mode, Progress
+from sovl_tools.model.document import JSON
+
+Coerce: TypeAlias = Literal["strict", "lenient"]
+Listen: TypeAlias = Callable[[Progress | LogMessage], object]
+
+
+class Sink(Protocol):
+    """Takes the items of a generator as they come; each call waits until there is room.
+
+    Attributes:
+        is_used: set when a generator has begun, even if it has no items.
+    """
+
+    is_used: bool
+
+    def put(self, item: JSON) -> None:
+        """Take an item from a thread."""
+        ...
+
+    async def put_later(self, item: JSON) -> None:
+        """Take an item on the event loop."""
+        ...
+
+
+class CallScope:
+    """One call, or one attempt of it; the calls that it makes itself are scopes below it.
+
+    Attributes:
+        call_id: names the call; its attempts have the same.
+        chain: the names of the tools that called one another to get here, this one included.
+        limit: how long it may take, in seconds; None for as long as it takes.
+        started: when it began, by ``perf_counter``.
+        mode: where sync tools run; None for what the runner prefers.
+        coerce: whether arguments are repaired.
+        listen: told of progress and messages; None for the Tooler's own listener.
+        sink: takes the items of a generator as they come.
+        is_abandoned: whether a thread was given up that may still be at it.
+    """
+
+    __slots__ = (
+        "_end", "_is_stopped", "_parent", "_stops", "_under_way", "call_id", "chain", "coerce",
+        "is_abandoned", "limit", "listen", "mode", "sink", "started",
+    )  # fmt: skip
+
+    def __init__(  # noqa: PLR0913 - one for each attribute that somebody decides
+        self,
+        call_id: str = "",
+        chain: tuple[str, ...] = (),
+        *,
+        parent: CallScope | None = None,
+        limit: float | None = None,
+        started: float | None = None,
+        mode: Mode | None = None,
+        coerce: Coerce = "strict",
+        listen: Listen | None = None,
+        sink: Sink | None = None,
+        under_way: dict[str, CallScope] | None = None,
+    ) -> None:
+        """Make a scope; ``under_way`` holds it by its ``call_id`` until it is closed.
+
+        Raises:
+            ValueError: another call of that name is under way.
+        """
+        if under_way is not None and under_way.setdefault(call_id, self) is not self:
+            raise ValueError(f"a call {call_id!r} is under way already")
+        self._under_way = under_way
+        self.call_id = call_id
+        self.chain = chain
+        self.limit = limit
+        self.started = perf_counter() if started is None else started
+        self.mode = mode
+        self.coerce = coerce
+        self.listen = listen
+        self.sink = sink
+        self.is_abandoned = False
+        self._end = Lock()
+        self._is_stopped = False
+        self._stops: list[Callable[[], object]] = []
+        self._parent = parent
+        if parent is not None:
+            parent.on_stop(self.stop)
+            self.listen = listen or parent.listen
+
+    def attempt(self) -> Self:
+        """Return the scope of an attempt that begins now."""
+        return type(self)(
+            self.call_id,
+            self.chain,
+            parent=self,
+            limit=self.limit,
+            mode=self.mode,
+            sink=self.sink,
+        )
+
+    @property
+    def left(self) -> float | None:
+        """How many seconds are left, 0 if none are; None without a limit."""
+        if self.limit is None:
+            return None
+        return max(0.0, self.limit - (perf_counter() - self.started))
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nobody waits for the result any more."""
+        return self._is_stopped or (self._parent is not None and self._parent.is_stopped)
+
+    def stop(self) -> None:
+        """End the call, and those below it, as far as they can be ended."""
+        self._is_stopped = True
+        while self._stops:
+            self._stops.pop()()
+
+    def on_stop(self, stop: Callable[[], object]) -> None:
+        """Have something called when the call is stopped; at once if it has been already."""
+        self._stops.append(stop)
+        if self._is_stopped:
+            self.stop()
+
+    def end(self) -> bool:
+        """Note that the result is known; return False if it was already."""
+        return self._end.acquire(blocking=False)
+
+    def close(self) -> None:
+        """Let nothing be stopped by this call any more, because it has ended."""
+        if self._under_way is not None:
+            del self._under_way[self.call_id]
+        self._stops.clear()
+        if self._parent is not None:
+            self._parent.forget(self.stop)
+
+    def forget(self, stop: Callable[[], object]) -> None:
+        """Call something no more when the call is stopped."""
+        if stop in self._stops:
+            self._stops.remove(stop)
+
+    def abandon(self) -> None:
+        """Note that a thread was given up that may still be at it."""
+        self.is_abandoned = True
+        if self._parent is not None:
+            self._parent.is_abandoned = True
+
+
+_PROCESS = os.urandom(4).hex()
+_NUMBERS = count(1)
+
+
+def new_call_id() -> str:
+    """Return a name for a call that no other call has."""
+    return f"call_{_PROCESS}_{next(_NUMBERS)}"
+
+
+def _start_anew() -> None:
+    """Give the calls of a forked child other names than those of its parent."""
+    global _PROCESS  # noqa: PLW0603 - there is one for each process
+    _PROCESS = os.urandom(4).hex()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
