@@ -11,6 +11,8 @@ import signal
 import sys
 from typing import IO, Any, NamedTuple
 
+from sovl_tools.loading.interpreter import Interpreter
+from sovl_tools.loading.modules import guard_imports
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.model.catalog import Candidate
@@ -37,6 +39,8 @@ def request(folders: list[ToolFolder], settings: Settings) -> bytes:
 def serve(document: dict[str, Any]) -> None:
     """Say that it has started, load the folders, and write one line for each.
 
+    After a module that damages the interpreter another process has to go on with the others.
+
     The lines go to what was the standard output. The standard output itself leads to the error
     output from here on, because it belongs to whatever the tools print. Does not return: threads
     that tools started are not waited for.
@@ -47,17 +51,25 @@ def serve(document: dict[str, Any]) -> None:
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
     _keep_from_forks(reports)
+    interpreter = Interpreter()
+    guard_imports(interpreter)
 
     def report(event: ToolFolder | Candidate) -> None:
         if isinstance(event, Candidate):
-            reports.write(_encoded(event))
+            found = {"candidate": document_of(event), "is_last": interpreter.is_damaged}
+            reports.write(_line({"pid": os.getpid(), **found}))
+            if interpreter.is_damaged:
+                end()
+
+    def end() -> None:
+        sys.stderr.flush()
+        os._exit(0)
 
     reports.write(_line({"pid": os.getpid()}))
 
     folders = [ToolFolder(*names) for names in document["folders"]]
     load_folders(folders, Settings(*document["settings"]), observe=report)
-    sys.stderr.flush()
-    os._exit(0)
+    end()
 
 
 def _keep_from_forks(reports: IO[bytes]) -> None:
@@ -80,10 +92,6 @@ def _die_with_parent() -> None:
 _PR_SET_PDEATHSIG = 1
 
 
-def _encoded(candidate: Candidate) -> bytes:
-    return _line({"pid": os.getpid(), "candidate": document_of(candidate)})
-
-
 def document_of(candidate: Candidate) -> dict[str, Any]:
     """Return a candidate as a JSON object, without its definition and the version before."""
     found = [each._asdict() for each in candidate.diagnostics]
@@ -101,10 +109,12 @@ class Report(NamedTuple):
     Attributes:
         pid: the process that wrote it.
         candidate: what became of a folder, without its definition; None if the child has started.
+        is_last: whether the child ends, because a module has damaged the interpreter.
     """
 
     pid: int
     candidate: Candidate | None
+    is_last: bool = False
 
 
 def decoded(line: bytes) -> Report:
@@ -115,7 +125,9 @@ def decoded(line: bytes) -> Report:
     """
     document = json.loads(line)
     pid, reported = document["pid"], document.get("candidate")
-    return Report(pid, None if reported is None else candidate_of(reported))
+    if reported is None:
+        return Report(pid, None)
+    return Report(pid, candidate_of(reported), is_last=bool(document.get("is_last")))
 
 
 def candidate_of(document: dict[str, Any]) -> Candidate:

@@ -1,8 +1,6 @@
-"""What all code of a process stands on: no tool may take it from the others as it is imported.
+"""What all code of a process relies on: the child of ``validate`` sees if a module damages it.
 
-Four things are looked at: the recursion limit, the builtins, ``sys.path`` and ``sys.modules``. What
-nobody can do without is put back. Whatever else a module changes there is its author's business:
-libraries add paths, raise the limit and put functions of their own in the place of builtins.
+In other processes nobody looks: what a module does to the interpreter there stays done.
 """
 
 from __future__ import annotations
@@ -10,10 +8,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from types import ModuleType
 
 _LEAST_LIMIT = 1000
 """The recursion limit that Python starts with; who lowers a higher one may have raised it."""
@@ -32,119 +27,57 @@ _OF_PYTHON = frozenset(
 
 
 class DamageError(Exception):
-    """A module has taken away what other code can't do without; it was put back."""
+    """A module takes away what other code can't do without."""
 
 
-class _Seen(threading.local):
-    modules: dict[str, ModuleType] | None = None
+class Interpreter:
+    """A context in which a module is imported, and which sees what that takes away.
 
+    It is put back, so that the process can still tell of it, and should do nothing else after that.
 
-_SEEN = _Seen()
-
-
-@contextmanager
-def remembering() -> Iterator[None]:
-    """Know in this thread which modules and builtins there are, so that they can be put back."""
-    _SEEN.modules = sys.modules.copy()
-    _WHOLE.remember()
-    try:
-        yield
-    finally:
-        _SEEN.modules = None
-
-
-class intact:  # noqa: N801 - a context manager reads as a word of a sentence
-    """A context that foreign code leaves as it found it, where others would suffer.
-
-    Raises:
-        DamageError: it was not left so, but nothing else was raised.
+    Attributes:
+        is_damaged: whether any module has taken something away.
     """
 
-    __slots__ = ("_limit", "_modules", "_number", "_path", "_paths")
+    def __init__(self) -> None:
+        self.is_damaged = False
 
     def __enter__(self) -> None:
         """Look at how things are."""
         self._limit = sys.getrecursionlimit()
-        self._path = sys.path
-        self._paths = [*sys.path]
-        self._modules = sys.modules
-        self._number = len(sys.modules)
+        self._paths, self._path = sys.path, sys.path.copy()
+        self._modules, self._known = sys.modules, sys.modules.copy()
+        self._builtins = _BUILTINS.copy()
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Look at how things are now: until it is known, no name of a builtin is used."""
-        if (
-            [*_BUILTINS.values()] == _WHOLE.values
-            and sys.getrecursionlimit() >= self._limit
-            and _SYS.get("path") is self._path
-            and self._paths == self._path
-            and sys.modules is self._modules
-            and len(self._modules) >= self._number
-        ):
-            return
+        """Look at how things are now.
+
+        Raises:
+            DamageError: something was taken away, and nothing else was raised.
+        """
         damages = [*self._damages()]
+        self.is_damaged = self.is_damaged or damages != []
         if damages and error is None:
             raise DamageError("; ".join(damages))
 
     def _damages(self) -> Iterator[str]:
-        """Put back what is missing, and tell what it is."""
+        """Put back what is missing, the builtins first, and tell what it is."""
+        for name, value in self._builtins.items():
+            is_needed = name in _OF_PYTHON and _is_callable(value)
+            if is_needed and not _is_callable(_BUILTINS.get(name)):
+                _BUILTINS[name] = value
+                yield f"it takes away the builtin {name!r}"
         limit = sys.getrecursionlimit()
         if limit < self._limit and limit < _LEAST_LIMIT:
             sys.setrecursionlimit(self._limit)
             yield f"it lowers the recursion limit to {limit}"
-        for name in _WHOLE.repaired():
-            yield f"it takes away the builtin {name!r}"
-        if self._has_no_library():
-            self._put_back_paths()
+        path = _SYS.get("path")
+        if _LIBRARY in self._path and not (isinstance(path, list) and _LIBRARY in path):
+            self._paths[:] = self._path
+            sys.path = self._paths
             yield "it takes the standard library out of sys.path"
-        lost = self._put_back_modules()
-        if lost:
-            yield f"it takes {lost} modules out of sys.modules"
-
-    def _has_no_library(self) -> bool:
-        path = _SYS.get("path")
-        return _LIBRARY in self._paths and not (isinstance(path, list) and _LIBRARY in path)
-
-    def _put_back_paths(self) -> None:
-        path = _SYS.get("path")
-        added = path if isinstance(path, list) else []
-        self._path[:] = [*self._paths, *(each for each in added if each not in self._paths)]
-        sys.path = self._path
-
-    def _put_back_modules(self) -> int:
-        """Put modules back if one of those is missing that are not the tools'; return how many."""
         sys.modules = self._modules
-        seen = _SEEN.modules or {}
-        missing = {name: seen[name] for name in seen.keys() - self._modules.keys()}
-        if not any(name.partition(".")[0] in _NEEDED for name in missing):
-            return 0
-        self._modules.update(missing)
-        return len(missing)
-
-
-class _Builtins:
-    """The builtins as they were when they were last in order."""
-
-    def __init__(self) -> None:
-        self._objects: dict[str, object] = {}
-        self.values: list[object] = []
-        self.remember()
-
-    def remember(self) -> None:
-        """Take them as they are for being in order."""
-        self._objects = _BUILTINS.copy()
-        self.values = [*_BUILTINS.values()]
-
-    def repaired(self) -> list[str]:
-        """Put back what could be called and can't be called any more; return the names."""
-        broken = [
-            name
-            for name, value in self._objects.items()
-            if name in _OF_PYTHON and not _is_callable(_BUILTINS.get(name)) and _is_callable(value)
-        ]
-        for name in broken:
-            _BUILTINS[name] = self._objects[name]
-        self.remember()
-        return broken
-
-
-_WHOLE = _Builtins()
+        missing = self._known.keys() - self._modules.keys()
+        if any(name.partition(".")[0] in _NEEDED for name in missing):
+            self._modules.update((name, self._known[name]) for name in missing)
+            yield f"it takes {len(missing)} modules out of sys.modules"

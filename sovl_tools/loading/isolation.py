@@ -42,7 +42,9 @@ def load_in_child(
     observe: Observer = lambda _: None,
     echo: Callable[[bytes], object] = lambda _: None,
 ) -> list[Candidate]:
-    """Load the folders in a child process; a fresh one goes on where one dies or stalls.
+    """Load the folders in a child process; a fresh one goes on where one has failed.
+
+    It fails if it dies, does not answer, or a module damages its interpreter.
 
     The candidates have no definitions, because functions stay where they were imported.
 
@@ -127,16 +129,18 @@ class _Child:
         pid = self._started()
         for folder in self._folders:
             try:
-                candidate = self._reported(folder, pid)
+                report = self._reported(folder, pid)
             except Empty:
                 self._abort()
                 yield self._failed(import_stalled, folder, f"was not done after {self._limit:g} s")
                 return
-            if candidate is None:
+            if report is None or report.candidate is None:
                 yield self._ended(folder)
                 return
             self._printed = 0
-            yield candidate
+            yield report.candidate
+            if report.is_last:
+                return
 
     def _started(self) -> int:
         """Wait until the child is ready to import; return its number."""
@@ -148,7 +152,7 @@ class _Child:
         words = self._tail.decode(errors="replace") or f"it said nothing for {_START_TIME:g} s"
         raise SovlToolsError(f"the child process did not start: {words}")
 
-    def _reported(self, folder: ToolFolder, pid: int) -> Candidate | None:
+    def _reported(self, folder: ToolFolder, pid: int) -> Report | None:
         """Return what the child says of a folder, or None if it says nothing any more.
 
         What another process says, or what is said of another folder, is nobody's verdict.
@@ -161,7 +165,7 @@ class _Child:
             candidate = report.candidate
             is_expected = candidate is not None and candidate.location == folder.location
             if is_expected and report.pid == pid:
-                return candidate
+                return report
         return None
 
     def _report(self, deadline: float) -> Report | None:

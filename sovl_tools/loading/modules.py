@@ -16,6 +16,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import source_hash
@@ -24,12 +25,19 @@ from typing import Any
 from weakref import ref
 
 from sovl_tools.loading.inner import TOOLS
-from sovl_tools.loading.interpreter import intact
 from sovl_tools.loading.loggers import drop_loggers
 from sovl_tools.loading.sources import Snapshot, compiled
 from sovl_tools.model.definition import ToolDefinition
 
 ROOT = TOOLS
+
+
+_GUARD: list[AbstractContextManager[None]] = [nullcontext()]
+
+
+def guard_imports(guard: AbstractContextManager[None]) -> None:
+    """Import every tool's module within a context from now on."""
+    _GUARD[0] = guard
 
 
 class Generation:
@@ -75,7 +83,7 @@ class Generation:
         module.__spec__ = spec
         sys.modules[spec.name] = module
         try:
-            with intact():
+            with _GUARD[0]:
                 self._exec(module, folder.module_name)
         except BaseException:
             self._drop_modules()

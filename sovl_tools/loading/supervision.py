@@ -17,7 +17,6 @@ from typing import TypeAlias
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.failures import border_verdicts, own_place
-from sovl_tools.loading.interpreter import remembering
 from sovl_tools.loading.limited import LOADER, frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
 from sovl_tools.model.catalog import Candidate
@@ -111,8 +110,7 @@ class _Loader:
 
     def _run(self) -> None:
         try:
-            with remembering():
-                self._load_all()
+            self._load_all()
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self._failure = error
         finally:

@@ -176,7 +176,9 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("code", DAMAGES)
-def test_what_all_tools_stand_on_is_put_back(code: str, write: Write, load: Load) -> None:
+def test_a_module_that_damages_the_interpreter_is_named_and_hurts_no_other(
+    code: str, write: Write, load: Load
+) -> None:
     write("a_odd", code=code + code_of("a_odd"))
     uses = "import sys, zipapp\nfrom . import helpers\n\n\nassert len(sys.modules) > 50\n"
     write("b_last", code=uses + code_of("b_last"), helpers="import cmd\n")

@@ -34,8 +34,8 @@ def import_failed(case: ImportFailure) -> Iterator[Finding]:
     goes to the log at level DEBUG. A package that is missing may be listed under
     ``requires.packages``: the tool is then *unavailable* instead of broken where it is absent.
     A helper that is missing is named by its file: ``from .helpers import name`` needs a
-    ``helpers.py`` in the tool's folder. A ``DamageError`` says that the module has taken away what
-    all other code stands on, such as the standard library; that was put back.
+    ``helpers.py`` in the tool's folder. A ``DamageError`` says that the module takes away what all
+    other code stands on, such as the standard library; ``validate`` alone looks for that.
     """
     hint = case.advice
     if hint is None and case.error == "ModuleNotFoundError":
