@@ -4,11 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS
+from sovl_tools.validation import compile_schema
 from sovl_tools.validation.published import NAMES, published, schema_text
 from tests.conftest import REPOSITORY, manifest_of
+from tests.validation.strategies import examples, moderate, schemas, values
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,3 +77,18 @@ def test_a_bad_manifest_has_a_problem_at_its_place(
 ) -> None:
     problems = published("tool").problems({**manifest_of("echo"), **keys})
     assert {problem.path for problem in problems} == {place}
+
+
+OFFICIAL = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+KEYWORDS = sorted(json.loads(schema_text("tool"))["$defs"]["schema"]["properties"])
+
+
+@settings(moderate, max_examples=examples(400))
+@given(schemas, st.dictionaries(st.sampled_from(KEYWORDS), values | schemas, max_size=3))
+def test_the_flat_meta_schema_accepts_what_the_official_one_accepts(
+    schema: Any, keywords: dict[str, Any]
+) -> None:
+    mixed = {**schema, **keywords} if isinstance(schema, dict) else schema
+    document = manifest_of("echo", output_schema={"properties": {"a": mixed}})
+    is_schema = compile_schema(OFFICIAL).is_valid(mixed)
+    assert published("tool").is_valid(document) == is_schema
