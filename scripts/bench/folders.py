@@ -16,7 +16,7 @@ def {name}(a: int, b: int) -> dict:
     return {{"result": a + b}}
 '''
 
-_RICH_CODE = '''"""A tool with six parameters."""
+RICH_CODE = '''"""A tool with six parameters."""
 
 import re
 from typing import Any, Optional
@@ -89,7 +89,7 @@ def _rich(name: str) -> dict[str, Any]:
     }
 
 
-def _real(name: str) -> dict[str, Any]:
+def real(name: str) -> dict[str, Any]:
     manifest = _rich(name)
     manifest["parameters"]["properties"]["query"]["pattern"] = "^[a-z ]+$"
     given = {"query": "cats and dogs", "limit": 5, "options": {"language": "en"}, "tags": ["a"]}
@@ -99,7 +99,7 @@ def _real(name: str) -> dict[str, Any]:
     return manifest
 
 
-_MAKERS = {"plain": (_plain, _PLAIN_CODE), "rich": (_rich, _RICH_CODE), "real": (_real, _RICH_CODE)}
+_MAKERS = {"plain": (_plain, _PLAIN_CODE), "rich": (_rich, RICH_CODE), "real": (real, RICH_CODE)}
 
 
 def make_folders(root: Path, kind: str, count: int) -> None:
