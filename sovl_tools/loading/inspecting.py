@@ -39,7 +39,8 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     own, register = members.get(HANDLERS), members.get(REGISTER)
     if name in members and own is None and register is None:
         signature = from_function(members[name])
-        return Offer(Interface(signature, phrases=_phrases(members)), members[name])
+        interface = Interface(signature, phrases=_phrases(members), function=members[name])
+        return Offer(interface, members[name])
     claims, removals = _register(register, existing)
     interface = Interface(
         signature=from_function(members[name]) if name in members else None,
@@ -49,6 +50,7 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
         registration=from_function(register) if register is not None else None,
         claims=_signatures(claims),
         removals=removals,
+        function=members.get(name),
     )
     handlers = {**(own if isinstance(own, Mapping) else {}), **claims}
     return Offer(interface, members.get(name), handlers)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from sovl_tools.annotations.hints import Names, names_of
+from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.model.dynamic import without_functions
+from sovl_tools.model.errors import InferenceError
+from sovl_tools.signature.implied import implied
 from sovl_tools.signature.signature import Signature
 
 
@@ -21,6 +29,7 @@ class Interface(NamedTuple):
         registration: the signature of ``register_step_handlers``; None if there is none.
         claims: actions that ``register_step_handlers`` added or overwrote.
         removals: actions of others that it took away.
+        function: what the tool's name is bound to, if the module was imported.
     """
 
     signature: Signature | None = None
@@ -30,3 +39,16 @@ class Interface(NamedTuple):
     registration: Signature | None = None
     claims: Mapping[Any, Signature] = MappingProxyType({})
     removals: tuple[str, ...] = ()
+    function: Any = None
+
+    def implied(self) -> dict[str, JSON]:
+        """Return the schema of the arguments that the function implies, or ``@tool`` says."""
+        definition = getattr(self.function, ATTRIBUTE, None)
+        if isinstance(definition, ToolDefinition):
+            with suppress(InferenceError):
+                return {
+                    "properties": {},
+                    **without_functions(definition_of(self.function).parameters),
+                }
+        names = Names({}) if self.function is None else names_of(self.function)
+        return implied(self.signature or Signature(), names)

@@ -261,7 +261,7 @@ def _check_interface(work: Work, interface: Interface) -> None:
     cases = interface_cases(work.manifest, interface)
     if any(each.occasions for _, each in cases):
         work.verdicts.extend(case_verdicts(cases, "error"))
-        work.lint.append(partial(case_verdicts, cases, "warning"))
+    work.lint.append(partial(case_verdicts, cases, "warning"))
 
 
 def _finished(

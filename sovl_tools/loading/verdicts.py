@@ -64,9 +64,12 @@ def interface_cases(checked: Manifest, interface: Interface) -> Cases:
 
 
 def case_verdicts(cases: Cases, severity: Severity) -> list[Verdict]:
-    """Return what is wrong with what a module offers."""
+    """Return what is wrong with what a module offers; values are compared for warnings alone."""
+    (rules, agreed), offered = cases
+    if severity == "warning":
+        agreed = agreed.with_values()
     return [
         found
-        for table, case in cases
+        for table, case in ((rules, agreed), offered)
         for found in ask(table.only(severity).due(case.occasions), case)
     ]

@@ -10,9 +10,9 @@ from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.mending import annotated, mend_inside
 from sovl_tools.scaffolding.naming import renamed
-from sovl_tools.scaffolding.pairing import BASE
 from sovl_tools.scaffolding.placing import placed, with_new
 from sovl_tools.scaffolding.writable import needed
+from sovl_tools.signature.pairs import BASE
 
 
 def mended(

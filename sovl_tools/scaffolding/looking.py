@@ -62,7 +62,7 @@ def _looked_at(module: ModuleType, name: str) -> Look:
     members = vars(module)
     functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
     signature = from_function(members[name]) if name in members else None
-    interface = Interface(signature, names=tuple(functions))
+    interface = Interface(signature, names=tuple(functions), function=members.get(name))
     if signature is None or signature.shape in {"class", "value"}:
         return Look(interface)
     try:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.schema import no_description
 from sovl_tools.model.document import JSON
-from sovl_tools.model.schemanodes import SchemaNode
-from sovl_tools.scaffolding.alternatives import (
+from sovl_tools.model.schemanodes import SchemaNode, nodes
+from sovl_tools.scaffolding.placing import overwrite, placed, with_new
+from sovl_tools.schema import fit
+from sovl_tools.signature.agreement import (
+    canonical,
+    contrary_bounds,
+    unknown_properties,
+    unknown_values,
+)
+from sovl_tools.signature.pairs import (
+    BASE,
     Matcher,
+    Pair,
+    agreed,
     alternatives_of,
     exclude_each_other,
     is_wider,
     kinds,
-    values_of,
+    pairs,
 )
-from sovl_tools.scaffolding.pairing import Pair, agreed, pairs
-from sovl_tools.scaffolding.placing import overwrite, placed, with_new
-from sovl_tools.schema import fit
 
 _STRUCTURE = frozenset(
     {
@@ -42,10 +49,12 @@ def mend_inside(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: boo
         prune: takes out properties and values that the function does not take.
     """
     for pair in agreed(pairs(parameters, own)):
-        overwrite(pair.node.schema, _mended(_Case(pair, own, prune)))
+        overwrite(pair.schema, _mended(_Case(pair, Matcher(parameters, own), prune)))
+    places = {id(each.schema): each for each in nodes(parameters, BASE)}
     for pair in pairs(parameters, own):
-        if pair.is_inner and pair.node.is_property and not pair.is_part:
-            overwrite(pair.node.schema, annotated(pair.node, pair.own))
+        node = places.get(id(pair.schema))
+        if node is not None and pair.is_inner and pair.is_property and not pair.is_part:
+            overwrite(pair.schema, annotated(node, pair.own))
 
 
 def annotated(
@@ -63,10 +72,10 @@ def annotated(
 
 
 class _Case(NamedTuple):
-    """A pair to mend; ``root`` is the function's whole schema."""
+    """A pair to mend, and the whole schemas that it is of."""
 
     pair: Pair
-    root: dict[str, JSON]
+    matcher: Matcher
     prune: bool
 
     @property
@@ -76,13 +85,13 @@ class _Case(NamedTuple):
 
     def are(self, kind: str, found: dict[str, JSON]) -> bool:
         """Tell whether both sides speak of values of one JSON type, beside null."""
-        both = (kinds(found, self.pair.node.root), kinds(self.own, self.root))
+        both = (kinds(found, self.matcher.parameters), kinds(self.own, self.matcher.own))
         return all(each is not None and each - {"null"} == {kind} for each in both)
 
 
 def _mended(case: _Case) -> dict[str, JSON]:
-    found, own = case.pair.node.schema, case.own
-    both = kinds(found, case.pair.node.root), kinds(own, case.root)
+    found, own = case.pair.schema, case.own
+    both = kinds(found, case.matcher.parameters), kinds(own, case.matcher.own)
     if "$ref" in found or None in both or exclude_each_other(*both):
         return found
     for part in _PARTS:
@@ -108,13 +117,6 @@ def _with_properties(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     return found
 
 
-def unknown_properties(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> list[str]:
-    """Return the properties that a function does not take where it takes no further ones."""
-    if "properties" not in own or own.get("additionalProperties") is not False:
-        return []
-    return [name for name in schema.get("properties", ()) if name not in own["properties"]]
-
-
 def _with_items(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     own = case.own
     if not case.are("array", found):
@@ -133,7 +135,7 @@ def _with_values(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     if "enum" not in own or "const" in found:
         return found
     if "enum" not in found:
-        is_same = kinds(found, case.pair.node.root) == kinds(own, case.root)
+        is_same = kinds(found, case.matcher.parameters) == kinds(own, case.matcher.own)
         is_open = is_same and found.keys().isdisjoint(_SAYS_VALUES)
         return placed(found, "enum", own["enum"], after=("type",)) if is_open else found
     unknown = {canonical(each) for each in unknown_values(found["enum"], own)}
@@ -142,23 +144,11 @@ def _with_values(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     return {**found, "enum": kept + [each for each in own["enum"] if canonical(each) not in known]}
 
 
-def unknown_values(values: list[JSON], own: Mapping[str, JSON]) -> list[JSON]:
-    """Return those of a manifest's values that are not among the function's, null apart."""
-    listed = values_of(own)
-    known = None if listed is None else {canonical(each) for each in [*listed, None]}
-    return [] if known is None else [each for each in values if canonical(each) not in known]
-
-
-def canonical(value: JSON) -> str:
-    """Return a text that is the same for equal values only: 1 is not true."""
-    return json.dumps(value, sort_keys=True)
-
-
 def _with_alternatives(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     key = next((key for key in ("anyOf", "oneOf") if key in found), None)
     if key is None or "anyOf" not in case.own:
         return found
-    matches = Matcher(case.pair.node.root, case.root).matches(found, case.own)
+    matches = case.matcher.matches(found, case.own)
     met = [{"type": "null"}, *(each.own for each in matches)]
     new = [each for each in case.own["anyOf"] if each not in met]
     return {**found, key: [*alternatives_of(found), *new]}
@@ -166,33 +156,10 @@ def _with_alternatives(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
 
 def _with_constraints(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     own = {key: each for key, each in case.own.items() if key not in _STRUCTURE}
-    ours, theirs = kinds(found, case.pair.node.root), kinds(case.own, case.root)
+    ours, theirs = kinds(found, case.matcher.parameters), kinds(case.own, case.matcher.own)
     if is_wider(ours, theirs) or not found.keys().isdisjoint({"anyOf", "oneOf", "allOf"}):
         return found
-    return found if any(contradictions(found, own)) else with_new(found, own, after=found)
-
-
-_BOUNDS = (
-    ("minimum", "maximum"),
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-)
-
-
-def contradictions(
-    schema: Mapping[str, JSON], own: Mapping[str, JSON]
-) -> Iterator[tuple[str, str]]:
-    """Yield keywords of a schema and of another one that no value can satisfy together."""
-    for lower, upper in _BOUNDS:
-        if _exceeds(schema.get(lower), own.get(upper)):
-            yield lower, upper
-        if _exceeds(own.get(lower), schema.get(upper)):
-            yield upper, lower
-
-
-def _exceeds(lower: JSON, upper: JSON) -> bool:
-    return lower is not None and upper is not None and bool(lower > upper)
+    return found if any(contrary_bounds(found, own)) else with_new(found, own, after=found)
 
 
 _PARTS: tuple[Callable[[_Case, dict[str, JSON]], dict[str, JSON]], ...] = (

@@ -7,9 +7,8 @@ from itertools import count
 
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.schemanodes import nodes
-from sovl_tools.scaffolding.alternatives import exclude_each_other, kinds
-from sovl_tools.scaffolding.pairing import BASE, agreed, pairs
 from sovl_tools.scaffolding.writable import defined_name, needed
+from sovl_tools.signature.pairs import BASE, agreed, exclude_each_other, kinds, pairs
 
 
 def renamed(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSON]:
@@ -46,9 +45,9 @@ def _partners(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, st
     names = {id(each): name for name, each in own["$defs"].items()}
     found: dict[str, str] = {}
     for pair in agreed(pairs(parameters, own)):
-        path, name = pair.node.path, names.get(id(pair.own))
+        path, name = pair.path, names.get(id(pair.own))
         if name is not None and path[:-1] == (*BASE, "$defs"):
-            admitted = kinds(pair.node.schema, parameters), kinds(pair.own, own)
+            admitted = kinds(pair.schema, parameters), kinds(pair.own, own)
             if not exclude_each_other(*admitted) and found.get(name) != name:
                 found[name] = str(path[-1])
     return found

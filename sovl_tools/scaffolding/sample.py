@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.schemanodes import SchemaNode
-from sovl_tools.scaffolding.alternatives import alternatives_of, target_of, values_of
 from sovl_tools.schema import fit
+from sovl_tools.signature.pairs import alternatives_of, target_of, values_of
 
 _DEEPEST = 8
 _PLACE = "the sample of a call"

@@ -9,6 +9,7 @@ from sovl_tools.loading.checks import agreement
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.checks.manifest import ManifestCase
+from sovl_tools.loading.checks.schema import default_on_required
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
@@ -28,16 +29,16 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.schemanodes import nodes
 from sovl_tools.scaffolding.account import Account
-from sovl_tools.scaffolding.differing import differences
 from sovl_tools.scaffolding.drift import mended
 from sovl_tools.scaffolding.jsonedit import edited
 from sovl_tools.scaffolding.jsonlayout import rendered
 from sovl_tools.scaffolding.looking import look
 from sovl_tools.scaffolding.manifest import manifest_of
-from sovl_tools.scaffolding.naming import renamed
 from sovl_tools.scaffolding.saving import replace_files
 from sovl_tools.schema.references import expands_too_far
+from sovl_tools.signature.pairs import BASE, pairs
 from sovl_tools.validation.published import published
 
 _MARK = "\ufeff".encode()
@@ -142,7 +143,7 @@ def _looked(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit
         notes = (f"left alone: {found.reason}",) if found.reason else ()
         verdicts = found.verdicts or _unusable(folder, found.interface)
         return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)
-    return _mended(folder, manifest, account=found.account, prune=prune)
+    return _mended(folder, manifest, account=found.account, interface=found.interface, prune=prune)
 
 
 def _unusable(folder: ToolFolder, interface: Interface) -> tuple[Verdict, ...]:
@@ -152,7 +153,12 @@ def _unusable(folder: ToolFolder, interface: Interface) -> tuple[Verdict, ...]:
 
 
 def _mended(
-    folder: ToolFolder, manifest: Manifest | None, *, account: Account, prune: bool
+    folder: ToolFolder,
+    manifest: Manifest | None,
+    *,
+    account: Account,
+    interface: Interface,
+    prune: bool,
 ) -> Sync:
     if manifest is None:
         document = manifest_of(folder.name, account)
@@ -161,7 +167,7 @@ def _mended(
         document = mended(manifest.document, account, name=folder.name, prune=prune)
         before, after = manifest.text, edited(manifest.text, document)
     new = Manifest(document, after)
-    verdicts = (*_unsound(folder, new), *_left(new, account))
+    verdicts = (*_unsound(folder, new), *_left(new, account, interface))
     return Sync(folder, before, after, verdicts, notes=tuple(_notes(document, account)))
 
 
@@ -179,14 +185,21 @@ def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
 _SCHEMAS = (("parameters",), ("output_schema",))
 
 
-def _left(manifest: Manifest, account: Account) -> Iterator[Verdict]:
+def _left(manifest: Manifest, account: Account, interface: Interface) -> Iterator[Verdict]:
     """Yield what is still wrong between a mended manifest and its function."""
-    parameters = manifest.parameters
-    for verdict in agreement.disagreements(manifest, Interface(account.signature)):
-        if verdict.rule.severity == "warning":
-            continue
-        yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, account)))
-    yield from differences(parameters, renamed(parameters, account.parameters))
+    for verdict in agreement.disagreements(manifest, interface):
+        if verdict.rule.severity == "error":
+            yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, account)))
+    yield from agreement.contradictions(manifest, interface)
+    yield from _idle_defaults(manifest, account)
+
+
+def _idle_defaults(manifest: Manifest, account: Account) -> Iterator[Verdict]:
+    """Yield defaults of what the function has no default for, so that each call gives it."""
+    places = {each.path: each for each in nodes(manifest.parameters, BASE)}
+    for pair in pairs(manifest.parameters, account.parameters):
+        if pair.is_property and "default" in pair.schema and "default" not in pair.own:
+            yield from ask((default_on_required,), places[pair.path])
 
 
 def _advice(verdict: Verdict, account: Account) -> str | None:

@@ -1,25 +1,53 @@
-"""What is not the same in the signature of a function and the schema of its arguments."""
+"""What is not the same in what a function takes and in the schema of its arguments.
+
+Names are compared with the signature, which is quick and tells whether calls would fail. Values are
+compared with the schema that the annotations imply, as deep as both go.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.signature.pairs import (
+    Matcher,
+    Pair,
+    combinator_of,
+    exclude_each_other,
+    is_wider,
+    kinds,
+    pairs,
+    target_of,
+    values_of,
+)
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
 Kind: TypeAlias = Literal[
-    "required_not_taken", "optional_not_taken", "not_sent", "positional_only", "star", "default",
-    "types", "open", "context",
+    "required_not_taken", "optional_not_taken", "not_sent", "positional_only", "star", "open",
+    "context", "default", "types", "alternative", "value", "bounds", "superfluous", "missing",
 ]  # fmt: skip
 
 
 class Difference(NamedTuple):
-    """One thing that is not the same; ``name`` is that of the property or the parameter."""
+    """One thing that is not the same.
+
+    Attributes:
+        kind: what it is about.
+        name: the property or the parameter, or what people call the place: ``places[].city``.
+        parameter: the parameter, if it is about one and not about values.
+        path: where the manifest says it, from its root; empty if it doesn't.
+        said: what the manifest says: a value, or the names of types.
+        own: what the function says instead.
+    """
 
     kind: Kind
     name: str
     parameter: Parameter | None = None
+    path: Path = ()
+    said: Any = None
+    own: Any = None
 
 
 def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Difference]:
@@ -40,10 +68,8 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
         elif name not in properties:
             if is_needed and annotation.is_context is False:
                 found.append(Difference("not_sent", name, parameter))
-        else:
-            if is_needed and annotation.optional is False:
-                found.append(Difference("not_sent", name, parameter))
-            found += _contradictions(parameter, properties[name])
+        elif is_needed and annotation.optional is False:
+            found.append(Difference("not_sent", name, parameter))
     if signature.is_certain and not signature.takes_any_keyword:
         found += _untaken(signature, parameters, required)
     return found
@@ -75,36 +101,164 @@ def _untaken(
         yield Difference("open", "")
 
 
-def _contradictions(parameter: Parameter, schema: JSON) -> list[Difference]:
-    """Return whether the default or the type of a parameter is not that of its property."""
-    found: list[Difference] = []
-    if type(schema) is not dict:
-        return found
-    is_comparable = "default" in schema and type(parameter.default) in _COMPARABLE
-    if is_comparable and are_different(parameter.default, schema["default"]):
-        found.append(Difference("default", parameter.name, parameter))
-    admitted, declared = parameter.annotation.types, schema.get("type")
-    if admitted and declared and not _overlap(admitted, declared):
-        found.append(Difference("types", parameter.name, parameter))
-    return found
+def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Difference]:
+    """Yield what differs in the values that a call may give and that a function takes.
+
+    Args:
+        parameters: the manifest's schema of the arguments.
+        own: the schema that the function's annotations and defaults imply.
+    """
+    for pair in pairs(parameters, own):
+        if pair.is_property and not pair.is_part:
+            yield from _defaults(pair)
+        if "$ref" not in pair.schema:
+            case = _Case(pair, Matcher(parameters, own))
+            mistyped = [*_types(case)]
+            yield from mistyped
+            for part in () if mistyped else _PARTS:
+                yield from part(case)
 
 
-_COMPARABLE = frozenset({str, int, float, bool, list, tuple, dict})
+class _Case(NamedTuple):
+    """A pair, and the two whole schemas that it is of."""
+
+    pair: Pair
+    matcher: Matcher
+
+    def found(self, kind: Kind, where: Path, said: Any, own: Any) -> Difference:
+        """Return a difference at a place within the pair."""
+        return Difference(kind, self.pair.name, None, (*self.pair.path, *where), said, own)
 
 
-def are_different(own: Any, manifest: JSON) -> bool:
-    """Compare as JSON does: 1 is not true, a tuple is an array."""
-    if isinstance(own, tuple):
-        own = list(own)
-    return not (own == manifest and isinstance(own, bool) == isinstance(manifest, bool))
+def _defaults(pair: Pair) -> Iterator[Difference]:
+    if "default" in pair.schema and pair.own.get("default") is not None:
+        said, own = pair.schema["default"], pair.own["default"]
+        if own != said or isinstance(own, bool) != isinstance(said, bool):
+            yield Difference("default", pair.name, None, (*pair.path, "default"), said, own)
 
 
-def _overlap(admitted: frozenset[str], declared: str | list[str]) -> bool:
-    if type(declared) is str:
-        if declared in admitted:
-            return True
-        declared = [declared]
-    numeric = {"integer", "number"}
-    return not admitted.isdisjoint(declared) or not (
-        numeric.isdisjoint(declared) or admitted.isdisjoint(numeric)
-    )
+def _types(case: _Case) -> Iterator[Difference]:
+    """Yield where the manifest admits values of types that the function does not take."""
+    (_, _, schema, own, _), (parameters, root) = case
+    if schema.get("type") == own.get("type", ()):
+        return
+    own_types = types_of(own, root)
+    strange = [*_strange(case)]
+    for where in strange:
+        yield case.found("alternative", where, None, own_types)
+    if not strange and is_wider(kinds(schema, parameters), kinds(own, root)):
+        where = ("type",) if "type" in schema else ()
+        yield case.found("types", where, types_of(schema, parameters), own_types)
+
+
+def _strange(case: _Case) -> Iterator[Path]:
+    """Yield where alternatives stand that are none of the function's."""
+    (_, _, schema, own, _), matcher = case
+    key = combinator_of(schema)
+    if key is None and ("anyOf" not in own or _excludes(schema, case)):
+        return
+    for index, match in enumerate(matcher.matches(schema, own)):
+        if match.own is None and _is_strange(match.schema, case):
+            yield (key, index) if key else ()
+
+
+def _is_strange(schema: JSON, case: _Case) -> bool:
+    """Tell whether an alternative is surely none of the function's."""
+    parameters, root = case.matcher
+    ours, theirs = kinds(schema, parameters), kinds(case.pair.own, root)
+    if ours is None or theirs is None or ours == {"null"}:
+        return False
+    target = target_of(schema, parameters)
+    return exclude_each_other(ours, theirs) or "properties" in target
+
+
+def _excludes(schema: JSON, case: _Case) -> bool:
+    parameters, root = case.matcher
+    return exclude_each_other(kinds(schema, parameters), kinds(case.pair.own, root))
+
+
+def types_of(schema: JSON, root: dict[str, JSON]) -> list[str]:
+    """Return the names of the JSON types that a schema admits, in order."""
+    target = target_of(schema, root)
+    said = target.get("type", ()) if isinstance(target, dict) else ()
+    return sorted([said] if isinstance(said, str) else said or kinds(target, root) or ())
+
+
+def _superfluous(case: _Case) -> Iterator[Difference]:
+    for name in unknown_properties(case.pair.schema, case.pair.own):
+        yield case.found("superfluous", ("properties", name), name, None)
+
+
+def unknown_properties(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> list[str]:
+    """Return the properties that a function does not take where it takes no further ones."""
+    if "properties" not in own or own.get("additionalProperties") is not False:
+        return []
+    return [name for name in schema.get("properties", ()) if name not in own["properties"]]
+
+
+def _missing(case: _Case) -> Iterator[Difference]:
+    schema = case.pair.schema
+    known = {*schema.get("properties", ())} & {*schema.get("required", ())}
+    for name in case.pair.own.get("required", ()) if "properties" in schema else ():
+        if name not in known:
+            yield case.found("missing", (), None, name)
+
+
+def _values(case: _Case) -> Iterator[Difference]:
+    schema, own = case.pair.schema, case.pair.own
+    values = values_of(schema) or []
+    unknown = {canonical(each) for each in unknown_values(values, own)}
+    for index, value in enumerate(values):
+        if canonical(value) in unknown:
+            where: Path = ("const",) if "const" in schema else ("enum", index)
+            yield case.found("value", where, value, values_of(own))
+
+
+def unknown_values(values: list[JSON], own: Mapping[str, JSON]) -> list[JSON]:
+    """Return those of a manifest's values that are not among the function's, null apart."""
+    listed = values_of(own)
+    known = None if listed is None else {canonical(each) for each in [*listed, None]}
+    return [] if known is None else [each for each in values if canonical(each) not in known]
+
+
+def canonical(value: JSON) -> str:
+    """Return a text that is the same for equal values only: 1 is not true."""
+    return json.dumps(value, sort_keys=True)
+
+
+_BOUNDS = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+)
+
+
+def _bounds(case: _Case) -> Iterator[Difference]:
+    schema, own = case.pair.schema, case.pair.own
+    for keyword, other in contrary_bounds(schema, own):
+        bound = (other, own[other])
+        yield case.found("bounds", (keyword,), schema[keyword], bound)
+
+
+def contrary_bounds(
+    schema: Mapping[str, JSON], own: Mapping[str, JSON]
+) -> Iterator[tuple[str, str]]:
+    """Yield keywords of a schema and of another one that no value can satisfy together."""
+    for lower, upper in _BOUNDS:
+        if _exceeds(schema.get(lower), own.get(upper)):
+            yield lower, upper
+        if _exceeds(own.get(lower), schema.get(upper)):
+            yield upper, lower
+
+
+def _exceeds(lower: JSON, upper: JSON) -> bool:
+    return lower is not None and upper is not None and bool(lower > upper)
+
+
+_PARTS: tuple[Callable[[_Case], Iterator[Difference]], ...] = (
+    _superfluous,
+    _missing,
+    _values,
+    _bounds,
+)

@@ -24,7 +24,7 @@ Lookup: TypeAlias = Callable[[str], Any]
 HIDDEN = typing.NewType("HIDDEN", object)
 """Stands, alone or within another type, for a type that can't be told."""
 
-_UNKNOWN = Annotation(HIDDEN, None, None, None)
+_UNKNOWN = Annotation(HIDDEN, None, None, None, HIDDEN)
 _ARRAY, _OBJECT = frozenset({"array"}), frozenset({"object"})
 _SCALARS: dict[object, frozenset[str]] = {
     str: frozenset({"string"}),
@@ -119,16 +119,22 @@ def _union(annotation: object, lookup: Lookup) -> Annotation:
         type(None) in members or _any_of(part.optional for part in parts),
         _any_of(part.is_context for part in parts),
     )
-    if all(map(_is_built_in, members)):
+    if all(map(is_built_in, members)):
         _BY_OBJECT[annotation] = found  # a few of them are used everywhere
     return found
 
 
-def _is_built_in(annotation: object) -> bool:
-    """Tell whether an annotation is of built-in types alone, so that it may be kept for ever."""
-    if type(annotation) is types.GenericAlias:
-        return all(map(_is_built_in, (annotation.__origin__, *annotation.__args__)))
-    return type(annotation) is type and annotation in _BY_OBJECT
+def is_built_in(annotation: Any) -> bool:
+    """Tell whether an annotation is made of built-in types alone, so that it may be kept."""
+    kind = type(annotation)
+    if kind is type:
+        return annotation in _BY_OBJECT
+    if kind is types.GenericAlias:
+        return all(map(is_built_in, (annotation.__origin__, *annotation.__args__)))
+    origin = typing.get_origin(annotation)
+    if origin is Union or origin is types.UnionType:
+        return all(map(is_built_in, typing.get_args(annotation)))
+    return origin is typing.Literal and _types_of_values(typing.get_args(annotation)) is not None
 
 
 def _any_of(answers: typing.Iterable[bool | None]) -> bool | None:

@@ -140,6 +140,7 @@ actions = st.dictionaries(st.sampled_from(["set", "go", "", 1]), signatures, max
         registration=st.none() | signatures,
         claims=actions,
         removals=st.just(()),
+        function=st.none(),
     ),
     st.lists(st.sampled_from(["", "go", "Go!"]), max_size=2).map(tuple),
 )

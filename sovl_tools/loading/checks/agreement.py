@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from keyword import iskeyword
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import (
     Finding,
     ManifestPlace,
     ModulePlace,
+    Place,
     RuleTable,
     Verdict,
     ask,
@@ -21,7 +22,7 @@ from sovl_tools.model.manifest import Manifest
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.schema import fit
-from sovl_tools.signature.agreement import Difference, differences
+from sovl_tools.signature.agreement import Difference, Kind, differences, value_differences
 from sovl_tools.signature.signature import BY_KEYWORD, Signature
 from sovl_tools.validation.wording import one_of, shown
 
@@ -67,14 +68,49 @@ class AgreementCase(NamedTuple):
             if each.kind in BY_KEYWORD and not each.annotation.is_context
         ]
 
-    def of(self, kind: str) -> list[Difference]:
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The text of the annotation of each parameter."""
+        signature = self.interface.signature or Signature()
+        return {each.name: each.annotation.text for each in signature.parameters}
+
+    def of(self, kind: Kind) -> list[Difference]:
         """Return the differences of one kind."""
         return [each for each in self.differences if each.kind == kind]
+
+    def place(self, difference: Difference) -> Place:
+        """Return the parameter that a difference is about; the manifest's place of an inner one."""
+        if difference.name in self.properties:
+            return ModulePlace(self.name, difference.name)
+        return ManifestPlace(difference.path)
+
+    def with_values(self) -> AgreementCase:
+        """Return the case with the differences in values, which never stop a load."""
+        signature = self.interface.signature
+        if signature is None or signature.shape in {"class", "value"}:
+            return self
+        nullable = {each.name for each in signature.parameters if each.annotation.optional}
+        found = [
+            each
+            for each in value_differences(self.parameters, self.interface.implied())
+            # where both admit null, a tool may be meant to receive nothing else
+            if each.kind != "types"
+            or each.name not in nullable
+            or "null" not in each.said
+            or not _exclude_each_other(each)
+        ]
+        return self._replace(differences=(*self.differences, *found))
 
 
 def errors(case: AgreementCase) -> list[Verdict]:
     """Return by which differences calls would fail."""
     return ask(RULES.only("error").due(case.occasions), case)
+
+
+def contradictions(manifest: Manifest, interface: Interface) -> list[Verdict]:
+    """Return what is wrong in the values that a manifest admits."""
+    case = AgreementCase(manifest.name, manifest.parameters, interface).with_values()
+    return ask(RULES.due(case.occasions), case)
 
 
 def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
@@ -185,33 +221,104 @@ def default_differs(case: AgreementCase) -> Iterator[Finding]:
     says. Make them equal, or leave the manifest's out. A default of None beside another in the
     manifest is taken as "not given" and left alone.
     """
-    for _, name, parameter in case.of("default"):
-        if parameter and _fits(case, name):
-            theirs = shown(case.properties[name]["default"])
-            message = f"{name!r} is {parameter.default!r:.60} by default, {theirs} in the manifest"
-            yield Finding(ModulePlace(case.name, name), message, "make them equal")
+    for each in case.of("default"):
+        if _fits(case, each):
+            message = (
+                f"{each.name!r} is {each.own!r:.60} by default, {shown(each.said)} in the manifest"
+            )
+            yield Finding(case.place(each), message, "make them equal")
 
 
-def _fits(case: AgreementCase, name: str) -> bool:
+def _fits(case: AgreementCase, difference: Difference) -> bool:
     """Tell whether the manifest's default is filled in at all; see ST310."""
-    schema = case.properties[name]
-    node = SchemaNode(("properties", name), schema, case.parameters, ())
-    return not fit.problems(node, schema["default"])
+    path, schema = difference.path[1:-1], case.parameters
+    for key in path:
+        schema = schema[key]  # type: ignore[index]  # a path may lead through lists
+    return not fit.problems(SchemaNode(path, schema, case.parameters, ()), difference.said)
 
 
-@rule("ST408", "warning", at=["types"])
+@rule(
+    "ST408",
+    "warning",
+    at=["types", "alternative", "value", "bounds", "superfluous", "missing"],
+)
 def annotation_contradicts(case: AgreementCase) -> Iterator[Finding]:
     """A parameter's annotation and the type of its property exclude each other.
 
-    One of the two is wrong: a function that expects ``int`` would get a string. Only plain
-    annotations are compared (``str``, ``int``, ``float``, ``bool``, ``list``, ``dict``,
-    ``Optional``, unions and ``Literal`` of them); an integer is also a number.
+    One of the two is wrong: a function that expects ``int`` would get a string. So it is if the
+    manifest admits values that the annotation does not: a number for an ``int``, a value that is
+    not in the ``Enum``, a member that the dataclass lacks, and likewise within lists, objects,
+    alternatives and whatever a ``$ref`` leads to. What an annotation does not say is not compared,
+    nor what it says and the manifest leaves out: ``sovl-tools sync`` adds that.
     """
-    for _, name, parameter in case.of("types"):
-        said, text = case.properties[name]["type"], parameter and parameter.annotation.text
-        types = one_of(repr(each) for each in sorted([said] if isinstance(said, str) else said))
-        message = f"{name!r} is annotated {text}, but its type is {types}"
-        yield Finding(ModulePlace(case.name, name), message, "make them agree")
+    for each in case.differences:
+        if each.kind in _WORDING:
+            message, advice = _WORDING[each.kind](each)
+            text = case.annotations.get(each.name)
+            if each.kind == "types" and text and _exclude_each_other(each):
+                message = f"{each.name!r} is annotated {text}, but its type is {_listed(each.said)}"
+                yield Finding(ModulePlace(case.name, each.name), message, "make them agree")
+            else:
+                of: Literal["key", "value"] = "key" if each.kind == "superfluous" else "value"
+                yield Finding(ManifestPlace(each.path, of), message, advice)
+
+
+def _exclude_each_other(each: Difference) -> bool:
+    said, own = ({*names} - {"null"} or {*names} for names in (each.said, each.own))
+    numbers = {"integer", "number"}
+    return said.isdisjoint(own) and not (said & numbers and own & numbers)
+
+
+def _listed(types: Iterable[str]) -> str:
+    return one_of(map(repr, types))
+
+
+PRUNE = "or remove it: sovl-tools sync --prune"
+
+
+def _wrong_type(each: Difference) -> tuple[str, str]:
+    said, own = _listed(each.said), _listed(each.own)
+    message = f"{each.name!r} is {said} in the manifest, but the function takes {own}"
+    return message, f"write {own} in the manifest, or change the annotation"
+
+
+def _wrong_alternative(each: Difference) -> tuple[str, str]:
+    message = f"{each.name!r} is here none of the alternatives that the function takes"
+    return message, f"write {_listed(each.own)} in the manifest, or change the annotation"
+
+
+def _wrong_value(each: Difference) -> tuple[str, str]:
+    words = one_of(shown(value) for value in each.own or (None,))
+    message = f"{shown(each.said)} is no value that the function takes for {each.name!r}"
+    return message, f"the function takes {words}; add it there, {PRUNE}"
+
+
+def _wrong_bound(each: Difference) -> tuple[str, str]:
+    keyword, (other, bound) = each.path[-1], each.own
+    message = f"{each.name!r} has the {keyword} {shown(each.said)}, but {other} {shown(bound)}"
+    return f"{message} to the function", "make them agree"
+
+
+def _superfluous(each: Difference) -> tuple[str, str]:
+    whole = f"{each.name}.{each.said}"
+    return f"{whole!r} is not taken by the function", f"add it there, {PRUNE}"
+
+
+def _missing(each: Difference) -> tuple[str, str]:
+    whole = f"{each.name}.{each.own}"
+    message = f"the function needs {whole!r}, which the manifest lacks"
+    return message, "require it; if others share the definition, give this place its own"
+
+
+_WORDING: dict[Kind, Callable[[Difference], tuple[str, str]]] = {
+    "types": _wrong_type,
+    "alternative": _wrong_alternative,
+    "value": _wrong_value,
+    "bounds": _wrong_bound,
+    "superfluous": _superfluous,
+    "missing": _missing,
+}
+"""What is said of each kind of contradiction, and advised."""
 
 
 @rule("ST409", at=["no_function"])
@@ -250,7 +357,7 @@ def unfit_context(case: AgreementCase) -> Iterator[Finding]:
     model must not see or send it. Take the property of that name out of the manifest, or rename
     one of the two; remove a ``/`` that makes the parameter positional-only.
     """
-    for _, name, parameter in case.of("context"):
+    for _, name, parameter, *_ in case.of("context"):
         if parameter and parameter.kind not in BY_KEYWORD:
             message = f"the context {name!r} can't be passed by keyword"
             yield Finding(ModulePlace(case.name, name), message, "make it a plain parameter")

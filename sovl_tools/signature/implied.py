@@ -1,0 +1,68 @@
+"""The schema that the annotations and the defaults of a function imply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from sovl_tools.annotations.annotated import EMPTY, property_of
+from sovl_tools.annotations.hints import Names, resolved, without_none
+from sovl_tools.annotations.kind import UnwritableError, native
+from sovl_tools.annotations.schemas import SchemaBuilder
+from sovl_tools.model.document import JSON
+from sovl_tools.signature.annotation import is_built_in
+from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parameter, Signature
+
+_NOTHING = Names({})
+_BUILT_IN: dict[Any, dict[str, JSON]] = {}
+"""Schemas of built-in types, which many functions share; nobody changes them."""
+
+
+def implied(signature: Signature, names: Names = _NOTHING) -> dict[str, JSON]:
+    """Return the schema of the arguments that a function takes, as far as that can be told.
+
+    ``names`` are those that text within its annotations uses. What is not known is ``{}``.
+    """
+    unknown: set[str] = set()
+    while True:
+        builder = SchemaBuilder()
+        properties: dict[str, JSON] = {}
+        for parameter in _arguments(signature):
+            name = parameter.name
+            try:
+                properties[name] = {} if name in unknown else _schema(builder, parameter, names)
+            except Exception:  # noqa: BLE001 - annotations may be of anything, and so may defaults
+                unknown.add(name)
+                break  # a type that was begun with would remain among the definitions
+        else:
+            return builder.with_definitions({"type": "object", "properties": properties})
+
+
+def _arguments(signature: Signature) -> Iterator[Parameter]:
+    for each in signature.parameters:
+        if each.kind in BY_KEYWORD and not each.annotation.is_context:
+            yield each
+
+
+def _schema(builder: SchemaBuilder, parameter: Parameter, names: Names) -> dict[str, JSON]:
+    said, default = parameter.annotation, parameter.default
+    hint: Any = said.value if isinstance(said.source, str) else said.source
+    if said.source == "":
+        schema: dict[str, JSON] = {}
+    elif is_built_in(hint):
+        if hint not in _BUILT_IN:
+            _BUILT_IN[hint] = _form(builder, hint, EMPTY)
+        schema = {**_BUILT_IN[hint]}
+    else:
+        is_absent = default is REQUIRED or default is UNKNOWN
+        schema = _form(builder, resolved(hint, names), EMPTY if is_absent else default)
+    if default is not None and "default" not in schema:
+        with suppress(UnwritableError):
+            # in place, because a definition that is used once is put there in the end
+            schema["default"] = native([*default] if type(default) is tuple else default)
+    return schema
+
+
+def _form(builder: SchemaBuilder, hint: Any, default: Any) -> dict[str, JSON]:
+    return property_of(builder, without_none(hint)[0], default=default, text=None).schema
