@@ -168,15 +168,13 @@ def main(rounds: int, shapes: list[str]) -> None:
     missed = []
     for shape in shapes:
         registry = registry_of(SHAPES[shape])
-        floors, times = [], {target: [] for target in targets}  # type: ignore[var-annotated]
-        for _ in range(rounds):
-            for name, strict in targets:
-                floors.append(taken(partial(floor, registry)))
-                times[name, strict].append(measured(registry, name, strict=strict))
-        least = min(floors)
-        print(f"\n{shape}: floor {least:.2f}")
-        for (name, strict), found in times.items():
-            first, again = (min(column) for column in zip(*found, strict=True))
+        print(f"\n{shape}")
+        for name, strict in targets:
+            found = [
+                (taken(partial(floor, registry)), *measured(registry, name, strict=strict))
+                for _ in range(rounds)
+            ]
+            least, first, again = (min(column) for column in zip(*found, strict=True))
             label = f"{name} strict" if strict else name
             is_met = first <= FIRST * least and again <= AGAIN
             if not is_met:

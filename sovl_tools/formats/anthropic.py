@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
-from sovl_tools.formats.certainty import certainly_fits
 from sovl_tools.formats.compat import ANTHROPIC
 from sovl_tools.formats.form import Cost, Form, formed, size_of
 from sovl_tools.formats.strict import FORMATS, Dialect
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
+from sovl_tools.schema.fit import surely_fits
 
 MOST = {"strict tools": 20, "optional parameters": 24, "unions": 16}
 """How many there may be in the strict tools of one request together."""
@@ -89,7 +89,7 @@ def _why_no_examples(shape: Shape, inputs: list[JSON]) -> str | None:
         return "they may not fit the strict schema"
     root = shape.definition["input_schema"]
     is_whole = all(len(each.path) > _OF_ROOT for each in shape.losses)
-    is_sure = is_whole or all(certainly_fits(each, root, root) for each in inputs)
+    is_sure = is_whole or all(surely_fits(each, root, root, with_formats=True) for each in inputs)
     return None if is_sure else "they may not fit the schema that is sent"
 
 

@@ -271,7 +271,7 @@ def _endless(found: Compatible) -> Iterator[Loss]:
         return
     schemas = {f"#/$defs/{name}": each for name, each in found.schema.get("$defs", {}).items()}
     schemas["#"] = found.schema
-    needed = {reference: {*_needed(schema)} for reference, schema in schemas.items()}
+    needed = {reference: _needed(schema) for reference, schema in schemas.items()}
     for reference in schemas:
         if reference in _reached(reference, needed):
             source = found.definitions.targets.get(reference.removeprefix("#/$defs/"))
@@ -292,20 +292,22 @@ def _reached(start: str, needed: dict[str, set[str]]) -> set[str]:
     return reached
 
 
-def _needed(schema: JSON) -> Iterator[str]:
-    """Yield the references in a schema that don't stand in properties that may be left out."""
-    pending = [schema]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, dict):
-            if "$ref" in each:
-                yield each["$ref"]
-            pending += _members(each)
+def _needed(schema: JSON) -> set[str]:
+    """Return the references in a schema that don't stand in properties that may be left out."""
+    found, pending = set(), [schema]
+    for each in pending:  # which grows
+        if type(each) is not dict:
+            continue
+        if "$ref" in each:
+            found.add(each["$ref"])
+        if "properties" in each and "required" in each:
+            properties = each["properties"]
+            pending += [properties[name] for name in each["required"] if name in properties]
+        if not _NESTING.isdisjoint(each):
+            for keyword in IN_LIST:
+                pending += each.get(keyword, ())
+            pending += [each[keyword] for keyword in SINGLE if keyword in each]
+    return found
 
 
-def _members(schema: dict[str, JSON]) -> Iterator[JSON]:
-    required = schema.get("required", ())
-    yield from (each for name, each in schema.get("properties", {}).items() if name in required)
-    for keyword in schema.keys() & {*IN_LIST}:
-        yield from schema[keyword]
-    yield from (schema[keyword] for keyword in schema.keys() & {*SINGLE})
+_NESTING = frozenset({*IN_LIST, *SINGLE})

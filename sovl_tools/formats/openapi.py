@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias, get_args
 
 from sovl_tools.formats.base import Asked, Loss, Shape
-from sovl_tools.formats.certainty import certainly_fits
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.result import FailureKind
+from sovl_tools.schema.fit import surely_fits
 from sovl_tools.schema.references import lookup
 from sovl_tools.schema.rewrite import IDENTITY, Definitions, Rewrite, refer
 
@@ -256,4 +256,4 @@ def _may_stay(schema: dict[str, JSON], root: dict[str, JSON]) -> bool:
     """Tell whether checkers surely take a default; one with ``$ref`` they take for a reference."""
     default = schema["default"]
     is_reference = isinstance(default, dict) and "$ref" in default
-    return not is_reference and certainly_fits(default, schema, root)
+    return not is_reference and surely_fits(default, schema, root, with_formats=True)

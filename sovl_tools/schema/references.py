@@ -93,6 +93,8 @@ def _elsewhere(root: JSON, document: str) -> Reference:
 def path_of(fragment: str) -> Path:
     """Return the keys that a JSON Pointer in a reference leads along, numbers as text."""
     parts = _unquoted(fragment)[1:].split("/")
+    if "~" not in fragment and "%" not in fragment:
+        return tuple(parts)
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE
-from sovl_tools.schema.references import Reference, is_static, lookup, path_of
+from sovl_tools.schema.references import Reference, is_static, lookup
 
 IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
 """Keywords that say nothing once every reference leads to one place."""
@@ -104,18 +104,19 @@ class Definitions:
             return None
         key = id(found.target)
         if key not in self._addresses:
-            name = None if found.target is self.root else self._free(reference)
+            name = None if found.target is self.root else self._free(reference, found.path)
             self._addresses[key] = self._address(name)
             if name is not None:
                 self.targets[name] = found
         return self._addresses[key]
 
-    def _free(self, reference: str) -> str:
+    def _free(self, reference: str, path: Path) -> str:
         """Return a name for what is referred to that nothing else has."""
         document, _, fragment = reference.partition("#")
         name = fragment or re.split("[/:]", document)[-1]
-        last = path_of(fragment)[-1] if fragment.startswith("/") else name
-        wanted = _UNFIT.sub("_", str(last)) or "definition"
+        wanted = str(path[-1]) if fragment.startswith("/") else name
+        if not wanted.isidentifier() or not wanted.isascii():
+            wanted = _UNFIT.sub("_", wanted) or "definition"
         number, name = 1, wanted
         while name in self.targets:
             number += 1
