@@ -7,8 +7,6 @@ value comes, so that a class may refer to itself.
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -29,20 +27,17 @@ from sovl_tools.annotations.kind import (
     Build,
     Builder,
     Convert,
-    Form,
     InexpressibleError,
     Kind,
     Problems,
+    Schema,
     UnfitError,
-    UnwritableError,
     called,
     ignore,
     mismatch,
-    native,
     same,
 )
 from sovl_tools.annotations.unions import defaulting
-from sovl_tools.model.document import JSON
 from sovl_tools.model.suggestion import nearest
 
 
@@ -93,77 +88,43 @@ def _is_open(parameters: Iterable[inspect.Parameter]) -> bool:
     return any(each.kind is each.VAR_KEYWORD for each in parameters)
 
 
-def _describe(make: Callable[[Builder, Any], Form], builder: Builder, annotation: Any) -> Form:
-    """Return the form of a class, by its name and those of its arguments: ``Box_date``."""
+def _describe(make: Callable[[Builder, Any], Schema], builder: Builder, annotation: Any) -> Schema:
+    """Return the schema of a class, by its name and those of its arguments: ``Box_date``."""
     arguments = (getattr(each, "__name__", str(each)) for each in typing.get_args(annotation))
     title = "_".join([_origin(annotation).__name__, *arguments])
     return builder.define(annotation, title, partial(make, builder, annotation))
 
 
-def _instance(builder: Builder, annotation: Any) -> Form:
+def _instance(builder: Builder, annotation: Any) -> Schema:
     kind = _origin(annotation)
     parameters = _parameters(kind)
     for each in parameters:
         if each.kind is each.POSITIONAL_ONLY and each.default is EMPTY:
             reason = f"the parameter {each.name!r} of {kind.__name__} is positional-only"
             raise InexpressibleError(reason, "remove the '/'")
-    is_open = _is_open(parameters)
-    fields = _fields(annotation, parameters, meaning_of)
-    schema, forms = _object(builder, kind, fields)
-    if not is_open:
-        schema["additionalProperties"] = False
-    is_dataclass = dataclasses.is_dataclass(kind)
-    stored = {each.name for each in dataclasses.fields(kind)} if is_dataclass else {*fields}
-
-    def write(value: Any) -> JSON:
-        if type(value) is not kind or is_open or not forms.keys() <= stored:
-            raise UnwritableError
-        written = {name: form.write(getattr(value, name)) for name, form in forms.items()}
-        made = kind(**{name: copy.deepcopy(getattr(value, name)) for name in forms})
-        if made != value or _state(made, stored) != _state(value, stored):
-            raise UnwritableError
-        return written
-
-    return Form(schema, write)
+    schema = _object(builder, kind, _fields(annotation, parameters, meaning_of))
+    return schema if _is_open(parameters) else {**schema, "additionalProperties": False}
 
 
-def _state(value: Any, names: Iterable[str]) -> tuple[Any, ...]:
-    """Return all that is stored in an instance, which its class may not look at to compare it."""
-    return getattr(value, "__dict__", None), *(getattr(value, name) for name in names)
+def _dictionary(builder: Builder, annotation: Any) -> Schema:
+    return _object(builder, _origin(annotation), _keys(annotation, meaning_of))
 
 
-def _dictionary(builder: Builder, annotation: Any) -> Form:
-    schema, forms = _object(builder, _origin(annotation), _keys(annotation, meaning_of))
-    required = {*schema["required"]}
-
-    def write(value: Any) -> JSON:
-        if type(value) is not dict or not required <= value.keys():
-            raise UnwritableError
-        others = native({name: each for name, each in value.items() if name not in forms})
-        known = {name: form.write(value[name]) for name, form in forms.items() if name in value}
-        return {**known, **others}
-
-    return Form(schema, write)
-
-
-def _object(
-    builder: Builder, kind: type, fields: Mapping[str, _Field]
-) -> tuple[dict[str, JSON], dict[str, Form]]:
-    """Return the schema of an object of those fields, and their forms."""
+def _object(builder: Builder, kind: type, fields: Mapping[str, _Field]) -> Schema:
+    """Return the schema of an object of those fields."""
     documentation = class_documentation(kind)
-    forms = {}
+    properties = {}
     for name, field in fields.items():
         text = documentation.parameters.get(name)
         try:
-            forms[name] = property_of(builder, field.hint, default=field.default, text=text)
+            properties[name] = property_of(builder, field.hint, default=field.default, text=text)
         except InexpressibleError as error:
             raise error.within(f"the field {name!r} of {kind.__name__}") from error
     required = [name for name, field in fields.items() if field.is_required]
-    properties = {name: form.schema for name, form in forms.items()}
-    schema: dict[str, JSON] = {"type": "object"}
+    schema: Schema = {"type": "object"}
     if documentation.description:
         schema["description"] = documentation.description
-    return {**schema, "properties": properties, "required": required}, forms
+    return {**schema, "properties": properties, "required": required}
 
 
 class _Shape(NamedTuple):

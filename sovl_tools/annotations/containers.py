@@ -19,20 +19,16 @@ from sovl_tools.annotations.kind import (
     Build,
     Builder,
     Convert,
-    Form,
     InexpressibleError,
     Kind,
+    Schema,
     UnfitError,
-    UnwritableError,
-    Write,
     called,
     collected,
     in_words,
     mismatch,
     same,
-    types_of,
 )
-from sovl_tools.model.document import JSON
 from sovl_tools.model.interface import Annotation
 
 _ARRAYS: dict[Any, type[Any]] = {
@@ -63,27 +59,17 @@ def _parts(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return typing.get_origin(annotation) or annotation, typing.get_args(annotation)
 
 
-def _describe_array(builder: Builder, annotation: Any) -> Form:
+def _describe_array(builder: Builder, annotation: Any) -> Schema:
     origin, arguments = _parts(annotation)
     made = _ARRAYS[origin]
     item = builder.build(arguments[0] if arguments else Any)
-    schema: dict[str, JSON] = {"type": "array"}
+    schema: Schema = {"type": "array"}
     if arguments:
-        schema["items"] = item.schema
+        schema["items"] = item
     if made in _SETS:
         _check_hashable(arguments[0] if arguments else Any, "a set")
-        schema |= {"items": item.schema or {"type": [*_SCALARS]}, "uniqueItems": True}
-    return Form(schema, _array_writer(made, item.write))
-
-
-def _array_writer(made: type[Any], write_item: Write) -> Write:
-    def write(value: Any) -> JSON:
-        if type(value) is not made or getattr(value, "maxlen", None) is not None:
-            raise UnwritableError
-        items = [write_item(item) for item in value]
-        return sorted(items, key=json.dumps) if made in _SETS else items
-
-    return write
+        schema |= {"items": item or {"type": [*_SCALARS]}, "uniqueItems": True}
+    return schema
 
 
 def _convert_array(build: Build, annotation: Any) -> Convert:
@@ -106,7 +92,7 @@ def _has_any_length(annotation: Any) -> bool:
     return typing.get_args(annotation)[1:] == (...,) or annotation in (tuple, typing.Tuple)  # noqa: UP006 - as it is written
 
 
-def _describe_tuple(builder: Builder, annotation: Any) -> Form:
+def _describe_tuple(builder: Builder, annotation: Any) -> Schema:
     if _has_any_length(annotation):
         return _describe_array(builder, annotation)
     arguments = typing.get_args(annotation)
@@ -114,17 +100,12 @@ def _describe_tuple(builder: Builder, annotation: Any) -> Form:
         reason = f"{Annotation(annotation).text} has parts of any length"
         raise InexpressibleError(reason, "write tuple[X, ...], or one type for each item")
     items = [builder.build(each) for each in arguments]
-    schema: dict[str, JSON] = {"type": "array", "maxItems": len(items)}
+    schema: Schema = {"type": "array", "maxItems": len(items)}
     if items:
-        places: dict[str, JSON] = {"prefixItems": [item.schema for item in items]}
+        places: Schema = {"prefixItems": items}
         schema = {"type": "array", **places, "minItems": len(items), "maxItems": len(items)}
 
-    def write(value: Any) -> JSON:
-        if type(value) is not tuple or len(value) != len(items):
-            raise UnwritableError
-        return [item.write(part) for item, part in zip(items, value, strict=True)]
-
-    return Form(schema, write)
+    return schema
 
 
 def _convert_tuple(build: Build, annotation: Any) -> Convert:
@@ -151,33 +132,17 @@ def _is_unpacked(annotation: Any) -> bool:
     return unpacked is True or typing.get_origin(annotation) is typing.Unpack
 
 
-def _describe_object(builder: Builder, annotation: Any) -> Form:
-    origin, arguments = _parts(annotation)
-    made = _OBJECTS[origin]
+def _describe_object(builder: Builder, annotation: Any) -> Schema:
+    arguments = typing.get_args(annotation)
     key, item = map(builder.build, arguments or (Any, Any))
-    schema: dict[str, JSON] = {"type": "object"}
+    schema: Schema = {"type": "object"}
     if arguments:
         _check_hashable(arguments[0], "the keys of a dict")
-        names = _names(key.schema)
+        names = _names(key)
         schema |= {"propertyNames": names} if names else {}
-        schema["additionalProperties"] = item.schema
+        schema["additionalProperties"] = item
 
-    def write(value: Any) -> JSON:
-        if type(value) is not made or getattr(value, "default_factory", None) is not None:
-            raise UnwritableError
-        return {_key_text(key, name): item.write(each) for name, each in value.items()}
-
-    return Form(schema, write)
-
-
-def _key_text(form: Form, name: Any) -> str:
-    """Write a key; the text of another JSON value must not be one that stays a text."""
-    written = form.write(name)
-    if isinstance(written, str):
-        return written
-    if "string" in types_of(form.schema):
-        raise UnwritableError
-    return json.dumps(written)
+    return schema
 
 
 def _convert_object(build: Build, annotation: Any) -> Convert:
@@ -252,7 +217,7 @@ _NUMBER = (
     r"|[0-9](\.[0-9]+)?[eE](-[0-9]{1,3}|\+?([0-9]{1,2}|[12][0-9]{2}|30[0-7]))"
     r"|1(\.([0-6][0-9]*|7976931348623157))?[eE]\+?308)$"
 )
-_KEYS: dict[str, dict[str, JSON]] = {
+_KEYS: dict[str, Schema] = {
     "integer": {"pattern": rf"^(0|-?{_WHOLE})$"},
     "number": {"pattern": _NUMBER},
     "boolean": {"enum": ["true", "false"]},
@@ -261,7 +226,7 @@ _KEYS: dict[str, dict[str, JSON]] = {
 _OF_TEXT = frozenset({"format", "pattern", "minLength", "maxLength", "anyOf", "allOf"})
 
 
-def _names(key: dict[str, JSON]) -> dict[str, JSON]:
+def _names(key: Schema) -> Schema:
     """Return the schema of texts that stand for keys of another schema; empty if any may do."""
     if "anyOf" in key:
         several = [_names(each) for each in key["anyOf"]]

@@ -30,7 +30,7 @@ def keyword_converter(
         named: the parameters that are given by their names.
         rest: the parameter that takes any other keyword, if there is one.
     """
-    builder, names = _Converters(), names_of(function)
+    builder, names = Converters(), names_of(function)
     hints = {name: tolerant_meaning(each, names, {}) for name, each in annotations.items()}
     found = {
         name: defaulting(builder.build(hint), _default(function, name))
@@ -60,7 +60,7 @@ def keyword_converter(
     return conversion
 
 
-class _Converters:
+class Converters:
     """Makes converters for the parameters of one function; each class is looked at once."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator
 from itertools import chain, count
 from typing import Any
 
-from sovl_tools.annotations.kind import Form, native
+from sovl_tools.annotations.kind import Schema
 from sovl_tools.model.document import JSON
 
 _DATA = {"const", "enum", "default", "examples"}
@@ -15,20 +15,20 @@ _NAMED = {"properties", "patternProperties", "dependentSchemas"}
 
 
 class _Definition:
-    """A type, the references to it, and its form when that is known."""
+    """A type, the references to it, and its schema when that is known."""
 
-    __slots__ = ("form", "name", "references")
+    __slots__ = ("name", "references", "schema")
 
     def __init__(self, name: str) -> None:
         self.name = re.sub(r"\W+", "_", name).strip("_")
         self.references: list[dict[str, JSON]] = []
-        self.form = Form({}, native)
+        self.schema: Schema = {}
 
-    def referred(self) -> Form:
-        """Return the form of one more place where the type is used."""
+    def referred(self) -> Schema:
+        """Return the schema of one more place where the type is used."""
         reference = {"$ref": f"#/$defs/{self.name}/{id(self)}"}
         self.references.append(reference)
-        return Form(reference, lambda value: self.form.write(value))  # noqa: PLW0108 - not made yet
+        return reference
 
 
 class Definitions:
@@ -38,12 +38,12 @@ class Definitions:
         self._made: dict[Any, _Definition] = {}
         self._foreign: dict[str, JSON] = {}
 
-    def define(self, annotation: Any, name: str, make: Callable[[], Form]) -> Form:
-        """Return the form of a type that may refer to itself; ``make`` is called once."""
+    def define(self, annotation: Any, name: str, make: Callable[[], Schema]) -> Schema:
+        """Return the schema of a type that may refer to itself; ``make`` is called once."""
         key = _key(annotation)
         if key not in self._made:
             definition = self._made[key] = _Definition(name)
-            definition.form = make()
+            definition.schema = make()
         return self._made[key].referred()
 
     def hoist(self, schema: dict[str, JSON]) -> dict[str, JSON]:
@@ -75,12 +75,12 @@ class Definitions:
         for each in self._made.values():
             if len(each.references) > 1:
                 name = _free(each.name, found)
-                found[name] = each.form.schema
+                found[name] = each.schema
                 for reference in each.references:
                     reference["$ref"] = f"#/$defs/{name}"
         for each in reversed(self._made.values()):
             if len(each.references) == 1:
-                _describe(each.references[0], each.form.schema)
+                _describe(each.references[0], each.schema)
         return found
 
 

@@ -14,12 +14,10 @@ from sovl_tools.annotations.kind import (
     Build,
     Builder,
     Convert,
-    Form,
     InexpressibleError,
     Kind,
+    Schema,
     UnfitError,
-    UnwritableError,
-    Write,
 )
 from sovl_tools.model.document import JSON
 from sovl_tools.validation import Problem
@@ -36,53 +34,29 @@ _SCALARS = tuple(kind for kind, _ in _TYPES)
 _FEW = 32
 
 
-def _describe_literal(_: Builder, annotation: Any) -> Form:
-    """Return the form of a ``Literal``, which may list members of an Enum."""
-    values = typing.get_args(annotation)
-    return Form(_choice(map(written, values), "the Literal"), _writer(values))
+def _describe_literal(_: Builder, annotation: Any) -> Schema:
+    """Return the schema of a ``Literal``, which may list members of an Enum."""
+    return _choice(map(written, typing.get_args(annotation)), "the Literal")
 
 
-def _describe_enum(_: Builder, kind: Any) -> Form:
-    """Return the form of an Enum; that of a Flag takes sums of its members as well."""
+def _describe_enum(_: Builder, kind: Any) -> Schema:
+    """Return the schema of an Enum; that of a Flag takes sums of its members as well."""
     members = [*kind.__members__.values()]
     if issubclass(kind, Flag) and members:
-        return _flag(kind, [member.value for member in members])
-    return Form(_choice(map(written, members), kind.__name__), _writer(members))
+        return _flag([member.value for member in members])
+    return _choice(map(written, members), kind.__name__)
 
 
-def _writer(values: Iterable[Any]) -> Write:
-    """Return what writes those values; of several with the same JSON the last is read from it."""
-    choices = {(type(written(value)), written(value)): value for value in values}
-
-    def write(value: Any) -> JSON:
-        text = written(value)
-        if (type(text), text) not in choices:
-            raise UnwritableError
-        choice = choices[type(text), text]
-        if type(choice) is not type(value) or choice != value:
-            raise UnwritableError
-        return text
-
-    return write
-
-
-def _flag(kind: Any, values: Iterable[int]) -> Form:
-    """Return the form of a Flag: a range, or the few sums of its members if they have gaps."""
+def _flag(values: Iterable[int]) -> Schema:
+    """Return the schema of a Flag: a range, or the few sums of its members if they have gaps."""
     sums, most = {0}, 0
     for value in values:
         most |= value
         if len(sums) <= _FEW:
             sums |= {value | each for each in sums}
     has_gaps = len(sums) <= min(most, _FEW)
-    limits = {"enum": sorted(sums)} if has_gaps else {"minimum": 0, "maximum": most}
-    known = sums if has_gaps else range(most + 1)
-
-    def write(value: Any) -> JSON:
-        if type(value) is not kind or value.value not in known:
-            raise UnwritableError
-        return value.value
-
-    return Form({"type": "integer", **limits}, write)
+    limits: Schema = {"enum": sorted(sums)} if has_gaps else {"minimum": 0, "maximum": most}
+    return {"type": "integer", **limits}
 
 
 def written(value: Any) -> JSON:

@@ -11,8 +11,7 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import ToolError
 from sovl_tools.validation.wording import named, one_of, shown
 
-Write: TypeAlias = Callable[[Any], JSON]
-"""From an instance to the JSON that becomes it again; raises an UnwritableError if none does."""
+Schema: TypeAlias = dict[str, JSON]
 
 Convert: TypeAlias = Callable[[Any], Any]
 """From a value to an instance; raises an UnfitError if none can be made."""
@@ -26,23 +25,19 @@ Words: TypeAlias = str | Callable[[], str]
 Problems: TypeAlias = list[tuple[Path, Words]]
 
 
-class Form(NamedTuple):
-    """A type in JSON: the schema of its values, the caller's own, and how instances are written."""
-
-    schema: dict[str, JSON]
-    write: Write
-
-
 class Builder(Protocol):
-    """Finds the forms of the types that a type is made of."""
+    """Finds the schemas of the types that a type is made of."""
 
-    def build(self, annotation: Any) -> Form:
-        """Return the form of an annotation; raises an InexpressibleError if there is none."""
+    def build(self, annotation: Any) -> Schema:
+        """Return the schema of an annotation, the caller's own; raises an InexpressibleError."""
 
-    def define(self, annotation: Any, name: str, make: Callable[[], Form]) -> Form:
-        """Return the form of a type that may refer to itself; each is made once."""
+    def default(self, annotation: Any, schema: Schema, value: Any) -> JSON:
+        """Return the JSON that becomes a default again; None if it is that, or there is none."""
 
-    def hoist(self, schema: dict[str, JSON]) -> dict[str, JSON]:
+    def define(self, annotation: Any, name: str, make: Callable[[], Schema]) -> Schema:
+        """Return the schema of a type that may refer to itself; each is made once."""
+
+    def hoist(self, schema: Schema) -> Schema:
         """Return a schema without the definitions at its root, which are kept for the whole."""
 
     def warn(self, message: str) -> None:
@@ -53,12 +48,12 @@ class Kind(NamedTuple):
     """Annotations of one kind.
 
     Attributes:
-        describe: makes the form of one; raises an InexpressibleError if it has none.
+        describe: makes the schema of one; raises an InexpressibleError if it has none.
         convert: makes the converter of one; whatever it raises, the annotation asks for nothing.
         is_shared: whether one converter serves all places, because it may lead to itself.
     """
 
-    describe: Callable[[Builder, Any], Form]
+    describe: Callable[[Builder, Any], Schema]
     convert: Callable[[Build, Any], Convert]
     is_shared: bool = False
 
@@ -81,10 +76,6 @@ class InexpressibleError(Exception):
     def within(self, place: str) -> InexpressibleError:
         """Return the error as it is told from one level up."""
         return InexpressibleError(f"{place}: {self.reason}", self.advice, is_open=self.is_open)
-
-
-class UnwritableError(Exception):
-    """A value from whose JSON the same value would not come back."""
 
 
 class UnfitError(Exception):
@@ -200,19 +191,7 @@ def counted(convert: Convert, value: Any) -> tuple[Any, int]:
         _IGNORED.keys = before
 
 
-def native(value: Any) -> JSON:
-    """Write a value that is JSON by itself: a copy of it."""
-    kind = type(value)
-    if kind is list:
-        return [native(item) for item in value]
-    if kind is dict and all(type(key) is str for key in value):
-        return {key: native(item) for key, item in value.items()}
-    if kind in _SCALARS and (kind is not float or value - value == 0):
-        return value
-    raise UnwritableError
-
-
-def types_of(schema: dict[str, JSON]) -> set[str]:
+def types_of(schema: Schema) -> set[str]:
     """Return the JSON types that a schema admits; all of them where it does not say."""
     if "anyOf" in schema:
         return {kind for each in schema["anyOf"] for kind in types_of(each)}
@@ -221,4 +200,3 @@ def types_of(schema: dict[str, JSON]) -> set[str]:
 
 
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
-_SCALARS = frozenset({str, int, bool, float, type(None)})

@@ -24,9 +24,9 @@ from sovl_tools.annotations.kind import (
     Build,
     Builder,
     Convert,
-    Form,
     InexpressibleError,
     Kind,
+    Schema,
     same,
 )
 from sovl_tools.annotations.pydantic_models import MODEL, is_model
@@ -43,7 +43,7 @@ def _standing(meaning: Callable[[Any], Any]) -> Kind:
     )
 
 
-def _describe_alias(builder: Builder, annotation: Any) -> Form:
+def _describe_alias(builder: Builder, annotation: Any) -> Schema:
     name = (typing.get_origin(annotation) or annotation).__name__
     return builder.define(annotation, name, lambda: builder.build(value_of(annotation)))
 
@@ -63,7 +63,7 @@ def _convert_alias(build: Build, annotation: Any) -> Convert:
     return convert
 
 
-def _describe_variable(builder: Builder, variable: Any) -> Form:
+def _describe_variable(builder: Builder, variable: Any) -> Schema:
     meaning = value_of(variable)
     if meaning is Any:
         builder.warn(f"the type variable {variable.__name__} stands for any type")

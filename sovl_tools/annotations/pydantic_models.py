@@ -13,11 +13,10 @@ from sovl_tools.annotations.kind import (
     Build,
     Builder,
     Convert,
-    Form,
     InexpressibleError,
     Kind,
+    Schema,
     UnfitError,
-    UnwritableError,
     are_counted,
     called,
     ignore,
@@ -56,7 +55,7 @@ def described(metadata: Any) -> dict[str, JSON]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _describe(builder: Builder, annotation: Any) -> Form:
+def _describe(builder: Builder, annotation: Any) -> Schema:
     library = sys.modules["pydantic"]
     try:
         adapter = library.TypeAdapter(annotation)
@@ -64,21 +63,14 @@ def _describe(builder: Builder, annotation: Any) -> Form:
     except Exception as error:
         raise _refused(error) from error
 
-    def write(value: Any) -> JSON:
-        written = adapter.dump_python(value, mode="json", by_alias=True)
-        made = _made(adapter, written)
-        if type(made) is not type(value) or made != value:
-            raise UnwritableError
-        return written
-
-    return Form(builder.hoist(schema), write)
+    return builder.hoist(schema)
 
 
-def _made(adapter: Any, written: JSON) -> Any:
-    try:
-        return adapter.validate_python(written)
-    except ValueError:
-        return adapter.validate_json(json.dumps(written))  # a strict model reads dates from text
+def dumped(value: Any) -> JSON:
+    """Return what pydantic makes of an instance of a class that says how it is made."""
+    adapter = sys.modules["pydantic"].TypeAdapter(type(value))
+    found: JSON = adapter.dump_python(value, mode="json", by_alias=True)
+    return found
 
 
 def _refused(error: Exception) -> InexpressibleError:

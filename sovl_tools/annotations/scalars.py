@@ -27,12 +27,9 @@ from typing import Any, NamedTuple
 
 from sovl_tools.annotations.kind import (
     Convert,
-    Form,
     Kind,
-    UnwritableError,
-    Write,
+    Schema,
     mismatch,
-    native,
     same,
 )
 from sovl_tools.model.document import JSON
@@ -45,14 +42,14 @@ class _Scalar(NamedTuple):
         schema: the values it is made of.
         expected: those values, in words.
         read: makes an instance of the class of a value of the schema's type; raises anything.
-        write: writes an instance of the very class.
+        write: writes an instance, as exactly as JSON can.
         rank: how late it is tried among the members of a union; those that take any text are late.
     """
 
     schema: Mapping[str, JSON]
     expected: str
     read: Callable[[Any, Any], Any]
-    write: Write
+    write: Callable[[Any], JSON] = str
     rank: int = 0
 
 
@@ -64,17 +61,11 @@ def _make(kind: Any, value: Any) -> Any:
     return kind(value)
 
 
-def _exactly(*kinds: type) -> Write:
-    def write(value: Any) -> JSON:
-        if type(value) not in kinds:
-            raise UnwritableError
-        return native(value)
-
-    return write
-
-
 def _text(
-    expected: str, schema_format: str, read: Callable[[Any, Any], Any] = _make, write: Write = str
+    expected: str,
+    schema_format: str,
+    read: Callable[[Any, Any], Any] = _make,
+    write: Callable[[Any], JSON] = str,
 ) -> _Scalar:
     return _Scalar({"type": "string", "format": schema_format}, expected, read, write)
 
@@ -90,11 +81,7 @@ def _from_iso(kind: Any, text: str) -> Any:
 
 
 def _isoformat(value: Any) -> JSON:
-    """Write a date or a time; text can tell of a time zone nothing but its distance from UTC."""
-    text = value.isoformat()
-    if repr(type(value).fromisoformat(text)) != repr(value):
-        raise UnwritableError
-    return text
+    return value.isoformat()
 
 
 _DURATION = re.compile(
@@ -134,12 +121,6 @@ def _decimal(kind: Any, value: float | str) -> Any:
     return number
 
 
-def _finite(value: Any) -> JSON:
-    if not value.is_finite():
-        raise UnwritableError
-    return str(value)
-
-
 def _fraction(kind: Any, value: float | str) -> Any:
     if isinstance(value, str) and "e" in value.lower():
         raise ValueError  # "1e999999999" would take for ever
@@ -151,17 +132,7 @@ def _regular_expression(_: Any, text: str) -> Any:
 
 
 def _pattern(value: Any) -> JSON:
-    if type(value.pattern) is not str or value.flags != re.UNICODE:
-        raise UnwritableError
     return value.pattern
-
-
-def _key(value: Any) -> JSON:
-    try:
-        value.__reduce__()  # a zone that was read from some file can't be found by its key
-    except Exception as error:
-        raise UnwritableError from error
-    return value.key
 
 
 def _path(kind: Any, text: str) -> Any:
@@ -173,17 +144,17 @@ _NUMBER_OR_TEXT = ["number", "string"]
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?$"
 _FRACTION = r"^[+-]?[0-9]{1,99}(/[1-9][0-9]{0,98}|\.[0-9]{1,99})?$"
 
-_TEXT = _Scalar({"type": "string"}, "a string", _stay, _exactly(str), rank=3)
-_NULL = _Scalar({"type": "null"}, "null", _stay, _exactly(NoneType))
+_TEXT = _Scalar({"type": "string"}, "a string", _stay, rank=3)
+_NULL = _Scalar({"type": "null"}, "null", _stay)
 _OWN: dict[int, tuple[type, _Scalar]] = {
     id(str): (str, _TEXT),
     id(typing.LiteralString): (str, _TEXT),
-    id(int): (int, _Scalar({"type": "integer"}, "an integer", _integer, _exactly(int), rank=3)),
+    id(int): (int, _Scalar({"type": "integer"}, "an integer", _integer, rank=3)),
     id(float): (
         float,
-        _Scalar({"type": "number"}, "a number", _stay, _exactly(float, int), rank=3),
+        _Scalar({"type": "number"}, "a number", _stay, rank=3),
     ),
-    id(bool): (bool, _Scalar({"type": "boolean"}, "a boolean", _stay, _exactly(bool), rank=3)),
+    id(bool): (bool, _Scalar({"type": "boolean"}, "a boolean", _stay, rank=3)),
     id(NoneType): (NoneType, _NULL),
     id(None): (NoneType, _NULL),
 }
@@ -206,18 +177,15 @@ _NAMED: dict[str, _Scalar] = {
         _written_duration,
     ),
     "decimal.Decimal": _Scalar(
-        {"type": _NUMBER_OR_TEXT, "pattern": _DECIMAL}, "a number", _decimal, _finite
+        {"type": _NUMBER_OR_TEXT, "pattern": _DECIMAL}, "a number", _decimal
     ),
     "fractions.Fraction": _Scalar(
         {"type": _NUMBER_OR_TEXT, "pattern": _FRACTION},
         "a number or a fraction such as 1/3",
         _fraction,
-        str,
     ),
     "uuid.UUID": _text("a UUID", "uuid"),
-    "zoneinfo.ZoneInfo": _Scalar(
-        {"type": "string"}, "a time zone such as Europe/Berlin", _make, _key
-    ),
+    "zoneinfo.ZoneInfo": _Scalar({"type": "string"}, "a time zone such as Europe/Berlin", _make),
     "re.Pattern": _text("a regular expression", "regex", _regular_expression, _pattern),
     "builtins.bytes": _Scalar(
         {"type": "string"}, "a string", lambda _, text: text.encode(), bytes.decode, rank=2
@@ -254,6 +222,7 @@ _GIVEN: dict[str, tuple[type, ...]] = {
     "number": (int, float),
     "boolean": (bool,),
     "null": (NoneType,),
+    "".join(_NUMBER_OR_TEXT): (int, float, str),
 }
 
 
@@ -266,24 +235,13 @@ def _named(annotation: Any) -> tuple[Any, _Scalar] | None:
     return None if found is None else (kind, found)
 
 
-def _schema(scalar: _Scalar) -> dict[str, JSON]:
+def _describe(scalar: _Scalar, *_: Any) -> Schema:
     return {key: [*each] if type(each) is list else each for key, each in scalar.schema.items()}
 
 
-def _describe(kind: Any, scalar: _Scalar, *_: Any) -> Form:
-    def write(value: Any) -> JSON:
-        # of what class a path is depends on the system
-        if type(value) is not (type(_path(kind, value)) if scalar is _PATH else kind):
-            raise UnwritableError
-        return scalar.write(value)
-
-    return Form(_schema(scalar), write)
-
-
 def _convert(kind: Any, scalar: _Scalar, *_: Any) -> Convert:
-    types, expected, read = scalar.schema["type"], scalar.expected, scalar.read
-    names = [types] if isinstance(types, str) else types
-    given = frozenset(each for name in names for each in _GIVEN[name])
+    expected, read = scalar.expected, scalar.read
+    given = _GIVEN["".join(scalar.schema["type"])]
 
     def convert(value: Any) -> Any:
         if type(value) in given:
@@ -300,15 +258,15 @@ def _convert(kind: Any, scalar: _Scalar, *_: Any) -> Convert:
     return convert
 
 
-def _own(kind: type, scalar: _Scalar) -> Kind:
-    return Kind(lambda *_: Form(_schema(scalar), scalar.write), partial(_convert, kind, scalar))
+def _kind(kind: Any, scalar: _Scalar) -> Kind:
+    return Kind(partial(_describe, scalar), partial(_convert, kind, scalar))
 
 
-_ANYTHING = Kind(lambda *_: Form({}, native), lambda *_: same)
+_ANYTHING = Kind(lambda *_: {}, lambda *_: same)
 _KINDS = {
     id(Any): _ANYTHING,
     id(object): _ANYTHING,
-    **{key: _own(kind, scalar) for key, (kind, scalar) in _OWN.items()},
+    **{key: _kind(*found) for key, found in _OWN.items()},
 }
 
 
@@ -318,10 +276,22 @@ def scalar_of(annotation: Any) -> Kind | None:
     if own is not None:
         return own
     found = _named(annotation)
-    return None if found is None else Kind(partial(_describe, *found), partial(_convert, *found))
+    return None if found is None else _kind(*found)
 
 
 def rank_of(annotation: Any) -> int:
     """Return how late an annotation is tried among the members of a union."""
     found = _OWN.get(id(annotation)) or _named(annotation)
     return 0 if found is None else found[1].rank
+
+
+def text_of(value: Any) -> JSON:
+    """Return an instance of one of these classes as its text.
+
+    Raises:
+        TypeError: it is an instance of another.
+    """
+    found = _named(type(value))
+    if found is None:
+        raise TypeError
+    return found[1].write(value)

@@ -30,9 +30,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sovl_tools.annotations.converters import Converters
+from sovl_tools.annotations.defaults import written
 from sovl_tools.annotations.definitions import Definitions
 from sovl_tools.annotations.hints import Names, resolved
-from sovl_tools.annotations.kind import Form, InexpressibleError
+from sovl_tools.annotations.kind import InexpressibleError, Schema
 from sovl_tools.annotations.kinds import kind_of
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
@@ -47,7 +49,7 @@ def schema_of(annotation: Any) -> dict[str, JSON]:
     """
     builder = SchemaBuilder()
     with blaming():
-        schema = builder.build(resolved(annotation, Names({}))).schema
+        schema = builder.build(resolved(annotation, Names({})))
     return builder.with_definitions(schema)
 
 
@@ -89,6 +91,7 @@ class SchemaBuilder:
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+        self._converters = Converters()
         self._definitions = Definitions()
         self.define = self._definitions.define
         self.hoist = self._definitions.hoist
@@ -103,10 +106,14 @@ class SchemaBuilder:
         definitions = self._definitions.finished()
         return {**schema, "$defs": definitions} if definitions else schema
 
-    def build(self, annotation: Any) -> Form:
-        """Return the form of an annotation.
+    def build(self, annotation: Any) -> Schema:
+        """Return the schema of an annotation.
 
         Raises:
             InexpressibleError: it, or something in it, is none that JSON Schema can describe.
         """
         return kind_of(annotation).describe(self, annotation)
+
+    def default(self, annotation: Any, schema: Schema, value: Any) -> JSON:
+        """Return the JSON that becomes a default again; None if it is that, or there is none."""
+        return written(value, self._converters.build(annotation), schema)

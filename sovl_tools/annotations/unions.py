@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from operator import itemgetter
 from threading import local
@@ -20,19 +19,17 @@ from sovl_tools.annotations.kind import (
     Build,
     Builder,
     Convert,
-    Form,
     Kind,
+    Schema,
     UnfitError,
-    UnwritableError,
     counted,
     ignore,
     mismatch,
     same,
-    types_of,
 )
 from sovl_tools.annotations.pydantic_models import has_rules
 from sovl_tools.annotations.scalars import rank_of
-from sovl_tools.model.document import JSON, kind
+from sovl_tools.model.document import JSON
 
 _EXACT: dict[Any, tuple[type, ...]] = {
     **{each: (each,) for each in (str, int, bool, NoneType, list, dict)},
@@ -51,46 +48,14 @@ def _exact(members: Iterable[Any]) -> frozenset[type]:
     return frozenset(found)
 
 
-def _describe(builder: Builder, annotation: Any) -> Form:
-    """Return the form of a union, however it is written; null is a member like others."""
-    members = typing.get_args(annotation)
-    forms = [builder.build(each) for each in members]
-    schemas: list[JSON] = []
-    for form in forms:
-        if form.schema not in schemas:
-            schemas.append(form.schema)
-    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-    made = [form for member, form in zip(members, forms, strict=True) if member is not NoneType]
-    kept = _exact(map(_described, members))
-
-    def write(value: Any) -> JSON:
-        if value is None and len(made) < len(forms):
-            return None
-        written = made[0].write(value) if len(made) == 1 else _unmistakable(value, made, kept)
-        if written is None:
-            raise UnwritableError  # null is None here, and no member of an Enum
-        return written
-
-    return Form(schema, write)
-
-
-def _unmistakable(value: Any, forms: list[Form], kept: AbstractSet[type]) -> JSON:
-    """Write a value if its JSON can be that of one member only.
-
-    The text of a date is a text as well.
-    """
-    for form in forms:
-        with suppress(Exception):
-            written = form.write(value)
-            takers = [each for each in forms if _admits(each, written)]
-            if len(takers) == 1 or (type(value) in kept and type(written) is type(value)):
-                return written
-    raise UnwritableError
-
-
-def _admits(form: Form, written: JSON) -> bool:
-    name = kind(written)
-    return not types_of(form.schema).isdisjoint({name, "number"} if name == "integer" else {name})
+def _describe(builder: Builder, annotation: Any) -> Schema:
+    """Return the schema of a union, however it is written; null is a member like others."""
+    schemas: list[Schema] = []
+    for each in typing.get_args(annotation):
+        schema = builder.build(each)
+        if schema not in schemas:
+            schemas.append(schema)
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
 def _convert(build: Build, annotation: Any) -> Convert:

@@ -154,13 +154,13 @@ def _argument(
         builder.warn("it has no annotation, so that any type is admitted")
     inner, is_optional, text = (hint, False, None) if is_rest else (*without_none(hint), text)
     try:
-        form = property_of(builder, inner, default=taken.default, text=text)
+        schema = property_of(builder, inner, default=taken.default, text=text)
     except InexpressibleError as error:
         if not is_described:
             raise _annotated(taken, error) from error
-        hint, form = Any, property_of(builder, Any, default=taken.default, text=text)
+        hint, schema = Any, property_of(builder, Any, default=taken.default, text=text)
     is_required = taken.default is EMPTY and not is_optional and not is_rest
-    return _Argument(taken.name, hint, form.schema, is_required, is_rest, tuple(builder.warnings))
+    return _Argument(taken.name, hint, schema, is_required, is_rest, tuple(builder.warnings))
 
 
 def _object(arguments: Iterable[_Argument]) -> dict[str, JSON]:

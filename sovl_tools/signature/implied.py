@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from sovl_tools.annotations.annotated import EMPTY, property_of
+from sovl_tools.annotations.defaults import native
 from sovl_tools.annotations.hints import Names, resolved, without_none
-from sovl_tools.annotations.kind import UnwritableError, native
 from sovl_tools.annotations.schemas import SchemaBuilder
 from sovl_tools.model.document import JSON
 from sovl_tools.signature.annotation import is_built_in
@@ -58,11 +58,11 @@ def _schema(builder: SchemaBuilder, parameter: Parameter, names: Names) -> dict[
         is_absent = default is REQUIRED or default is UNKNOWN
         schema = _form(builder, resolved(hint, names), EMPTY if is_absent else default)
     if default is not None and "default" not in schema:
-        with suppress(UnwritableError):
+        with suppress(ValueError):
             # in place, because a definition that is used once is put there in the end
             schema["default"] = native([*default] if type(default) is tuple else default)
     return schema
 
 
 def _form(builder: SchemaBuilder, hint: Any, default: Any) -> dict[str, JSON]:
-    return property_of(builder, without_none(hint)[0], default=default, text=None).schema
+    return property_of(builder, without_none(hint)[0], default=default, text=None)
