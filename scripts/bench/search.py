@@ -2,7 +2,6 @@
 
 The floor of a query is a linear scan: counting each of its words, as ``str.count`` does, in one
 text a tool that is lower case already. The floor of making the index is making those texts.
-Peers are measured if they are installed; what they are given has been cut into words before.
 CPU time counts, and the least of all rounds.
 
     python scripts/bench/search.py [ROUNDS]
@@ -15,15 +14,12 @@ import random
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import accumulate
 from time import process_time
 from typing import TypeAlias
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.search.ranking import SearchIndex
-from sovl_tools.search.terms import parts, term
 from sovl_tools.search.texts import texts
 
 TOOLS, WORDS, NAMES, SEED = 1000, 4000, 400, 7
@@ -92,23 +88,6 @@ def scan(flat: list[str], words: list[str]) -> list[int]:
     return sorted(range(len(flat)), key=counts.__getitem__, reverse=True)[:10]
 
 
-def with_rank_bm25(tokens: list[list[str]], query: list[str]) -> Work:
-    index = import_module("rank_bm25").BM25Okapi(tokens)
-    return partial(index.get_top_n, query, range(len(tokens)), n=10)
-
-
-def with_bm25s(tokens: list[list[str]], query: list[str]) -> Work:
-    index = import_module("bm25s").BM25()
-    index.index(tokens, show_progress=False)
-    return partial(index.retrieve, [query], k=10, show_progress=False, n_threads=0)
-
-
-PEERS: dict[str, Callable[[list[list[str]], list[str]], Work]] = {
-    "rank_bm25": with_rank_bm25,
-    "bm25s": with_bm25s,
-}
-
-
 def asked(author: Author, tools: list[ToolDefinition]) -> dict[str, str]:
     """Return queries by what they are."""
     name = tools[TOOLS // 2].name
@@ -135,24 +114,14 @@ def main(rounds: int) -> None:
     index, other = SearchIndex(tools), author.tool(0)
     change: Work = partial(index.changed, tools[:1], [other])
     show("one tool in place of another", least(change, repeat=20, rounds=rounds), floor)
-    flat, tokens = joined(tools), _tokens(tools)
+    flat = joined(tools)
     for label, query in asked(author, tools).items():
         words = query.split()
         floor = least(partial(scan, flat, words), repeat=5, rounds=rounds)
         print(f"\n{label}: floor {floor:.2f}")
         work: Work = partial(index.search, query)
         show("search", least(work, repeat=50, rounds=rounds), floor, QUERY)
-        for name in filter(find_spec, PEERS):
-            peer = PEERS[name](tokens, [term(part) for part in parts(query)])
-            show(name, least(peer, repeat=5, rounds=rounds), floor)
     print(f"\ntargets: {BUILD:g} for making all, {QUERY:g} for a query")
-
-
-def _tokens(tools: list[ToolDefinition]) -> list[list[str]]:
-    return [
-        [term(part) for field in texts(tool).values() for text in field for part in parts(text)]
-        for tool in tools
-    ]
 
 
 if __name__ == "__main__":
