@@ -7,7 +7,6 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sovl_tools.annotations.hints import Names, names_of
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -50,5 +49,4 @@ class Interface(NamedTuple):
                     "properties": {},
                     **without_functions(definition_of(self.function).parameters),
                 }
-        names = Names({}) if self.function is None else names_of(self.function)
-        return implied(self.signature or Signature(), names)
+        return implied(self.signature or Signature(), self.function)

@@ -108,6 +108,15 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iter
         parameters: the manifest's schema of the arguments.
         own: the schema that the function's annotations and defaults imply.
     """
+    properties = parameters["properties"]
+    others = {
+        name: each
+        for name, each in own["properties"].items()
+        if name in properties and not _is_same(properties[name], each)
+    }
+    if not others:
+        return
+    own = {**own, "properties": others}
     for pair in pairs(parameters, own):
         if pair.is_property and not pair.is_part:
             yield from _defaults(pair)
@@ -117,6 +126,16 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iter
             yield from mistyped
             for part in () if mistyped else _PARTS:
                 yield from part(case)
+
+
+def _is_same(schema: JSON, own: dict[str, JSON]) -> bool:
+    """Tell whether a function says no more of a value than its type, and that is the manifest's."""
+    return (
+        own.keys() <= {"type", "default"}
+        and type(schema) is dict
+        and own.get("type") in (None, schema.get("type"))
+        and not ("default" in schema and "default" in own)
+    )
 
 
 class _Case(NamedTuple):
@@ -206,7 +225,9 @@ def _missing(case: _Case) -> Iterator[Difference]:
 
 def _values(case: _Case) -> Iterator[Difference]:
     schema, own = case.pair.schema, case.pair.own
-    values = values_of(schema) or []
+    values = values_of(schema)
+    if values is None or values_of(own) is None:
+        return
     unknown = {canonical(each) for each in unknown_values(values, own)}
     for index, value in enumerate(values):
         if canonical(value) in unknown:
@@ -234,6 +255,9 @@ _BOUNDS = (
 )
 
 
+_LIMITING = frozenset(keyword for each in _BOUNDS for keyword in each)
+
+
 def _bounds(case: _Case) -> Iterator[Difference]:
     schema, own = case.pair.schema, case.pair.own
     for keyword, other in contrary_bounds(schema, own):
@@ -245,6 +269,8 @@ def contrary_bounds(
     schema: Mapping[str, JSON], own: Mapping[str, JSON]
 ) -> Iterator[tuple[str, str]]:
     """Yield keywords of a schema and of another one that no value can satisfy together."""
+    if _LIMITING.isdisjoint(own) or _LIMITING.isdisjoint(schema):
+        return
     for lower, upper in _BOUNDS:
         if _exceeds(schema.get(lower), own.get(upper)):
             yield lower, upper

@@ -34,18 +34,21 @@ def from_function(value: Any) -> Signature:
     What a decorator does with the arguments that its ``**kwargs`` take can't be told. So the
     parameters of the function that it wraps are only likely ones.
     """
-    if type(value) is FunctionType:
-        attributes = value.__dict__
-        if not attributes or attributes.keys().isdisjoint(_DISGUISES):
-            return Signature(_parameters(value))
-        if "__signature__" not in attributes and not _is_open(value):
-            return Signature(_parameters(value))
+    function, is_certain = value, True
+    for _ in range(_MOST_LAYERS):
+        attributes = function.__dict__ if type(function) is FunctionType else _ODD
+        if "__signature__" in attributes:
+            break
+        if "__wrapped__" not in attributes or not _is_open(function):
+            return Signature(_parameters(function), is_certain=is_certain)
+        function, is_certain = attributes["__wrapped__"], False
     if isinstance(value, type):
         return Signature(shape="class")
     return _inspected(value) if callable(value) else Signature(shape="value")
 
 
-_DISGUISES = frozenset({"__wrapped__", "__signature__"})
+_MOST_LAYERS = 64
+_ODD = {"__signature__": "of what is no plain function"}
 
 
 def _is_open(function: FunctionType) -> bool:

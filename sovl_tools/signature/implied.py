@@ -8,21 +8,21 @@ from typing import Any
 
 from sovl_tools.annotations.annotated import EMPTY, property_of
 from sovl_tools.annotations.defaults import native
-from sovl_tools.annotations.hints import Names, resolved, without_none
+from sovl_tools.annotations.hints import Names, names_of, resolved, without_none
 from sovl_tools.annotations.schemas import SchemaBuilder
 from sovl_tools.model.document import JSON
 from sovl_tools.signature.annotation import is_built_in
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parameter, Signature
 
-_NOTHING = Names({})
 _BUILT_IN: dict[Any, dict[str, JSON]] = {}
 """Schemas of built-in types, which many functions share; nobody changes them."""
 
 
-def implied(signature: Signature, names: Names = _NOTHING) -> dict[str, JSON]:
+def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:
     """Return the schema of the arguments that a function takes, as far as that can be told.
 
-    ``names`` are those that text within its annotations uses. What is not known is ``{}``.
+    ``function`` is where the names in text within its annotations are known, if it was imported.
+    What is not known is ``{}``.
     """
     unknown: set[str] = set()
     while True:
@@ -31,7 +31,7 @@ def implied(signature: Signature, names: Names = _NOTHING) -> dict[str, JSON]:
         for parameter in _arguments(signature):
             name = parameter.name
             try:
-                properties[name] = {} if name in unknown else _schema(builder, parameter, names)
+                properties[name] = {} if name in unknown else _schema(builder, parameter, function)
             except Exception:  # noqa: BLE001 - annotations may be of anything, and so may defaults
                 unknown.add(name)
                 break  # a type that was begun with would remain among the definitions
@@ -45,7 +45,7 @@ def _arguments(signature: Signature) -> Iterator[Parameter]:
             yield each
 
 
-def _schema(builder: SchemaBuilder, parameter: Parameter, names: Names) -> dict[str, JSON]:
+def _schema(builder: SchemaBuilder, parameter: Parameter, function: Any) -> dict[str, JSON]:
     said, default = parameter.annotation, parameter.default
     hint: Any = said.value if isinstance(said.source, str) else said.source
     if said.source == "":
@@ -56,6 +56,7 @@ def _schema(builder: SchemaBuilder, parameter: Parameter, names: Names) -> dict[
         schema = {**_BUILT_IN[hint]}
     else:
         is_absent = default is REQUIRED or default is UNKNOWN
+        names = Names({}) if function is None else names_of(function)
         schema = _form(builder, resolved(hint, names), EMPTY if is_absent else default)
     if default is not None and "default" not in schema:
         with suppress(ValueError):
