@@ -255,5 +255,7 @@ def _complete(component: dict[str, JSON]) -> dict[str, JSON]:
 def _may_stay(schema: dict[str, JSON], root: dict[str, JSON]) -> bool:
     """Tell whether checkers surely take a default; one with ``$ref`` they take for a reference."""
     default = schema["default"]
-    is_reference = isinstance(default, dict) and "$ref" in default
-    return not is_reference and surely_fits(default, schema, root, with_formats=True)
+    if isinstance(default, dict) and "$ref" in default:
+        return False
+    can_read = "pattern" not in schema or _compiles(schema["pattern"])
+    return can_read and surely_fits(default, schema, root, with_formats=True)

@@ -22,7 +22,7 @@ _LEFT_TO_THE_ENGINE = frozenset(
     {
         "$dynamicRef", "$id", "$schema", "$vocabulary", "if", "then", "else", "dependencies",
         "dependentSchemas", "dependentRequired", "patternProperties", "propertyNames", "contains",
-        "prefixItems", "unevaluatedItems", "unevaluatedProperties", "multipleOf",
+        "prefixItems", "unevaluatedItems", "unevaluatedProperties",
     }
 )  # fmt: skip
 _LITERAL_FORMATS = {
@@ -162,9 +162,11 @@ _KINDS: dict[type, tuple[str, ...]] = {
 
 
 def _equal(value: JSON, other: JSON) -> bool | None:
-    """Compare as JSON does, where 1 is 1.0 and not true; containers are left to the engine."""
+    """Compare as JSON does, where 1 is 1.0 and not true; most containers are left to the engine."""
     if isinstance(value, dict | list):
-        return None if type(value) is type(other) else False
+        if type(value) is not type(other):
+            return False
+        return True if repr(value) == repr(other) else None
     if isinstance(value, bool) or isinstance(other, bool):
         return value is other
     if isinstance(value, int | float) and abs(value) > _EXACT:
@@ -191,6 +193,11 @@ def _number_fits(_: _Fit, value: float, schema: dict[str, JSON]) -> bool | None:
                 return None
             if not holds(value, schema[keyword]):
                 return False
+    if "multipleOf" in schema:
+        divisor = schema["multipleOf"]
+        if type(value) is not int or type(divisor) is not int or abs(value) > _EXACT:
+            return None  # it depends on how an engine calculates
+        return value % divisor == 0
     return True
 
 
@@ -208,15 +215,25 @@ def _array_fits(fit: _Fit, value: list[JSON], schema: dict[str, JSON]) -> bool |
         return False
     verdict: bool | None = True
     if schema.get("uniqueItems") and length > 1:
-        verdict = True if all(type(each) is str for each in value) else None
-        if verdict and len({*value}) < length:
+        are_texts = all(type(each) is str for each in value)
+        if are_texts and len({*value}) < length:
             return False
+        verdict = True if are_texts or _are_unlike(value) else None
     for item in value if "items" in schema else ():
         found = fit.fits(item, schema["items"])
         if found is False:
             return False
         verdict = verdict if found else None
     return verdict
+
+
+def _are_unlike(values: list[JSON]) -> bool:
+    """Tell whether no two values could be taken for one, as 1, 1.0 and true could be."""
+    exact = all(
+        type(each) in (str, bool, type(None)) or (type(each) in (int, float) and abs(each) < _EXACT)
+        for each in values
+    )
+    return exact and len({*values}) == len(values)
 
 
 def _object_fits(fit: _Fit, value: dict[str, JSON], schema: dict[str, JSON]) -> bool | None:
