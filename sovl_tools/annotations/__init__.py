@@ -6,6 +6,7 @@ Entry points:
   ``schemas.SchemaBuilder`` does so for several that share their ``$defs``.
 - ``conversion.converter_of(function, names)`` returns what makes instances of the annotated types
   of a function's keywords; None if JSON's values are what it wants.
+- ``jsonvalues.to_json(value)`` returns what a function returned as JSON.
 - ``hints.resolved(annotation, names_of(function))`` evaluates an annotation that is text.
 
 A kind of type (``kind.Kind``) is two functions: ``describe`` makes a schema, ``convert`` makes

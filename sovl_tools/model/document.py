@@ -9,6 +9,9 @@ from typing import Any, TypeAlias
 JSON: TypeAlias = Any
 """Whatever ``json.loads`` returns."""
 
+MAX_DEPTH = 64
+"""How many levels of objects and arrays a call's arguments and its result may have."""
+
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and indexes that lead from a document's root to a value in it."""
 

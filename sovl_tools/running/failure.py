@@ -11,11 +11,11 @@ from json import dumps
 from traceback import format_exception
 
 from sovl_tools.annotations.conversion import ConversionError
+from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.loading.inner import as_written
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError, UnavailableError
 from sovl_tools.model.result import BadArgument, Failure, FailureKind
 from sovl_tools.running.arguments import refusal
-from sovl_tools.running.jsonvalues import InvalidResult
 
 _LOGGER = logging.getLogger("sovl_tools")
 

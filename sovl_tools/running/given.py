@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from json.decoder import JSONDecoder
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from sovl_tools.model.document import JSON, depth
+from sovl_tools.model.document import JSON, MAX_DEPTH, depth
 
 Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 """An object, JSON text of one, or nothing for a tool that needs no arguments."""
 
-MAX_DEPTH = 64
 SHORT = 2 * MAX_DEPTH + 1
 """So many characters can't be nested too deep."""
 

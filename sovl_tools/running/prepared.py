@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, final
 
 from sovl_tools.annotations.conversion import ConversionError, converter_of
+from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.model.call import CallEvent, Mode
 from sovl_tools.model.content import Content
 from sovl_tools.model.context import ToolContext
@@ -19,7 +20,6 @@ from sovl_tools.model.result import Failure
 from sovl_tools.running.arguments import ArgumentCheck
 from sovl_tools.running.awaitables import is_async, waiting
 from sovl_tools.running.hooks import Hook, formed
-from sovl_tools.running.jsonvalues import InvalidResult
 from sovl_tools.running.limiter import Limiter
 from sovl_tools.running.results import bounded, converted
 from sovl_tools.running.runner import Step, Take

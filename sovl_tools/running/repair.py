@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, depth, json_path, kind
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind
 from sovl_tools.model.result import Repair
-from sovl_tools.running.given import MAX_DEPTH, parsed
+from sovl_tools.running.given import parsed
 from sovl_tools.validation import Problem, Validator
 from sovl_tools.validation.problem import LISTED, MISSING, options
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, text_of, to_json
 from sovl_tools.model.content import CONTENT, Content, Text, cut
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.running.jsonvalues import InvalidResult, is_plain, text_of, to_json
 
 
 def converted(value: Any, _: object = None) -> tuple[JSON, tuple[Content, ...]]:

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.document import JSON, Path, depth, json_path
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path
 from sovl_tools.model.result import Repair
-from sovl_tools.running.given import MAX_DEPTH
 from sovl_tools.running.repair import repaired
 from sovl_tools.validation import Problem, compile_schema, python, rust
 from tests.running.toolbox import properties

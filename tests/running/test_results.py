@@ -24,10 +24,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, to_json
 from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text
 from sovl_tools.model.document import depth
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError
-from sovl_tools.running.jsonvalues import InvalidResult, is_plain, to_json
 from sovl_tools.running.results import bounded, content_of, converted, shortened
 from tests.validation.strategies import moderate, values
 

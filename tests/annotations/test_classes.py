@@ -28,7 +28,7 @@ from jsonschema import Draft202012Validator
 from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
-from tests.authoring.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
+from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 
 T = TypeVar("T")
 DAY = date(2026, 1, 31)

@@ -13,8 +13,8 @@ import pytest
 from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
-from tests.authoring.test_agreement import accepts, taking
-from tests.authoring.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
+from tests.annotations.test_agreement import accepts, taking
+from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 from tests.running.toolbox import run_script, tool, tooler
 
 DAY = date(2026, 1, 31)

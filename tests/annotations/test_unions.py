@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
 
-from tests.running.test_conversion import converted
+from tests.annotations.test_conversion import converted
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 DAY = date(2026, 1, 31)

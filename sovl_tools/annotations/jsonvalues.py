@@ -41,14 +41,13 @@ from types import NoneType, SimpleNamespace
 from typing import Any, TypeAlias
 
 from sovl_tools.model.content import CONTENT, base64, encodable, readable
-from sovl_tools.model.document import JSON, Path, json_path
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, json_path
 from sovl_tools.model.errors import (
     RunCancelledError,
     SovlToolsError,
     TimeLimitError,
     ToolError,
 )
-from sovl_tools.running.given import MAX_DEPTH
 
 
 class InvalidResult(SovlToolsError):  # noqa: N818 - named like the failure that comes of it

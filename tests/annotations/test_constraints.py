@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import pytest
 
 from sovl_tools.authoring.inference import infer
-from tests.authoring.test_agreement import accepts, taking
-from tests.authoring.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds, parameter
+from tests.annotations.test_agreement import accepts, taking
+from tests.annotations.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds, parameter
 from tests.running.toolbox import tool, tooler
 
 library = pytest.importorskip("annotated_types")
