@@ -2,7 +2,9 @@
 
 The floor, in the same run: until the handler of a bare watchdog observer is called, and then the
 import of the one file. Both are shown without the time for which the watcher waits for further
-signs, ours with it as well. Each line is measured in a fresh process.
+signs, ours with it as well. Then what it takes of a processor: a reload of one tool, ``reload()``
+with nothing changed beside a stat of every file, and registering functions by hand. Each line is
+measured in a fresh process, and says of a target whether it is met.
 
     python scripts/bench/reload.py [N ...]
 """
@@ -10,11 +12,13 @@ signs, ours with it as well. Each line is measured in a fresh process.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
@@ -43,11 +47,16 @@ IDLE = 10.0
 PATIENCE = 30.0
 TARGET = 10.0
 """Milliseconds beyond the quiet time at N = 1,000."""
-FLAT = 1.5
 CALL = 1.02
 SWAPS = 2.0
 SHARE = 0.5
 """Percent of a processor while nothing happens."""
+CPU = {1000: 15.0, 5000: 60.0}
+"""Milliseconds of CPU time of a reload of one tool, by the number of tools."""
+STATS = 3.0
+"""How many times a stat of every file ``reload()`` may cost if nothing has changed."""
+LINEAR = 1.5
+"""How much more a registration may cost among 4,000 than among 1,000."""
 GIVEN = '{"a": 5, "b": 3}'
 
 Found: TypeAlias = dict[str, Any]
@@ -230,13 +239,85 @@ def measure_idleness(base: Path, count: int) -> Found:
         return {"cpu": time.process_time() - started}
 
 
+def measure_cpu(base: Path, count: int) -> Found:
+    """Return CPU seconds of reloads of one tool, of ``reload()`` and of a stat of every file."""
+    bench = Bench(base, count)
+    files = [f"{base}/{name_of(index)}/{name_of(index)}" for index in range(count)]
+    time.sleep(0.1)
+    first = cpu_of(bench.registry.reload)
+    bench.registry.reload()
+    pairs = [
+        (cpu_of(bench.registry.reload), cpu_of(lambda: deque(map(stat, files), 0)))
+        for _ in range(ROUNDS)
+    ]
+    with bench.watched():
+        edits = [cpu_of(bench.edit) for _ in range(ROUNDS)]
+    idle, stats = (min(each) for each in zip(*pairs, strict=True))
+    return {"first": first, "idle": idle, "stats": stats, "edit": median(edits)}
+
+
+def stat(stem: str) -> None:
+    """Ask the system for both files of a tool."""
+    os.stat(f"{stem}.json")
+    os.stat(f"{stem}.py")
+
+
+def cpu_of(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def measure_registering(_: Path, count: int) -> Found:
+    """Return the CPU seconds of a registration, of functions of other names and of one name."""
+    logging.getLogger("sovl_tools").setLevel(logging.CRITICAL)
+    return {
+        "others": cpu_of(lambda: register([f"tool_{each}" for each in range(count)])) / count,
+        "duplicates": cpu_of(lambda: register(["same"] * count)) / count,
+    }
+
+
+def register(names: list[str]) -> None:
+    registry = ToolRegistry()
+    for number, name in enumerate(names):
+        made: dict[str, Any] = {"__name__": f"module_{number}"}
+        exec(f"def {name}(a: int):\n    'Say it.'", made)
+        registry.register(made[name])
+    assert len(registry.report.folders) == len(names)
+
+
+def verdict(value: float, target: float) -> str:
+    """Say whether a target is met."""
+    return f"target {target:g}: {'met' if value <= target else 'missed'}"
+
+
+def show_cpu(count: int, found: Found) -> None:
+    edit, idle, stats = (found[key] * _MILLI for key in ("edit", "idle", "stats"))
+    target = f" ({verdict(edit, CPU[count])})" if count in CPU else ""
+    print(
+        f"CPU, N = {count:5}    reload of one tool: median {edit:.1f} ms{target}   "
+        f"reload() of nothing {idle:.1f} ms   a stat of every file {stats:.1f} ms   "
+        f"ratio {idle / stats:.1f} ({verdict(idle / stats, STATS)}), "
+        f"the first after a load {found['first'] * _MILLI / stats:.1f}"
+    )
+
+
+def show_registering(counts: tuple[int, int], found: tuple[Found, Found]) -> None:
+    for key in ("others", "duplicates"):
+        few, many = (each[key] * 1e6 for each in found)
+        print(
+            f"registering {key:10}   {few:.0f} us among {counts[0]}   {many:.0f} us among "
+            f"{counts[1]}   ratio {many / few:.2f} ({verdict(many / few, LINEAR)})"
+        )
+
+
 def show_edits(count: int, found: Found) -> float:
     """Print the line of a number of tools; return the median in ms without the quiet time."""
     ours, floor = ([each * _MILLI for each in found[key]] for key in ("ours", "floor"))
     quiet, least = QUIET * _MILLI, median(floor)
     middle: float = median(ours)
     last = quantiles(ours, n=100)[98]
-    target = f" (target {TARGET:.0f})" if count == COUNTS[1] else ""
+    target = f" ({verdict(middle - quiet, TARGET)})" if count == COUNTS[1] else ""
     print(
         f"edit, N = {count:5}   whole: median {middle:6.2f} ms, p99 {last:6.2f} ms   "
         f"without {quiet:.0f} ms of quiet: median {middle - quiet:6.2f} ms{target}, "
@@ -250,7 +331,7 @@ def show_calls(count: int, found: Found) -> None:
     bare, watched = found["bare"], found["watched"]
     print(
         f"call, N = {count:5}   bare {bare * 1e6:.2f} us   watched {watched * 1e6:.2f} us   "
-        f"ratio {watched / bare:.3f} (target {CALL})"
+        f"ratio {watched / bare:.3f} ({verdict(watched / bare, CALL)})"
     )
 
 
@@ -259,7 +340,7 @@ def show_checkout(count: int, found: Found) -> None:
     print(
         f"git checkout of {count // 2} of {count} tools   after it: median {median(times):.0f} ms, "
         f"longest {max(times):.0f} ms   swaps: median {median(found['swaps']):.0f}, "
-        f"most {max(found['swaps'])} (target {SWAPS:.0f})"
+        f"most {max(found['swaps'])} ({verdict(max(found['swaps']), SWAPS)})"
     )
 
 
@@ -267,7 +348,7 @@ def show_idleness(count: int, found: Found) -> None:
     share = 100 * found["cpu"] / IDLE
     print(
         f"idle, N = {count:5}   {found['cpu'] / IDLE * _MILLI:.2f} ms of CPU time a second, "
-        f"{share:.2f} % of a processor (target {SHARE})"
+        f"{share:.2f} % of a processor ({verdict(share, SHARE)})"
     )
 
 
@@ -276,6 +357,8 @@ MEASUREMENTS: dict[str, Callable[[Path, int], Found]] = {
     "calls": measure_calls,
     "checkout": measure_checkout,
     "idleness": measure_idleness,
+    "cpu": measure_cpu,
+    "registering": measure_registering,
 }
 
 
@@ -301,7 +384,11 @@ def main() -> None:
     counts = [int(each) for each in sys.argv[1:]] or list(COUNTS)
     medians = [show_edits(count, measured("edits", count)) for count in counts]
     ratio = medians[-1] / medians[0]
-    print(f"edit, N = {counts[-1]} to N = {counts[0]}   ratio {ratio:.2f} (target {FLAT})")
+    print(f"edit, N = {counts[-1]} to N = {counts[0]}   ratio {ratio:.2f}")
+    for count in counts:
+        show_cpu(count, measured("cpu", count))
+    few, many = measured("registering", 1000), measured("registering", 4000)
+    show_registering((1000, 4000), (few, many))
     middle = COUNTS[1] if COUNTS[1] in counts else counts[-1]
     show_calls(middle, measured("calls", middle))
     show_checkout(middle, measured("checkout", middle))

@@ -79,9 +79,11 @@ class FolderChanges:
 
     def _young(self, now: Fingerprint) -> set[str]:
         """Return the files and folders that may have changed since the load."""
-        stamps = {**now.files, **now.folders}
-        stamps.pop("", None)  # a load makes a folder for compiled code in it
-        return {path for path, each in stamps.items() if not each.is_before(self._since)}
+        since = self._since
+        young = {path for path, each in now.files.items() if not each.is_before(since)}
+        # a load makes a folder for compiled code in the folder itself
+        young |= {path for path, each in now.folders.items() if path and not each.is_before(since)}
+        return young
 
     def keep(self, folder: ToolFolder, seen: Fingerprint) -> None:
         """Remember what a folder looked like when its load began.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from operator import is_
 
 from sovl_tools.loading.catalog_builder import combine, difference
 from sovl_tools.loading.collecting import Collected, collect
+from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.folder_changes import FolderChanges
 from sovl_tools.loading.libraries import Libraries, put_back, users
 from sovl_tools.loading.load import Load
@@ -24,6 +26,7 @@ from sovl_tools.model.folder import ToolFolder
 from sovl_tools.watching.places import Place, places
 
 _REVISIONS = itertools.count(1)
+_FEW = 32
 
 
 class ReloadState:
@@ -246,7 +249,8 @@ class ReloadState:
         Patience is had with files that are still on their way. Who has none asks for everything:
         then it is also tried again what has failed, or depends on more than files.
         """
-        looks = {each.location: self.changes.look(each) for each in due}
+        with patient_collector() if len(due) > _FEW else nullcontext():
+            looks = {each.location: self.changes.look(each) for each in due}
         candidates: list[Candidate] = []
         ready: list[ToolFolder] = []
         for folder in due:

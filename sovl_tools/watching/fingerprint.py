@@ -53,7 +53,7 @@ class Stamp(NamedTuple):
 
     def is_before(self, moment: int) -> bool:
         """Tell whether any later change than at a moment, in nanoseconds, shows in this stamp."""
-        latest = max(self.modified, self.changed)
+        latest = max(self.changed, self.modified)
         return latest < moment - (_TICK if latest % _SECOND else _COARSE_TICK)
 
 
