@@ -192,7 +192,10 @@ class Editor:
         if not app.is_running or app.loop is None:
             return False
         show = partial(click.echo, text, err=True)
-        app.loop.call_soon_threadsafe(partial(self._run_in_terminal, show), context=app.context)
+        try:
+            app.loop.call_soon_threadsafe(partial(self._run_in_terminal, show), context=app.context)
+        except RuntimeError:  # the line has ended meanwhile, and its loop with it
+            return False
         return True
 
 
