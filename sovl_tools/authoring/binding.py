@@ -11,8 +11,8 @@ from typing import Any
 
 from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.authoring.defining import defined, headed, is_method
+from sovl_tools.authoring.inference import parameters_of
 from sovl_tools.authoring.marks import Marks
-from sovl_tools.authoring.taken import outline_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import InferenceError
 
@@ -45,11 +45,11 @@ def _without_first(definition: ToolDefinition) -> ToolDefinition:
     """
     function = definition.function
     try:
-        outline_of(function, is_method=True)
+        parameters_of(function, is_method=True)
     except InexpressibleError as error:
         name = getattr(function, "__qualname__", definition.name)
         raise InferenceError(name, None, error.reason, error.advice) from error
-    first = outline_of(function, is_method=False).taken[0].name
+    first = parameters_of(function, is_method=False)[0].name
     whole = definition.parameters
     parameters = {
         **whole,

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
+from inspect import get_annotations
 from typing import Annotated, Any, NamedTuple, get_origin
 
 from sovl_tools.annotations.annotated import EMPTY, property_of
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
-from sovl_tools.annotations.hints import Names, members_of, names_of, resolved, without_none
+from sovl_tools.annotations.hints import (
+    Names,
+    evaluated,
+    members_of,
+    names_of,
+    resolved,
+    without_none,
+)
 from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.annotations.pydantic_models import is_field
 from sovl_tools.annotations.schemas import SchemaBuilder, blaming
-from sovl_tools.authoring.taken import Taken, outline_of
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
 from sovl_tools.model.functions import underlying
-from sovl_tools.model.interface import Annotation
+from sovl_tools.signature.from_function import from_function
+from sovl_tools.signature.signature import ANYTHING, REQUIRED, Parameter, ParameterKind
 
 MISSING = EMPTY
 """In the place of a return annotation that is not there, or that can't be resolved."""
@@ -59,11 +66,11 @@ def infer(
     """
     name = _qualified(function)
     with blaming(name):
-        outline = outline_of(function, is_method=is_method)
+        parameters = parameters_of(function, is_method=is_method)
         names = names_of(function)
     texts = (documentation_of(function) if documentation is None else documentation).parameters
     builder, arguments = SchemaBuilder(), []
-    for taken in outline.taken:
+    for taken in parameters:
         with blaming(name, taken.name):
             _check(taken)
             hint = _hint(taken, names)
@@ -74,8 +81,25 @@ def infer(
         builder.with_definitions(_object(arguments)),
         {each.name: each.hint for each in arguments if not each.is_rest},
         tuple((each.name, message) for each in arguments for message in each.warnings),
-        _returned(outline.returns, names),
+        _returned(function, names),
     )
+
+
+def parameters_of(function: Any, *, is_method: bool) -> tuple[Parameter, ...]:
+    """Return what a function takes; of a method, without its instance.
+
+    Raises:
+        InexpressibleError: that can't be told, or the method takes no instance.
+    """
+    signature = from_function(function)
+    if signature is ANYTHING or signature.shape in {"class", "value"}:
+        raise InexpressibleError("it can't be told what it takes", "wrap it in a function")
+    found = signature.parameters
+    if not is_method:
+        return found
+    if not found or found[0].kind not in {"positional_only", "positional_or_keyword"}:
+        raise InexpressibleError("it takes no instance", "let its first parameter be 'self'")
+    return found[1:]
 
 
 def _qualified(function: Any) -> str:
@@ -94,19 +118,19 @@ class _Argument(NamedTuple):
     warnings: tuple[str, ...]
 
 
-_UNFIT = {
-    inspect.Parameter.VAR_POSITIONAL: (
+_UNFIT: dict[ParameterKind, tuple[str, str]] = {
+    "var_positional": (
         "'*{}' never receives anything",
         "remove it, or make it a parameter of type list",
     ),
-    inspect.Parameter.POSITIONAL_ONLY: (
+    "positional_only": (
         "positional-only",
         "remove the '/': arguments are passed by keyword",
     ),
 }
 
 
-def _check(taken: Taken) -> None:
+def _check(taken: Parameter) -> None:
     """Raise an InexpressibleError for a parameter that can't be passed by keyword."""
     if taken.kind in _UNFIT:
         reason, advice = _UNFIT[taken.kind]
@@ -119,21 +143,20 @@ def _check(taken: Taken) -> None:
 _CONTEXT = re.compile(r"\bToolContext\b")
 
 
-def _hint(taken: Taken, names: Names) -> Any:
+def _hint(taken: Parameter, names: Names) -> Any:
     """Return the resolved annotation; a ``ToolContext`` need not be imported to be meant."""
-    if taken.annotation is EMPTY:
+    if taken.annotation.is_absent:
         return Any
     try:
-        return resolved(taken.annotation, names)
+        return resolved(taken.annotation.source, names)
     except InexpressibleError as error:
-        if _CONTEXT.search(Annotation(taken.annotation).text):
+        if _CONTEXT.search(taken.annotation.text):
             return ToolContext
         raise _annotated(taken, error) from error
 
 
-def _annotated(taken: Taken, error: InexpressibleError) -> InexpressibleError:
-    text = Annotation(taken.annotation).text
-    reason = f"annotated {text}, but {error.reason}"
+def _annotated(taken: Parameter, error: InexpressibleError) -> InexpressibleError:
+    reason = f"annotated {taken.annotation.text}, but {error.reason}"
     return InexpressibleError(reason, error.advice, is_open=error.is_open)
 
 
@@ -146,20 +169,21 @@ def _is_context(hint: Any) -> bool:
 
 
 def _argument(
-    builder: SchemaBuilder, taken: Taken, hint: Any, text: str | None, *, is_described: bool
+    builder: SchemaBuilder, taken: Parameter, hint: Any, text: str | None, *, is_described: bool
 ) -> _Argument:
     builder.warnings = []
-    is_rest = taken.kind is inspect.Parameter.VAR_KEYWORD
-    if taken.annotation is EMPTY and not is_rest:
+    is_rest = taken.kind == "var_keyword"
+    default = EMPTY if taken.default is REQUIRED else taken.default
+    if taken.annotation.is_absent and not is_rest:
         builder.warn("it has no annotation, so that any type is admitted")
     inner, is_optional, text = (hint, False, None) if is_rest else (*without_none(hint), text)
     try:
-        schema = property_of(builder, inner, default=taken.default, text=text)
+        schema = property_of(builder, inner, default=default, text=text)
     except InexpressibleError as error:
         if not is_described:
             raise _annotated(taken, error) from error
-        hint, schema = Any, property_of(builder, Any, default=taken.default, text=text)
-    is_required = taken.default is EMPTY and not is_optional and not is_rest
+        hint, schema = Any, property_of(builder, Any, default=default, text=text)
+    is_required = default is EMPTY and not is_optional and not is_rest
     return _Argument(taken.name, hint, schema, is_required, is_rest, tuple(builder.warnings))
 
 
@@ -177,8 +201,9 @@ def _object(arguments: Iterable[_Argument]) -> dict[str, JSON]:
     return schema
 
 
-def _returned(annotation: Any, names: Names) -> Any:
+def _returned(function: Any, names: Names) -> Any:
     try:
-        return resolved(annotation, names)
-    except InexpressibleError:
+        annotations = evaluated(get_annotations, underlying(function), "format")
+        return resolved(annotations.get("return", MISSING), names)
+    except (InexpressibleError, TypeError):  # it has none, as a built-in function
         return MISSING

@@ -27,6 +27,11 @@ class Annotation(NamedTuple):
     value: Any = None
 
     @property
+    def is_absent(self) -> bool:
+        """Whether there is no annotation."""
+        return isinstance(self.source, str) and not self.source
+
+    @property
     def text(self) -> str:
         """The annotation as its author wrote it, or nearly so."""
         text = str(self.source)

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from sovl_tools.annotations.hints import evaluated
 from sovl_tools.model.functions import layers
 from sovl_tools.model.interface import Annotation
 from sovl_tools.signature.annotation import HIDDEN, conventional, from_object, from_text
@@ -61,7 +62,7 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     positional, names, flags = code.co_argcount, code.co_varnames, code.co_flags
     said = {
         name: _read(each, function)
-        for name, each in function.__annotations__.items()
+        for name, each in _annotations(function).items()
         if name != "return"
     }
     last = positional + code.co_kwonlyargcount
@@ -89,6 +90,15 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
+def _annotations(function: FunctionType) -> dict[str, Any]:
+    """Return the annotations; since Python 3.14 reading them evaluates them."""
+    try:
+        return function.__annotations__
+    except NameError:
+        found: dict[str, Any] = evaluated(inspect.get_annotations, function, "format")
+        return found
+
+
 def _read(annotation: Any, function: Any) -> Annotation:
     """Return what an annotation says; text is evaluated where the function was made."""
     if type(annotation) is not str:
@@ -96,10 +106,10 @@ def _read(annotation: Any, function: Any) -> Annotation:
     try:
         value = eval(_compiled(annotation), function.__globals__)  # noqa: S307 - code of the function's author
     except Exception:  # noqa: BLE001 - the annotation may be any expression, or none
-        return from_text(annotation, partial(_seen, function))
+        return from_text(annotation, partial(_seen, function))._replace(source=annotation)
     found = from_object(value, partial(_seen, function))
     if type(value) is str:
-        return found
+        return found._replace(source=annotation)
     return Annotation(annotation, found.types, found.optional, found.is_context, value)
 
 

@@ -48,7 +48,7 @@ def _arguments(signature: Signature) -> Iterator[Parameter]:
 def _schema(builder: SchemaBuilder, parameter: Parameter, function: Any) -> dict[str, JSON]:
     said, default = parameter.annotation, parameter.default
     hint: Any = said.value if isinstance(said.source, str) else said.source
-    if said.source == "":
+    if said.is_absent:
         schema: dict[str, JSON] = {}
     elif is_built_in(hint):
         if hint not in _BUILT_IN:

@@ -74,7 +74,7 @@ def assert_alike(source: str) -> None:
         assert (one.name, one.kind, repr(one.default)) == (
             other.name, other.kind, repr(other.default),
         )  # fmt: skip
-        assert one.annotation.text == other.annotation.text
+        assert one.annotation.text == other.annotation.text.strip("'")
         for key in ("types", "optional", "is_context"):
             said, known = getattr(one.annotation, key), getattr(other.annotation, key)
             assert said == known or None in (said, known)
