@@ -17,16 +17,14 @@ import sys
 import threading
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
-from importlib.machinery import ModuleSpec
 from importlib.util import source_hash
-from types import CodeType, ModuleType
-from typing import Any
+from types import ModuleType
 from weakref import ref
 
+from sovl_tools.loading.importer import Package, install
 from sovl_tools.loading.inner import TOOLS
 from sovl_tools.loading.loggers import drop_loggers
-from sovl_tools.loading.sources import Snapshot, compiled
+from sovl_tools.loading.sources import Snapshot
 from sovl_tools.model.definition import ToolDefinition
 
 ROOT = TOOLS
@@ -40,27 +38,18 @@ def guard_imports(guard: AbstractContextManager[None]) -> None:
     _GUARD[0] = guard
 
 
-class Generation:
-    """One version of a tool folder's code; the loader of the modules that are made of it.
-
-    A loader by its methods alone: importing ``importlib.abc`` would take 12 ms.
-    """
+class Generation(Package):
+    """One version of a tool folder's code."""
 
     def __init__(self, snapshot: Snapshot, digest: str) -> None:
+        super().__init__(f"{ROOT}.{digest}", snapshot.folder.location, snapshot)
         self.snapshot = snapshot
-        self.package = f"{ROOT}.{digest}"
         self.name = f"{self.package}.{snapshot.folder.name}"
         self.lock = threading.RLock()
         self.module: ModuleType | None = None
         self.users = 0
         self.is_current = True
         self._leases: set[ref[ToolDefinition]] = set()
-        self._names: set[str] = set()
-
-    @property
-    def _loader(self) -> Any:
-        """This object, which has a loader's methods but not its type."""
-        return self
 
     def run(self) -> ModuleType:
         """Import the tool's module, or return it if that has been done.
@@ -89,10 +78,6 @@ class Generation:
             self._drop_modules()
             raise
         return module
-
-    def _exec(self, module: ModuleType, file: str) -> None:
-        path = f"{self.snapshot.folder.location}/{file}"
-        exec(compiled(path, self.snapshot.files[file]), module.__dict__)  # noqa: S102 - a loader does this
 
     def lease(self, definition: ToolDefinition) -> None:
         """Keep this generation for as long as the definition exists."""
@@ -134,64 +119,11 @@ class Generation:
         attributes = getattr(sys.modules.get(ROOT), "__dict__", {})
         attributes.pop(self.package.rpartition(".")[2], None)
 
-    def find(self, relative: str) -> ModuleSpec | None:
-        """Return the spec of a module of the snapshot by its dotted name within the package."""
-        if not relative:
-            return self._parent(self.package)
-        path = relative.replace(".", "/")
-        name = f"{self.package}.{relative}"
-        for file in (f"{path}.py", f"{path}/__init__.py"):
-            if file in self.snapshot.files:
-                return self._spec(name, file)
-        if any(file.startswith(f"{path}/") for file in self.snapshot.files):
-            return self._parent(name)
-        return None
-
-    def _parent(self, name: str) -> ModuleSpec:
-        """Return the spec of a package without code, whose modules this generation finds."""
-        self._names.add(name)
-        return ModuleSpec(name, self._loader, is_package=True)
-
-    def _spec(self, name: str, file: str) -> ModuleSpec:
-        origin = f"{self.snapshot.folder.location}/{file}"
-        self._names.add(name)
-        spec = ModuleSpec(
-            name, self._loader, origin=origin, is_package=file.endswith("/__init__.py")
-        )
-        spec.has_location = True
-        spec.loader_state = file
-        return spec
-
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Let Python make the module object (see ``importlib.abc.Loader``)."""
-
     def exec_module(self, module: ModuleType) -> None:
         """Run the module's code, if it has any (see ``importlib.abc.Loader``)."""
-        spec = module.__spec__
-        if spec is not None and spec.loader_state is not None:
-            self._exec(module, spec.loader_state)
-        elif module.__name__ == self.package and self.name in sys.modules:
+        super().exec_module(module)
+        if module.__name__ == self.package and self.name in sys.modules:
             setattr(module, self.snapshot.folder.name, sys.modules[self.name])
-
-    def get_code(self, name: str) -> CodeType:
-        """Return the code of a module by its full name (see ``importlib.abc.InspectLoader``)."""
-        file = self._file(name)
-        path = f"{self.snapshot.folder.location}/{file}"
-        return compiled(path, self.snapshot.files[file])
-
-    def get_source(self, name: str) -> str:
-        """Return the text of a module by its full name (see ``importlib.abc.InspectLoader``)."""
-        return self.snapshot.files[self._file(name)].decode(errors="replace")
-
-    def is_package(self, name: str) -> bool:
-        """Tell whether the name is a sub-package's (see ``importlib.abc.InspectLoader``)."""
-        return self._file(name).endswith("/__init__.py")
-
-    def _file(self, name: str) -> str:
-        spec = self.find(name.removeprefix(f"{self.package}."))
-        if spec is None or spec.loader_state is None:
-            raise ImportError(f"there is no source of {name}", name=name)
-        return str(spec.loader_state)
 
 
 _GENERATIONS: dict[str, Generation] = {}
@@ -213,7 +145,7 @@ def generation_of(snapshot: Snapshot) -> Generation:
             known = Generation(snapshot, free)
             known.users = 1
             _GENERATIONS[known.package] = known
-            _install()
+            install(ROOT, _named)
         _make_current(known)
         return known
 
@@ -277,57 +209,11 @@ def locations_naming(names: Iterable[str]) -> set[str]:
     }
 
 
-class _Finder:
-    """The entry of ``sys.meta_path`` that knows the tools' helpers and nothing else."""
-
-    @staticmethod
-    def find_spec(name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
-        root, _, rest = name.partition(".")
-        digest, _, relative = rest.partition(".")
-        if root != ROOT or not digest:
-            return None
-        generation = _GENERATIONS.get(f"{ROOT}.{digest}")
-        if generation is not None:
-            return generation.find(relative)
-        original = _original(digest)
-        if original is None:
-            return None
-        return ModuleSpec(name, _alias(f"{original.package}.{relative}".rstrip(".")))
-
-
-def _original(digest: str) -> Generation | None:
-    """Return the generation that another process, with a copy of its folder, names otherwise."""
+def _named(package: str) -> Generation | None:
+    """Return a generation by its name here, or in a process that has a copy of its folder."""
+    known = _GENERATIONS.get(package)
+    if known is not None:
+        return known
+    digest = package.rpartition(".")[2]
     every = list(_GENERATIONS.values())
     return next((each for each in every if _placed(each.snapshot) == digest), None)
-
-
-class _Alias:
-    """A loader that gives a module another name: it imports the one that it stands for."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._spec: ModuleSpec | None = None
-
-    def create_module(self, _: ModuleSpec) -> ModuleType:
-        module = import_module(self._name)
-        self._spec = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Leave the module as it was: it has run, under its own name."""
-        module.__spec__ = self._spec
-
-
-def _alias(name: str) -> Any:
-    return _Alias(name)
-
-
-def _install() -> None:
-    """Make the root package, and let Python ask for what is in it."""
-    if ROOT not in sys.modules:
-        root = ModuleType(ROOT, "The parent of all tool packages.")
-        root.__path__ = []
-        root.__spec__ = ModuleSpec(ROOT, None, is_package=True)
-        sys.modules[ROOT] = root
-    if _Finder not in sys.meta_path:
-        sys.meta_path.append(_Finder)

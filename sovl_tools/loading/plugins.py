@@ -1,8 +1,4 @@
-"""Running the modules of a directory, which may import one another: ``from .units import metre``.
-
-They are below a package of their own, so that they shadow nothing. Nothing is kept in ``.pyc``
-files, which are keyed on whole seconds and the size.
-"""
+"""Running modules of a directory, which may import one another: ``from .units import metre``."""
 
 from __future__ import annotations
 
@@ -11,14 +7,16 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
-from types import CodeType, ModuleType
+from types import ModuleType
+from typing import NamedTuple
 
+from sovl_tools.loading.importer import Package, install
 from sovl_tools.loading.inner import PLUGINS
 
 ROOT = PLUGINS
+_PACKAGES: dict[str, _Plugins] = {}
 
 
 def package_of(path: str) -> str:
@@ -41,42 +39,19 @@ def renewing(path: str) -> Iterator[str]:
 
     So is what imports it. What can't be run anew comes back afterwards as it was.
     """
+    install(ROOT, _PACKAGES.get)
     package = package_of(path)
-    _enter(ROOT, [])
-    _enter(package, [path])
-    if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
-    before = {name: _taken_out(name) for name in _stale(package)}
+    if package not in _PACKAGES:
+        _PACKAGES[package] = _Plugins(package, path, _Files(path))
+    plugins = _PACKAGES[package]
+    before = {name: _taken_out(name) for name in plugins.stale()}
     try:
         yield package
     finally:
         for name, module in before.items():
             if name not in sys.modules and os.path.exists(str(module.__file__)):
                 _put_back(name, module)
-
-
-def _enter(name: str, path: list[str]) -> None:
-    if name not in sys.modules:
-        package = ModuleType(name)
-        package.__path__ = path
-        sys.modules[name] = package
-
-
-def _stale(package: str) -> list[str]:
-    """Return the names of the modules that are not as on disk, or that import such a module."""
-    loaders = {
-        name: module.__loader__
-        for name, module in sys.modules.items()
-        if name.startswith(f"{package}.") and isinstance(module.__loader__, _Loader)
-    }
-    found: list[str] = []
-    due = [name for name, loader in loaders.items() if not loader.is_current()]
-    while due:
-        found += due
-        stems = {name.rpartition(".")[2] for name in due}
-        others = loaders.keys() - {*found}
-        due = sorted(name for name in others if loaders[name].imports(stems))
-    return found
+                plugins.outdated.add(name)
 
 
 def _taken_out(name: str) -> ModuleType:
@@ -89,58 +64,64 @@ def _put_back(name: str, module: ModuleType) -> None:
     parent, _, stem = name.rpartition(".")
     sys.modules[name] = module
     setattr(sys.modules[parent], stem, module)
-    if isinstance(module.__loader__, _Loader):
-        module.__loader__.is_outdated = True
 
 
-class _Loader(SourceFileLoader):
-    """Runs a source as it is now, and keeps it for comparing.
+class _Files(NamedTuple):
+    """The files of a directory as they are now."""
+
+    location: str
+
+    def read(self, file: str) -> bytes | None:
+        try:
+            with open(f"{self.location}/{file}", "rb") as opened:
+                return opened.read()
+        except OSError:
+            return None
+
+    def has_folder(self, path: str) -> bool:
+        return os.path.isdir(f"{self.location}/{path}")
+
+
+class _Plugins(Package):
+    """The package of a directory of modules.
 
     Attributes:
-        is_outdated: whether the module came back because it could not be run anew.
+        outdated: modules that came back because they could not be run anew.
     """
 
-    def __init__(self, fullname: str, path: str) -> None:
-        super().__init__(fullname, path)
-        self._source = b""
-        self.is_outdated = False
+    def __init__(self, package: str, location: str, source: _Files) -> None:
+        super().__init__(package, location, source)
+        self.outdated: set[str] = set()
 
-    def get_code(self, fullname: str) -> CodeType:
-        """Compile the source."""
-        path = self.get_filename(fullname)
-        self._source = self.get_data(path)
-        code: CodeType = self.source_to_code(self._source, path)
-        return code
+    def exec_module(self, module: ModuleType) -> None:
+        self.outdated.discard(module.__name__)
+        super().exec_module(module)
 
-    def is_current(self) -> bool:
-        """Tell whether the file, and what it imports, is still as it was run."""
-        try:
-            return self.get_data(str(self.path)) == self._source and not self.is_outdated
-        except OSError:
-            return False
+    def stale(self) -> list[str]:
+        """Return the modules that are not as on disk, or that import such a module."""
+        names = {each for each in self.sources if each in sys.modules}
+        found: list[str] = []
+        due = sorted(each for each in names if not self._is_current(each))
+        while due:
+            found += due
+            stems = {name.rpartition(".")[2] for name in due}
+            due = sorted(each for each in names - {*found} if self._imports(each, stems))
+        return found
 
-    def imports(self, stems: Iterable[str]) -> bool:
+    def _is_current(self, name: str) -> bool:
+        spec = sys.modules[name].__spec__
+        file = None if spec is None else spec.loader_state
+        is_same = file is not None and self._source.read(file) == self.sources[name]
+        return is_same and name not in self.outdated
+
+    def _imports(self, name: str, stems: Iterable[str]) -> bool:
         """Tell whether there is a relative import and a word that is one of these names."""
-        words = _WORDS.findall(self._source)
-        return _RELATIVE.search(self._source) is not None and any(
-            stem.encode() in words for stem in stems
+        source = self.sources[name]
+        words = _WORDS.findall(source)
+        return _RELATIVE.search(source) is not None and any(
+            each.encode() in words for each in stems
         )
 
 
 _RELATIVE = re.compile(rb"\bfrom\s*\.")
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
-
-
-class _Finder:
-    """Finds the sources below the packages of directories (a finder as in PEP 451)."""
-
-    @staticmethod
-    def find_spec(
-        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return the spec of a module or a package below such a directory."""
-        if not name.startswith(f"{ROOT}."):
-            return None
-        finders = (FileFinder(each, (_Loader, SOURCE_SUFFIXES)) for each in path or ())
-        specs = (finder.find_spec(name, target) for finder in finders)
-        return next((spec for spec in specs if spec is not None), None)

@@ -39,6 +39,14 @@ class Snapshot(NamedTuple):
     files: dict[str, bytes]
     digest: str
 
+    def read(self, file: str) -> bytes | None:
+        """Return what a file said; None if there was none."""
+        return self.files.get(file)
+
+    def has_folder(self, path: str) -> bool:
+        """Tell whether there were Python files below a path."""
+        return any(file.startswith(f"{path}/") for file in self.files)
+
 
 def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
     """Read the folder's module and every Python file beside and below it."""
