@@ -24,6 +24,7 @@ from sovl_tools.annotations.fields import (
 )
 from sovl_tools.annotations.hints import evaluated, names_in
 from sovl_tools.annotations.kind import (
+    MAPPINGS,
     Build,
     Builder,
     Convert,
@@ -182,7 +183,7 @@ class _Instances:
 
     def fields_of(self, value: Any) -> dict[str, Any]:
         """Return the converted fields of an object."""
-        if not isinstance(value, Mapping):
+        if not isinstance(value, MAPPINGS):
             raise mismatch(value, "an object")
         fields, required, is_open = self._shape
         found, wrong = {}, []

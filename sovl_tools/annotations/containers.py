@@ -16,6 +16,7 @@ from itertools import chain, count
 from typing import Any
 
 from sovl_tools.annotations.kind import (
+    MAPPINGS,
     Build,
     Builder,
     Convert,
@@ -152,7 +153,7 @@ def _convert_object(build: Build, annotation: Any) -> Convert:
     key, item = _key_reader(build(kind)), build(content)
 
     def convert(value: Any) -> Any:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, MAPPINGS):
             raise mismatch(value, "an object")
         keys = ((name, key, name) for name in value)
         items = ((name, item, each) for name, each in value.items())

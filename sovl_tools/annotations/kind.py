@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from threading import local
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -189,6 +189,10 @@ def counted(convert: Convert, value: Any) -> tuple[Any, int]:
         return convert(value), _IGNORED.keys
     finally:
         _IGNORED.keys = before
+
+
+MAPPINGS = (dict, Mapping)
+"""What an object may be; dict comes first, because asking Mapping takes longer."""
 
 
 def types_of(schema: Schema) -> set[str]:
