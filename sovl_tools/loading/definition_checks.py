@@ -26,7 +26,7 @@ from sovl_tools.model.manifest import KEYS
 from sovl_tools.validation.published import published
 
 
-def enlisted(definition: ToolDefinition, location: str) -> Candidate:
+def checked(definition: ToolDefinition, location: str) -> Candidate:
     """Return the candidate of a definition, checked as a manifest would be.
 
     ``location`` is what tells the candidate from all others.

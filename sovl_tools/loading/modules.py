@@ -12,6 +12,7 @@ definition of its tool has ended, which lives in catalogs and in calls under way
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 import threading
@@ -23,7 +24,6 @@ from weakref import ref
 
 from sovl_tools.loading.importer import Package, install
 from sovl_tools.loading.inner import TOOLS
-from sovl_tools.loading.loggers import drop_loggers
 from sovl_tools.loading.sources import Snapshot
 from sovl_tools.model.definition import ToolDefinition
 
@@ -109,7 +109,7 @@ class Generation(Package):
         if _CURRENT.get(self.snapshot.folder.location) is self:
             del _CURRENT[self.snapshot.folder.location]
         self._drop_modules()
-        drop_loggers(self.package)
+        _drop_loggers(self.package)
 
     def _drop_modules(self) -> None:
         """Take everything of this generation out of ``sys.modules``."""
@@ -217,3 +217,16 @@ def _named(package: str) -> Generation | None:
     digest = package.rpartition(".")[2]
     every = list(_GENERATIONS.values())
     return next((each for each in every if _placed(each.snapshot) == digest), None)
+
+
+def _drop_loggers(package: str) -> None:
+    """Forget the loggers of a package.
+
+    Whoever holds one can go on using it; it is only not found by its name any more.
+    """
+    known = logging.root.manager.loggerDict
+    above = known.get(package.rpartition(".")[0])
+    for name in [name for name in list(known) if name.startswith(package)]:
+        logger = known.pop(name, None)
+        if isinstance(above, logging.PlaceHolder) and isinstance(logger, logging.Logger):
+            above.loggerMap.pop(logger, None)

@@ -9,7 +9,7 @@ from itertools import count
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.loading.definition_checks import enlisted
+from sovl_tools.loading.definition_checks import checked
 from sovl_tools.loading.scanning import identity
 from sovl_tools.loading.succession import is_same_tool, ran
 from sovl_tools.model.catalog import Candidate
@@ -46,7 +46,7 @@ class Registrations:
         replaced = [*same, *older] if is_first else older[:1]
         if replaced and not is_first:
             rank, place = replaced[0].rank, replaced[0].candidate.location
-        candidate = enlisted(definition, place)
+        candidate = checked(definition, place)
         if candidate.status == "loaded":
             for each in replaced:
                 self._remove(each)

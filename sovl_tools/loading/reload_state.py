@@ -23,7 +23,7 @@ from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.places import Place, places
+from sovl_tools.watching.listening import Place, places
 
 _REVISIONS = itertools.count(1)
 _FEW = 32

@@ -18,8 +18,8 @@ from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
+from sovl_tools.watching.debounce import Debounce
 from sovl_tools.watching.events import Events, Place
-from sovl_tools.watching.signs import Signs
 from sovl_tools.watching.watcher import Watcher
 
 
@@ -163,8 +163,8 @@ class Reloader:
                 if self._watcher is not None:
                     self._blocks += 1
                     return self._watcher
-            signs = Signs()
-            watcher = Watcher(self, None if poll else Events(signs.tell), signs)
+            debounce = Debounce()
+            watcher = Watcher(self, None if poll else Events(debounce.tell), debounce)
             watcher.start()
             with self._counting:
                 self._watcher, self._blocks = watcher, 1

@@ -11,7 +11,7 @@ from sovl_tools.authoring.aitool import AITool, definition_of_instance
 from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
-from sovl_tools.loading.definition_checks import diagnosed, enlisted, not_inferable, rejected
+from sovl_tools.loading.definition_checks import checked, diagnosed, not_inferable, rejected
 from sovl_tools.loading.failures import told
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
@@ -89,7 +89,7 @@ def _of_function(function: Any, place: str) -> Candidate:
         definition = define(function) if attached is None else definition_of(function)
     except InferenceError as error:
         return rejected(name, place, [not_inferable(function, error, name)])
-    return enlisted(definition, place)
+    return checked(definition, place)
 
 
 def _of_class(kind: type[AITool], place: str) -> Candidate:
@@ -128,7 +128,7 @@ def _of_instance(instance: AITool, place: str) -> Candidate:
     except BaseException as error:  # noqa: BLE001 - its properties are the author's code
         case = CodeCase(f"{type(instance).__name__} can't be described: {told(error)}")
         return _unusable(type(instance), case, place)
-    return enlisted(definition, place)
+    return checked(definition, place)
 
 
 def _unusable(kind: type, case: CodeCase, place: str) -> Candidate:

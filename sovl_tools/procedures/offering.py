@@ -6,7 +6,7 @@ import os
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.checks import code
-from sovl_tools.loading.definition_checks import enlisted, rejected
+from sovl_tools.loading.definition_checks import checked, rejected
 from sovl_tools.loading.mishaps import Unit, empty, mishap
 from sovl_tools.loading.origins import MODULES, Directory, Sight
 from sovl_tools.loading.whereabouts import shown
@@ -82,7 +82,7 @@ def _candidate(source: Written) -> Candidate:
         return rejected(
             name, source.path, [*errors, *(each for each in found if each not in errors)]
         )
-    candidate = enlisted(_definition(source, source.procedure), source.path)
+    candidate = checked(_definition(source, source.procedure), source.path)
     own = (
         each._replace(path=shown(source.path), line=1, column=1) for each in candidate.diagnostics
     )

@@ -1,9 +1,9 @@
-"""What is heard of a directory, and under which path it is told."""
+"""Which directories to watch, what is heard of them, and under which path it is told."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from sovl_tools.watching.noise import is_noise
@@ -25,6 +25,25 @@ class Place(NamedTuple):
     logical: str
     recursive: bool = True
     only: str | None = None
+
+
+def places(paths: Iterable[str], links: Mapping[str, str]) -> set[Place]:
+    """Return the directories in which changes of the paths show.
+
+    Args:
+        paths: absolute paths of directories, be they there or not, and of single files.
+        links: absolute paths of symbolic links below them, and what they lead to.
+    """
+    return {_place(path, os.path.realpath(path)) for path in paths} | {
+        _place(link, target) for link, target in links.items()
+    }
+
+
+def _place(logical: str, real: str) -> Place:
+    if os.path.isdir(real):
+        return Place(real, logical)
+    folder, name = os.path.split(real)
+    return Place(folder, logical, recursive=False, only=name)
 
 
 class Target(NamedTuple):

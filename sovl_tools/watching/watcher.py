@@ -12,8 +12,8 @@ from functools import partial
 from time import perf_counter
 from typing import Protocol
 
+from sovl_tools.watching.debounce import LONGEST, QUIET, Batch, Debounce
 from sovl_tools.watching.events import Events, Place
-from sovl_tools.watching.signs import LONGEST, QUIET, Batch, Signs
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -52,10 +52,10 @@ class Watcher:
         notice: why it looks again and again where it should wait for events; None if it does not.
     """
 
-    def __init__(self, subject: Subject, events: Events | None, signs: Signs) -> None:
+    def __init__(self, subject: Subject, events: Events | None, debounce: Debounce) -> None:
         self.notice: str | None = None
         self._subject = subject
-        self._signs = signs
+        self._debounce = debounce
         self._events = events
         self._pause = HEARTBEAT if events else POLLING
         self._thread = threading.Thread(target=self._run, name="sovl-tools-watcher", daemon=True)
@@ -67,13 +67,13 @@ class Watcher:
 
     def stop(self) -> None:
         """End when what is being reacted to is done; do not wait long for an import that hangs."""
-        self._signs.end()
+        self._debounce.end()
         if self._thread is not threading.current_thread():
             self._thread.join(_PARTING)
 
     def _run(self) -> None:
         self._attempt(self._begin)
-        while (batch := self._signs.gathered(self._pause)) is not None:
+        while (batch := self._debounce.gathered(self._pause)) is not None:
             self._attempt(partial(self._follow, batch))
         if self._events is not None:
             self._events.stop()
@@ -100,7 +100,7 @@ class Watcher:
         has_grown = self._events is not None and any(map(os.path.isdir, batch.paths))
         if self._aim(has_grown=has_grown):
             for path in self._subject.changed():
-                self._signs.tell(path)
+                self._debounce.tell(path)
 
     def _settled(self) -> set[str]:
         """Look at everything until it has come to rest."""

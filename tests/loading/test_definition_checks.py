@@ -18,7 +18,7 @@ from sovl_tools.authoring.decorator import definition_of
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.definition_checks import diagnosed, enlisted, not_inferable, rejected
+from sovl_tools.loading.definition_checks import checked, diagnosed, not_inferable, rejected
 from sovl_tools.model.catalog import Candidate
 from tests.loading.folders import handler
 from tests.validation.strategies import moderate
@@ -50,7 +50,7 @@ def messages(candidate: Candidate) -> list[str]:
 
 def test_a_sound_definition_is_loaded_with_its_place() -> None:
     definition = definition_of(tool(activation_phrases=["say it"])(echo))
-    candidate = enlisted(definition, "somewhere")
+    candidate = checked(definition, "somewhere")
     assert candidate == Candidate(
         "echo",
         HERE,
@@ -66,14 +66,14 @@ def test_a_sound_definition_is_loaded_with_its_place() -> None:
 
 def test_any_mapping_will_do() -> None:
     definition = decorated(metadata=MappingProxyType({"team": MappingProxyType({"size": 3})}))
-    assert enlisted(definition, "").status == "loaded"
+    assert checked(definition, "").status == "loaded"
 
 
 def test_step_handlers_are_its_actions() -> None:
     parameters = {"type": "object", "properties": {"text": {}}, "required": ["text"]}
     handlers = MappingProxyType({"say": handler, "cry": handler})
     definition = ToolDefinition("echo", "Say.", parameters, echo, step_handlers=handlers)
-    assert enlisted(definition, "").actions == ("say", "cry")
+    assert checked(definition, "").actions == ("say", "cry")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_step_handlers_are_its_actions() -> None:
 def test_a_definition_is_told_what_a_manifest_would_be_told(
     marks: dict[str, Any], words: list[str]
 ) -> None:
-    candidate = enlisted(decorated(**marks), "")
+    candidate = checked(decorated(**marks), "")
     assert (candidate.status, candidate.definition) == ("rejected", None)
     assert len(candidate.diagnostics) == len(words)
     for message, expected in zip(sorted(messages(candidate)), words, strict=True):
@@ -127,22 +127,22 @@ def test_a_definition_is_told_what_a_manifest_would_be_told(
 
 
 def test_advice_stands_in_the_help() -> None:
-    (name,) = enlisted(decorated(name="two words"), "").diagnostics
-    (kind,) = enlisted(decorated(params={"text": {"type": "str"}}), "").diagnostics
+    (name,) = checked(decorated(name="two words"), "").diagnostics
+    (kind,) = checked(decorated(params={"text": {"type": "str"}}), "").diagnostics
     assert (name.help, kind.help) == ("choose another one", "write 'string'")
 
 
 @moderate
 @given(st.text(max_size=70) | st.from_regex(r"[A-Za-z_]\w{0,66}", fullmatch=True))
 def test_whatever_can_name_a_folder_can_name_a_tool(name: str) -> None:
-    candidate = enlisted(decorated(name=name or None), "")
+    candidate = checked(decorated(name=name or None), "")
     assert (candidate.status == "loaded") == (unfit(name or "echo") is None)
 
 
 @pytest.mark.parametrize("description", ["", " ", "\n"])
 def test_a_description_that_says_nothing_is_refused(description: str) -> None:
     parameters = {"type": "object", "properties": {}}
-    candidate = enlisted(ToolDefinition("echo", description, parameters, echo), "")
+    candidate = checked(ToolDefinition("echo", description, parameters, echo), "")
     assert messages(candidate) == ["'description' must not be blank"]
 
 
@@ -151,7 +151,7 @@ def test_what_is_weak_is_a_warning_at_the_parameter_that_it_is_about() -> None:
     def vague(text, *, loud: bool = True):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         return text
 
-    candidate = enlisted(definition_of(vague), "")
+    candidate = checked(definition_of(vague), "")
     line = line_of("def vague")
     assert candidate.status == "loaded"
     assert [
@@ -172,11 +172,11 @@ def test_dynamic_parts_are_neither_called_nor_in_the_way() -> None:
         raise AssertionError
 
     definition = decorated(params={"text": {"type": "string", "enum": fails, "default": fails}})
-    assert enlisted(definition, "").status == "loaded"
+    assert checked(definition, "").status == "loaded"
     whole = decorated(params={"text": fails})
-    assert enlisted(whole, "").status == "loaded"
+    assert checked(whole, "").status == "loaded"
     broken = decorated(params={"text": {"enum": fails, "type": "str"}})
-    assert enlisted(broken, "").status == "rejected"
+    assert checked(broken, "").status == "rejected"
 
 
 def test_a_name_that_is_still_not_there_is_told_at_its_parameter() -> None:
@@ -187,7 +187,7 @@ def test_a_name_that_is_still_not_there_is_told_at_its_parameter() -> None:
         """Wait."""
         return str(day)
 
-    candidate = enlisted(definition_of(waits), "place")
+    candidate = checked(definition_of(waits), "place")
     (found,) = candidate.diagnostics
     words = "ST703 'day': annotated Day, but the name 'Day' is not defined"
     assert str(found) == f"{HERE}:{line_of('day: Day')}:9: {words}"
@@ -203,12 +203,12 @@ class Station:
 
 
 def test_a_method_without_its_object_is_told() -> None:
-    candidate = enlisted(definition_of(Station.forecast), "")
+    candidate = checked(definition_of(Station.forecast), "")
     (found,) = candidate.diagnostics
     assert found.message == "'self': nothing supplies the object that the method belongs to"
     assert found.help == "register an instance of Station"
     assert (found.code, found.line, found.column) == ("ST703", line_of("def forecast"), 18)
-    assert enlisted(definition_of(Station().forecast), "").status == "loaded"
+    assert checked(definition_of(Station().forecast), "").status == "loaded"
 
 
 class Greeter(AITool):
@@ -225,15 +225,15 @@ class Unsound(Greeter):
 
 
 def test_a_class_is_told_at_its_own_head() -> None:
-    good = enlisted(definition_of_instance(Greeter()), "")
+    good = checked(definition_of_instance(Greeter()), "")
     assert (good.line, good.column) == (line_of("class Greeter"), 7)
-    bad = enlisted(definition_of_instance(Unsound()), "")
+    bad = checked(definition_of_instance(Unsound()), "")
     assert (bad.status, bad.line, bad.column) == ("rejected", line_of("class Unsound"), 7)
 
 
 def test_a_function_that_does_not_take_what_its_schema_says_is_told_at_its_place() -> None:
     parameters = {"type": "object", "properties": {"txt": {"type": "string"}}, "required": ["txt"]}
-    candidate = enlisted(ToolDefinition("echo", "Say.", parameters, echo), "")
+    candidate = checked(ToolDefinition("echo", "Say.", parameters, echo), "")
     line = line_of("def echo")
     assert [(each.code, each.line, each.column) for each in candidate.diagnostics] == [
         ("ST402", line, 5),
@@ -253,7 +253,7 @@ def test_a_function_that_does_not_take_what_its_schema_says_is_told_at_its_place
 @pytest.mark.parametrize("function", [None, "echo", 5])
 def test_what_is_no_function_is_told(function: Any) -> None:
     parameters = {"type": "object", "properties": {}}
-    candidate = enlisted(ToolDefinition("echo", "Say.", parameters, function), "")
+    candidate = checked(ToolDefinition("echo", "Say.", parameters, function), "")
     assert messages(candidate) == ["'echo' is nothing that can be called"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.watching.places import Place, places
+from sovl_tools.watching.listening import Place, places
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import pytest
 
+from sovl_tools.watching.debounce import Debounce
 from sovl_tools.watching.events import Events, Place
-from sovl_tools.watching.signs import Signs
 from sovl_tools.watching.watcher import POLLING, Watcher
 
 PATIENCE = 20
@@ -81,10 +81,10 @@ class Watch:
     """A watcher with what it watches."""
 
     def __init__(self, *, polls: bool = False) -> None:
-        self.subject, self.events, self.signs = Subject(), Told(), Signs()
+        self.subject, self.events, self.debounce = Subject(), Told(), Debounce()
         # what is asked of events is here, whatever its class
         events = None if polls else cast("Events", self.events)
-        self.watcher = Watcher(self.subject, events, self.signs)
+        self.watcher = Watcher(self.subject, events, self.debounce)
 
     def start(self) -> Watch:
         self.watcher.start()
@@ -92,7 +92,7 @@ class Watch:
 
     def tell(self, *paths: str) -> None:
         for path in paths:
-            self.signs.tell(path)
+            self.debounce.tell(path)
 
 
 Make = Callable[..., Watch]

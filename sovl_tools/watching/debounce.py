@@ -1,4 +1,4 @@
-"""Signs of change, gathered until they have come to rest."""
+"""Debounce of change, gathered until they have come to rest."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Batch(NamedTuple):
         return self.number >= _FLOOD
 
 
-class Signs:
+class Debounce:
     """A queue of paths at which something has happened. ``tell`` may be called by any thread."""
 
     def __init__(self) -> None:

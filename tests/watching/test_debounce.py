@@ -1,4 +1,4 @@
-"""Signs are gathered until they rest."""
+"""Debounce are gathered until they rest."""
 
 from __future__ import annotations
 
@@ -8,59 +8,59 @@ from time import perf_counter
 
 import pytest
 
-from sovl_tools.watching.signs import EMPTIED, LONGEST, QUIET, Batch, Signs
+from sovl_tools.watching.debounce import EMPTIED, LONGEST, QUIET, Batch, Debounce
 
 
 @pytest.fixture
-def signs() -> Signs:
-    return Signs()
+def debounce() -> Debounce:
+    return Debounce()
 
 
-def gathered(signs: Signs, timeout: float = 20) -> Batch:
-    batch = signs.gathered(timeout)
+def gathered(debounce: Debounce, timeout: float = 20) -> Batch:
+    batch = debounce.gathered(timeout)
     assert batch is not None
     return batch
 
 
-def test_signs_that_come_together_are_one_batch(signs: Signs) -> None:
+def test_signs_that_come_together_are_one_batch(debounce: Debounce) -> None:
     for path in ("/a", "/b", "/a"):
-        signs.tell(path)
-    batch = gathered(signs)
+        debounce.tell(path)
+    batch = gathered(debounce)
     assert batch.paths == {"/a", "/b"}
     assert batch.number == 3
     assert not batch.is_flood
 
 
-def test_a_batch_is_done_when_nothing_more_comes_for_a_while(signs: Signs) -> None:
+def test_a_batch_is_done_when_nothing_more_comes_for_a_while(debounce: Debounce) -> None:
     before = perf_counter()
-    signs.tell("/a")
-    batch = gathered(signs)
+    debounce.tell("/a")
+    batch = gathered(debounce)
     assert before <= batch.since <= perf_counter() - QUIET
-    signs.tell("/b")
-    assert gathered(signs).paths == {"/b"}
+    debounce.tell("/b")
+    assert gathered(debounce).paths == {"/b"}
 
 
-def test_a_file_that_is_empty_is_waited_for(signs: Signs, tmp_path: Path) -> None:
+def test_a_file_that_is_empty_is_waited_for(debounce: Debounce, tmp_path: Path) -> None:
     file = tmp_path / "echo.py"
     file.touch()
-    signs.tell(str(file))
-    batch = gathered(signs)
+    debounce.tell(str(file))
+    batch = gathered(debounce)
     assert batch.paths == {str(file)}
     assert perf_counter() - batch.since >= EMPTIED
 
 
-def test_it_is_not_waited_for_once_it_is_written(signs: Signs, tmp_path: Path) -> None:
+def test_it_is_not_waited_for_once_it_is_written(debounce: Debounce, tmp_path: Path) -> None:
     file = tmp_path / "echo.py"
     file.touch()
-    signs.tell(str(file))
+    debounce.tell(str(file))
 
     def write() -> None:
         file.write_text("new")
-        signs.tell(str(file))
+        debounce.tell(str(file))
 
     timer = threading.Timer(2 * QUIET, write)
     timer.start()
-    batch = gathered(signs)
+    batch = gathered(debounce)
     timer.join()
     assert batch.number == 2
     assert file.read_text() == "new"
@@ -68,48 +68,48 @@ def test_it_is_not_waited_for_once_it_is_written(signs: Signs, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["", "nothing"])
 def test_a_directory_and_what_is_gone_are_not_empty_files(
-    name: str, signs: Signs, tmp_path: Path
+    name: str, debounce: Debounce, tmp_path: Path
 ) -> None:
     attempts = []
     for _ in range(10):  # any of them may be late on a busy machine
-        signs.tell(str(tmp_path / name))
-        attempts.append(perf_counter() - gathered(signs).since)
+        debounce.tell(str(tmp_path / name))
+        attempts.append(perf_counter() - gathered(debounce).since)
     assert min(attempts) < EMPTIED
 
 
-def test_without_signs_a_batch_is_empty_after_the_time(signs: Signs) -> None:
+def test_without_signs_a_batch_is_empty_after_the_time(debounce: Debounce) -> None:
     before = perf_counter()
-    assert gathered(signs, timeout=0.01)[::2] == (set(), 0)
+    assert gathered(debounce, timeout=0.01)[::2] == (set(), 0)
     assert perf_counter() - before >= 0.01
-    assert gathered(signs, timeout=0).paths == set()
+    assert gathered(debounce, timeout=0).paths == set()
 
 
-def test_the_time_of_a_batch_is_that_of_its_first_sign(signs: Signs) -> None:
+def test_the_time_of_a_batch_is_that_of_its_first_sign(debounce: Debounce) -> None:
     moments: list[float] = []
 
     def tell() -> None:
         moments.append(perf_counter())
-        signs.tell("/a")
+        debounce.tell("/a")
 
     begun = perf_counter()
     threading.Timer(0.02, tell).start()
-    batch = gathered(signs)
+    batch = gathered(debounce)
     assert begun < moments[0] <= batch.since
 
 
 class Restless(threading.Thread):
     """Tells of a path again and again, and remembers the longest rest in between."""
 
-    def __init__(self, signs: Signs) -> None:
+    def __init__(self, debounce: Debounce) -> None:
         super().__init__()
-        self._signs = signs
+        self._debounce = debounce
         self._is_over = threading.Event()
         self.longest_rest = 0.0
 
     def run(self) -> None:
         while not self._is_over.is_set():
             told = perf_counter()
-            self._signs.tell("/a")
+            self._debounce.tell("/a")
             self._is_over.wait(QUIET / 50)
             self.longest_rest = max(self.longest_rest, perf_counter() - told)
 
@@ -120,11 +120,11 @@ class Restless(threading.Thread):
 
 def restlessly_gathered() -> tuple[float, float]:
     """Return how long signs that should not rest were gathered, and their longest rest."""
-    signs = Signs()
-    restless = Restless(signs)
+    debounce = Debounce()
+    restless = Restless(debounce)
     restless.start()
     try:
-        batch = gathered(signs)
+        batch = gathered(debounce)
         waited = perf_counter() - batch.since
     finally:
         restless.end()
@@ -138,21 +138,21 @@ def test_signs_that_never_rest_are_told_of_after_the_longest_time() -> None:
     assert waited >= LONGEST
 
 
-def test_the_end_is_the_end_of_everything(signs: Signs) -> None:
-    signs.tell("/a")
-    signs.end()
-    assert signs.gathered(20) is None
+def test_the_end_is_the_end_of_everything(debounce: Debounce) -> None:
+    debounce.tell("/a")
+    debounce.end()
+    assert debounce.gathered(20) is None
 
 
-def test_the_end_ends_the_waiting(signs: Signs) -> None:
-    threading.Timer(0.01, signs.end).start()
-    assert signs.gathered(20) is None
+def test_the_end_ends_the_waiting(debounce: Debounce) -> None:
+    threading.Timer(0.01, debounce.end).start()
+    assert debounce.gathered(20) is None
 
 
 @pytest.mark.parametrize(("number", "is_flood"), [(1_999, False), (2_000, True)])
-def test_very_many_signs_are_a_flood(signs: Signs, number: int, *, is_flood: bool) -> None:
+def test_very_many_signs_are_a_flood(debounce: Debounce, number: int, *, is_flood: bool) -> None:
     for _ in range(number):
-        signs.tell("/a")
-    batch = gathered(signs)
+        debounce.tell("/a")
+    batch = gathered(debounce)
     assert batch.paths == {"/a"}
     assert batch.is_flood is is_flood
