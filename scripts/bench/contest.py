@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from time import perf_counter, process_time
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 CALLS = 1024
@@ -40,25 +39,23 @@ class Line(NamedTuple):
         label: names it.
         floor: the statement that does the least that could be done.
         statement: a line of Python; ``index`` counts how often it has run.
-        without: label of the line of which this one has more; what it adds is shown.
-        targets: by the kind of tool the most that it may add, in microseconds; without ``without``
-            the greatest ratio.
+        target: the greatest ratio; 0 for none.
     """
 
     label: str
     floor: str
     statement: str
-    without: str = ""
-    targets: Mapping[str, float] = MappingProxyType({})
+    target: float = 0
 
     def shown(self, kind: str, least: Mapping[str, float]) -> str:
         """Return what was found as text; ``least`` has the seconds by labels and floors."""
         floor, took = least[self.floor] * _MICRO, least[self.label] * _MICRO
-        words = f"{kind:6} {self.label:26} floor {floor:6.2f} us   call {took:7.2f} us   "
-        words += f"ratio {took / floor:.2f}"
-        if self.without:
-            words += f"   adds {took - least[self.without] * _MICRO:.2f} us"
-        return f"{words} (target {self.targets[kind]:.1f})" if kind in self.targets else words
+        words = f"{kind:9} {self.label:31} floor {floor:6.2f} us   call {took:7.2f} us   "
+        words += f"ratio {took / floor:5.2f}"
+        if not self.target:
+            return words
+        verdict = "met" if took / floor <= self.target else "missed"
+        return f"{words}   target {self.target:4.1f} {verdict}"
 
 
 class Group(NamedTuple):
@@ -68,21 +65,18 @@ class Group(NamedTuple):
         kind: of the tools.
         lines: what is shown.
         names: what the statements speak of.
-        beside: further lines, which those to be shown refer to.
         clock: the process's CPU time, unless it is a wait that is measured.
     """
 
     kind: str
     lines: tuple[Line, ...]
     names: Mapping[str, Any]
-    beside: tuple[Line, ...] = ()
     clock: Clock = process_time
 
     def statements(self) -> dict[str, str]:
         """Return the floors, which are their own labels, and the statements by their labels."""
-        lines = (*self.beside, *self.lines)
-        floors = {line.floor: line.floor for line in lines}
-        return floors | {line.label: line.statement for line in lines}
+        floors = {line.floor: line.floor for line in self.lines}
+        return floors | {line.label: line.statement for line in self.lines}
 
 
 class Race:

@@ -1,13 +1,12 @@
-"""What a checked call costs: its time as a ratio to ``f(**json.loads(text))`` in the same run.
+"""What a checked call costs, as a ratio to the least that does the same, in the same run.
 
-Plain tools take two integers, rich ones six arguments with a nested object, an array, an enum
-and an optional one. Sync tools are called inline, async ones awaited; then both with a context,
-a hook or an observer, and async ones with a time limit: ``adds`` is the cost beyond the same call
-without that. The hop to a thread stands beside asyncio's, and the calls of fastmcp,
-langchain-core and pydantic-ai-slim beside ours where they are installed.
+The floor of a call is ``f(**json.loads(text))``; that of a call on a thread is an executor's or
+asyncio's own. First come the everyday configurations of a plain tool, which have targets: bare,
+with a limit, an observer, a bound on results, a hook, refused, on a thread. Then the same for other
+shapes of tools and for combinations, and the calls of fastmcp, langchain-core and pydantic-ai-slim
+where they are installed.
 
-CPU time counts, and wall time where threads are waited for. All are measured in alternation, and
-the least of all rounds counts.
+CPU time counts. All are measured in alternation, and the least of all rounds counts.
 
     python scripts/bench/dispatch.py [ROUNDS]
 """
@@ -18,120 +17,111 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from datetime import date
+from enum import Enum
 from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from contest import CALLS, Group, Line, hold
+from contest import Group, Line, hold
 from dispatch_peers import COROUTINE, FUNCTION, installed_peers, is_installed, peer_groups
-from folders import make_folders
 
-from sovl_tools import ToolCall, Tooler, ToolRegistry, ToolResult
-from sovl_tools.running.statistics import FULL, CallLog
+from sovl_tools import ToolCall, ToolContext, Tooler, ToolRegistry, ToolResult, tool
 from sovl_tools.running.telemetry import JsonLines
 
-RATIO = {"plain": 1.5, "rich": 1.6}
-LIMIT = {"plain": 2.0, "rich": 2.0}
-STATISTICS = 1.5
 
-TEXTS = {
-    "plain": '{"a": 5, "b": 3}',
-    "rich": (
+class Colour(Enum):
+    """One of two."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+class Shape(NamedTuple):
+    """A tool of a shape: what it takes, what it returns, and the text that a model sends."""
+
+    takes: str
+    returns: str
+    text: str
+    output_schema: dict[str, Any] | None = None
+
+
+SUM = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
+NUMBERS = '{"a": 5, "b": 3}'
+SHAPES = {
+    "plain": Shape("a: int, b: int", '{"sum": a + b}', NUMBERS),
+    "several": Shape(
+        "query: str, limit: int = 10, tags: list[str] | None = None, "
+        "options: dict[str, str | bool] | None = None, "
+        "mode: Literal['exact', 'fuzzy'] = 'exact', page: int = 1",
+        "[query, limit, tags, options, mode, page]",
         '{"query": "cats and dogs", "limit": 5, "options": {"language": "en", "safe": true}, '
-        '"tags": ["red", "green"], "mode": "exact"}'
+        '"tags": ["red", "green"]}',
     ),
+    "context": Shape("a: int, b: int, info: ToolContext = None", '{"sum": a + b}', NUMBERS),
+    "converted": Shape(
+        "day: date, colour: Colour, count: int = 1",
+        "[str(day), count]",
+        '{"day": "2026-01-31", "colour": "red"}',
+    ),
+    "checked": Shape("a: int, b: int", '{"sum": a + b}', NUMBERS, SUM),
 }
-
-IMPORTS = ('."""\n', '."""\n\nimport asyncio\n\nfrom sovl_tools import ToolContext\n')
-ASYNC = ("def NAME", "async def NAME")
-PAUSE = ("    return {", "    await asyncio.sleep(0)\n    return {")
-CONTEXT = ("def NAME(", "def NAME(context: ToolContext, ")
-VARIANTS = {
-    "function": (IMPORTS,),
-    "coroutine": (IMPORTS, ASYNC),
-    "suspending": (IMPORTS, ASYNC, PAUSE),
-    "informed": (IMPORTS, CONTEXT),
-    "awaiting": (IMPORTS, CONTEXT, ASYNC),
-}
-"""What the tools' functions are called in the statements, and what is replaced in their code."""
+REFUSED = '{"a": "five", "b": 3}'
 
 SUSPENDING = "await suspending(**json.loads(text))"
-TOOLER_LIMITED = "await limited.call({}_name, text)"
-CALL_LIMITED = "await tooler.call({}_name, text, timeout=30)"
-WAITED = "await asyncio.wait_for(suspending(**json.loads(text)), 30)"
+POOL = "pool.submit(function, **json.loads(text)).result(30)"
+TO_THREAD = "await asyncio.to_thread(function, **json.loads(text))"
 
 
-def both(
-    label: str, tooler: str, function: str = "function", coroutine: str = "coroutine"
-) -> tuple[Line, Line]:
-    """Return the lines of a sync and an async tool with something more than plain calls have."""
-    sync = f"{tooler}.call_sync({function}_name, text)"
-    awaited = f"await {tooler}.call({coroutine}_name, text)"
+def both(label: str, tooler: str, sync: float = 0, asynchronous: float = 0) -> tuple[Line, Line]:
+    """Return the lines of a sync and an async tool that a Tooler calls, and their targets."""
+    call_sync = f"{tooler}.call_sync(function_name, text)"
+    call = f"await {tooler}.call(coroutine_name, text)"
     return (
-        Line(f"sync, {label}", FUNCTION, sync, "sync"),
-        Line(f"async, {label}", COROUTINE, awaited, "async"),
+        Line(f"sync, {label}", FUNCTION, call_sync, sync),
+        Line(f"async, {label}", COROUTINE, call, asynchronous),
     )
 
 
-CALLED = (
-    Line("sync", FUNCTION, "tooler.call_sync(function_name, text)", "", RATIO),
-    Line("async", COROUTINE, "await tooler.call(coroutine_name, text)", "", RATIO),
+EVERYDAY = (
+    *both("bare", "tooler", 2.0, 2.2),
+    Line("async, Tooler's limit", COROUTINE, "await limited.call(coroutine_name, text)", 2.2),
+    Line(
+        "async, call's limit",
+        COROUTINE,
+        "await tooler.call(coroutine_name, text, timeout=30)",
+        2.2,
+    ),
+    *both("observer", "observed", 4, 4),
+    *both("bound on results", "bounded", 4, 4),
+    *both("generator hook", "hooked", 7, 7),
+    Line("sync, refused", FUNCTION, "tooler.call_sync(function_name, refused)", 20),
+    Line("async, refused", COROUTINE, "await tooler.call(coroutine_name, refused)", 20),
 )
-LIMITED = (
-    Line("async, Tooler's limit", COROUTINE, TOOLER_LIMITED.format("coroutine"), "async", LIMIT),
-    Line("async, call's limit", COROUTINE, CALL_LIMITED.format("coroutine"), "async", LIMIT),
-)
-SUSPENDED = (
-    Line("suspends", SUSPENDING, "await tooler.call(suspending_name, text)"),
-    Line("suspends, Tooler's limit", SUSPENDING, TOOLER_LIMITED.format("suspending"), "suspends"),
-    Line("suspends, call's limit", SUSPENDING, CALL_LIMITED.format("suspending"), "suspends"),
-    Line("suspends, asyncio.wait_for", SUSPENDING, WAITED),
-)
-MORE = (
-    *both("ToolContext", "tooler", "informed", "awaiting"),
-    *both("generator hook", "hooked"),
+COMBINED = (
+    *both("observer and bound", "watched"),
+    *both("observer, bound and hook", "full"),
     *both("JsonLines", "logged"),
 )
-TRACED = both("OpenTelemetry", "traced")
-THREAD = (
-    Line("thread", FUNCTION, "await tooler.call(function_name, text)"),
-    Line("thread, call's limit", FUNCTION, CALL_LIMITED.format("function")),
-    Line("asyncio.to_thread", FUNCTION, "await asyncio.to_thread(function, **json.loads(text))"),
+HOOKED = (*both("observer", "observed"), *both("generator hook", "hooked"))
+SUSPENDED = (
+    Line("suspends", SUSPENDING, "await tooler.call(suspending_name, text)"),
+    Line("suspends, Tooler's limit", SUSPENDING, "await limited.call(suspending_name, text)"),
     Line(
-        "loop.run_in_executor",
-        FUNCTION,
-        "await loop.run_in_executor(None, partial(function, **json.loads(text)))",
+        "suspends, asyncio.wait_for",
+        SUSPENDING,
+        "await asyncio.wait_for(suspending(**json.loads(text)), 30)",
     ),
 )
-COUNTING = Line(
-    "statistics",
-    "durations[index]",
-    "log.append(durations[index]); len(log.durations) >= FULL and log.fold()",
-    "loop",
-    {"each": STATISTICS},
+THREADS = (
+    Line("sync, limit", POOL, "limited.call_sync(function_name, text)", 1.5),
+    Line("awaited sync tool", TO_THREAD, "await tooler.call(function_name, text)", 1.5),
+    Line("awaited sync tool, limit", TO_THREAD, "await limited.call(function_name, text)", 1.5),
 )
-"""What each call does for the statistics."""
-LOOP = Line("loop", COUNTING.floor, COUNTING.floor)
-
-
-def make_variants(root: Path, kind: str) -> dict[str, Any]:
-    """Write the tools and return their registry, their functions and their names."""
-    make_folders(root, kind, len(VARIANTS))
-    names: dict[str, Any] = {}
-    modules = sorted(root.glob("*/*.py"))
-    for module, (variant, edits) in zip(modules, VARIANTS.items(), strict=True):
-        code = module.read_text()
-        for edit in edits:
-            old, new = (text.replace("NAME", module.stem) for text in edit)
-            code = code.replace(old, new, 1)
-        module.write_text(code)
-        names[f"{variant}_name"] = module.stem
-    registry = ToolRegistry.from_directory(root)
-    functions = {variant: registry[names[f"{variant}_name"]].function for variant in VARIANTS}
-    return {"registry": registry, **names, **functions}
+TRACED = both("OpenTelemetry", "traced")
 
 
 def passing(call: ToolCall, following: Any) -> Generator[Any, ToolResult, ToolResult]:
@@ -139,12 +129,20 @@ def passing(call: ToolCall, following: Any) -> Generator[Any, ToolResult, ToolRe
     return (yield following(call))
 
 
+def ignoring(event: object) -> None:
+    """Do nothing with a call: the least that an observer may be."""
+
+
 def toolers(registry: ToolRegistry, log: Path) -> dict[str, Tooler]:
     """Return the dispatchers of the statements."""
     found = {
         "tooler": Tooler(registry),
         "limited": Tooler(registry, timeout=30),
+        "observed": Tooler(registry, observers=[ignoring]),
+        "bounded": Tooler(registry, max_result_bytes=100_000),
         "hooked": Tooler(registry, hooks=[passing]),
+        "watched": Tooler(registry, observers=[ignoring], max_result_bytes=100_000),
+        "full": Tooler(registry, observers=[ignoring], max_result_bytes=100_000, hooks=[passing]),
         "logged": Tooler(registry, observers=[JsonLines(log)]),
     }
     return found | {"traced": traced(registry)} if is_installed("opentelemetry.sdk") else found
@@ -166,54 +164,56 @@ def traced(registry: ToolRegistry) -> Tooler:
     return Tooler(registry, observers=[OpenTelemetry(tracer_provider=tracer, meter_provider=meter)])
 
 
-def statement_names(root: Path, kind: str) -> dict[str, Any]:
-    """Return what the statements speak of."""
-    variants = make_variants(root / "tools", kind)
-    modules = {"asyncio": asyncio, "json": json, "partial": partial}
-    loop = asyncio.get_running_loop()
-    return {
-        **variants,
-        **toolers(variants["registry"], root / "calls.jsonl"),
-        **modules,
-        "loop": loop,
-        "text": TEXTS[kind],
-    }
-
-
-def own_groups(kind: str, names: dict[str, Any]) -> list[Group]:
-    """Return what is measured of one kind of tool."""
-    more = (*MORE, *TRACED) if "traced" in names else MORE
-    return [
-        Group(kind, (*CALLED, *LIMITED), names),
-        Group(kind, SUSPENDED, names),
-        Group(kind, more, names, CALLED),
-        Group(kind, THREAD, names, clock=perf_counter),
-    ]
+def names_of(shape: Shape, log: Path, pool: ThreadPoolExecutor) -> dict[str, Any]:
+    """Return what the statements speak of: tools of that shape, sync, async and suspending."""
+    body = f'({shape.takes}):\n    """Do it."""\n    '
+    code = (
+        f"def function{body}return {shape.returns}\n"
+        f"async def coroutine{body}return {shape.returns}\n"
+        f"async def suspending{body}await asyncio.sleep(0)\n    return {shape.returns}\n"
+    )
+    types = {"ToolContext": ToolContext, "Literal": Literal, "date": date, "Colour": Colour}
+    names: dict[str, Any] = {"asyncio": asyncio, **types}
+    exec(code, names)
+    registry = ToolRegistry()
+    for name in ("function", "coroutine", "suspending"):
+        registry.register(tool(name=name, output_schema=shape.output_schema)(names[name]))
+        names[f"{name}_name"] = name
+    texts = {"text": shape.text, "refused": REFUSED, "json": json, "partial": partial}
+    return {**names, **texts, **toolers(registry, log), "registry": registry, "pool": pool}
 
 
 async def measure(root: Path, rounds: int) -> None:
     """Measure our calls, and then the others', whose packages fill the memory."""
-    names = {kind: statement_names(root / kind, kind) for kind in TEXTS}
-    log = {"log": CallLog(), "FULL": FULL, "durations": [n * 1e-6 for n in range(CALLS)]}
-    groups = [group for kind in TEXTS for group in own_groups(kind, names[kind])]
-    await hold([*groups, Group("each", (COUNTING,), log, (LOOP,))], rounds)
-    peers = installed_peers()
-    async with AsyncExitStack() as stack:
-        them = [await peer_groups(kind, names[kind], peers, stack) for kind in TEXTS]
-        await hold([group for groups in them for group in groups], rounds)
-    check_calls(names.values())
+    with ThreadPoolExecutor(2) as pool:
+        names = {
+            kind: names_of(shape, root / f"{kind}.jsonl", pool) for kind, shape in SHAPES.items()
+        }
+        groups = [Group("plain", lines, names["plain"]) for lines in (EVERYDAY, THREADS)]
+        for kind in SHAPES:
+            more = (*COMBINED, *TRACED) if "traced" in names[kind] else COMBINED
+            bare = () if kind == "plain" else (*both("bare", "tooler"), *HOOKED)
+            groups += [Group(kind, (*bare, *more), names[kind])]
+        groups += [Group("plain", SUSPENDED, names["plain"])]
+        await hold(groups, rounds)
+        for shape in names.values():
+            check_calls(shape)
+        peers = installed_peers()
+        async with AsyncExitStack() as stack:
+            kinds = ("plain", "several")
+            them = [await peer_groups(kind, names[kind], peers, stack) for kind in kinds]
+            await hold([group for groups in them for group in groups], rounds)
 
 
-def check_calls(spoken: Iterable[dict[str, Any]]) -> None:
-    """Make sure that no call failed, which would have been cheap."""
-    found = [value for names in spoken for value in names.values() if isinstance(value, Tooler)]
-    failures = [each.errors for one in found for each in one.statistics().values() if each.errors]
-    assert not failures, failures
+def check_calls(spoken: dict[str, Any]) -> None:
+    """Make sure that no call failed but those that are to be refused."""
+    found = [each for each in spoken.values() if isinstance(each, Tooler)]
+    failures = [each.errors for one in found for each in one.statistics().values()]
+    assert all(each.keys() <= {"invalid_arguments"} for each in failures), failures
 
 
 def main() -> None:
     """Measure in a folder that is not kept."""
-    assert CALLS == FULL, "each batch is to fold the statistics once"
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     print(f"a checked call, least of {rounds} rounds")
     with tempfile.TemporaryDirectory() as folder:
