@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, final
 
 from sovl_tools.model.content import Content
 from sovl_tools.model.document import JSON
@@ -33,6 +33,7 @@ class Repair(NamedTuple):
     used: JSON
 
 
+@final
 class Failure(NamedTuple):
     """Why a call has no value.
 

@@ -66,11 +66,14 @@ async def call(
         keywords = ready.check(given)
         if scope is not None:
             keywords, repairs = _reconsidered(ready, given, keywords, scope)
-        if isinstance(keywords, Failure):
-            result = ToolResult(tool.name, None, keywords, perf_counter() - started)
+        if type(keywords) is Failure:
+            duration = perf_counter() - started
+            result = _new(ToolResult, (tool.name, None, keywords, duration, (), _NO_REPAIRS))
         elif scope is not None and ready.hooks:
-            result = await _hooked(ready, keywords, runner, scope, limit)
-            result = result._replace(duration=perf_counter() - started)
+            found = await _hooked(ready, keywords, runner, scope, limit)
+            value, error, content = found.value, found.error, found.content
+            duration = perf_counter() - started
+            result = _new(ToolResult, (tool.name, value, error, duration, content, _NO_REPAIRS))
         else:
             outcome = runner.run(ready, keywords, scope, started=started, limit=limit)
             value, content = (await outcome) if runner.is_async else outcome
@@ -93,6 +96,8 @@ def _reconsidered(
     tool: PreparedTool, given: Arguments, keywords: dict[str, Any] | Failure, scope: CallScope
 ) -> tuple[dict[str, Any] | Failure, tuple[Repair, ...]]:
     """Return the checked arguments as the call wants them: repaired, or refused after all."""
+    if len(scope.chain) == 1 and scope.coerce == "strict":
+        return keywords, _NO_REPAIRS
     *above, name = scope.chain
     if name in above or len(above) >= MAX_CHAIN:
         reason = "in a circle" if name in above else "so deep"
@@ -130,11 +135,11 @@ async def _hooked(
             return _failed(tool, error, runner, inner, started)
         finally:
             inner.close()
-        return ToolResult(tool.name, value, None, perf_counter() - started, content)
+        duration = perf_counter() - started
+        return _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
 
     made = ToolCall(tool.definition, arguments, scope.call_id, scope.chain)
-    found = await runner.whole(through(tool.hooks, made, scope, runner, attempt), scope)
-    return found._replace(tool=tool.name)
+    return await runner.whole(through(tool.hooks, made, scope, runner, attempt), scope)
 
 
 def _failed(
@@ -242,9 +247,9 @@ class Caller:
             TypeError: there is no such option.
         """
         tool = self._engine.tool(name)
-        if isinstance(tool, Failure):
+        if type(tool) is Failure:
             return self._refused(name, arguments, tool, options)
-        scope, limit = None, check_timeout(timeout) or tool.limit
+        scope, limit = None, tool.limit if timeout is None else check_timeout(timeout)
         if tool.is_scoped or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
             if tool.needs_loop:
@@ -265,9 +270,9 @@ class Caller:
         the loop never blocks, unless its ``execution.mode`` is ``"inline"``.
         """
         tool = self._engine.tool(name)
-        if isinstance(tool, Failure):
+        if type(tool) is Failure:
             return self._refused(name, arguments, tool, options)
-        scope, limit = None, check_timeout(timeout) or tool.limit
+        scope, limit = None, tool.limit if timeout is None else check_timeout(timeout)
         if tool.is_scoped_async or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
         return await call(tool, arguments, async_runner(), scope, limit)
@@ -294,7 +299,7 @@ class Caller:
             limit=limit,
             mode=options.get("mode") or tool.mode,
             coerce=options.get("coerce") or tool.coerce,
-            listen=options.get("on_event"),
+            listen=options.get("on_event") or (None if parent is None else parent.listen),
             sink=sink,
             under_way=self._engine.under_way,
         )

@@ -13,6 +13,7 @@ from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from time import perf_counter
+from types import CoroutineType
 from typing import Any, TypeVar
 
 from sovl_tools.model.call import ToolCall
@@ -20,9 +21,11 @@ from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import ToolResult
 from sovl_tools.running.awaitables import (
     DRIVERS,
+    FINAL,
     Driver,
     called_async,
     idle_driver,
+    settled,
 )
 from sovl_tools.running.limiter import Limiter
 from sovl_tools.running.runner import Stepwise, leaving, unless_stopped
@@ -48,7 +51,15 @@ class AsyncRunner:
         limit: float | None,
     ) -> Coroutine[Any, Any, Any]:
         """Return what takes the steps: on a thread, or on this loop if one has to be awaited."""
-        return drive(_taken(tool, value, scope), scope, limit=limit, started=started)
+        work: Coroutine[Any, Any, Any]
+        if tool.is_blocking and scope is not None and scope.mode != "inline":
+            steps = partial(tool.take, value, scope)
+            work = in_thread(steps, scope, threads=tool.threads)
+        else:
+            work = _taken(tool, value, scope)
+        if tool.limiter is not None:
+            work = _admitted(work, tool.limiter)
+        return drive(work, scope, limit=limit, started=started)
 
     def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
         """Return what awaits a coroutine until the call is stopped."""
@@ -79,26 +90,34 @@ ASYNC = AsyncRunner()
 async def _taken(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
     """Take the steps of a tool; sync functions of an author run on a thread, unless inline."""
     is_inline = scope is None or scope.mode == "inline"
-    if tool.limiter is not None:
-        await enter(tool.limiter)
-    try:
-        if tool.is_blocking and not is_inline:
-            steps = partial(tool.take, value, scope)
-            return await in_thread(steps, scope, threads=tool.threads)
-        for step, function, is_async in tool.steps:
-            if function is None:
-                value = step(value, scope)
-            elif is_async or is_inline:
-                value = await called_async(function, value, scope)
-            else:
-                work = partial(step, value, scope)
-                value = await in_thread(work, scope, threads=tool.threads)
-    finally:
-        if tool.limiter is not None:
-            tool.limiter.leave()
-    if scope is not None and scope.is_stopped:
-        raise RunCancelledError
+    for step, function, is_async in tool.steps:
+        if function is None:
+            value = step(value, scope)
+        elif is_async:
+            value = function(value)
+            if type(value) is CoroutineType:
+                value = await value
+            if type(value) not in FINAL:
+                value = await settled(value, scope)
+        elif is_inline:
+            value = await called_async(function, value, scope)
+        else:
+            work = partial(step, value, scope)
+            value = await in_thread(work, scope, threads=tool.threads)
     return value
+
+
+async def _admitted(work: Coroutine[Any, Any, _T], limiter: Limiter) -> _T:
+    """Await the work when the limiter has room."""
+    try:
+        await enter(limiter)
+    except BaseException:
+        work.close()
+        raise
+    try:
+        return await work
+    finally:
+        limiter.leave()
 
 
 async def enter(limiter: Limiter) -> None:
@@ -189,6 +208,8 @@ async def drive(
     found = context.run(driver.send, work)
     if type(found) is list:
         DRIVERS.append(driver)
+        if scope is not None and scope.is_stopped:
+            raise RunCancelledError
         value: _T = found[0]
         return value
     if limit is None and scope is None:
@@ -213,6 +234,8 @@ async def drive(
         if timer is not None:
             timer.cancel()
     ender.close(scope)
+    if scope is not None and scope.is_stopped:
+        raise RunCancelledError
     return value
 
 
@@ -240,8 +263,6 @@ class _Ender:
         if self._reason is None or self._task.uncancel() > self._cancelling:
             return
         if scope is not None:
-            if scope.is_stopped:
-                raise RunCancelledError from None
             scope.stop()
         raise self._reason from None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable
-from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
@@ -167,13 +166,10 @@ async def through(
 
     An async hook can only be run by an event loop.
     """
-    if not hooks:
-        return await last(call)
-    first = hooks[0]
-
-    async def following(call: ToolCall) -> ToolResult:
-        return await through(hooks[1:], call, scope, runner, last)
-
+    first, *rest = hooks
+    following = last
+    if rest:
+        following = partial(through, tuple(rest), scope=scope, runner=runner, last=last)
     try:
         if first.form == "async":
             result = await first.function(call, following)
@@ -199,12 +195,9 @@ async def _generated(
 ) -> Any:
     """Do what a generator hook yields; return what it returns."""
     reply: ToolResult | None = None
-    with closing(steps):
+    try:
         while True:
-            try:
-                request = steps.send(reply)
-            except StopIteration as stop:
-                return stop.value
+            request = steps.send(reply)
             if isinstance(request, ToolCall):
                 reply = await following(request)
             elif isinstance(request, Pause):
@@ -212,6 +205,10 @@ async def _generated(
                 reply = None
             else:
                 raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()
 
 
 def _passable(function: HookFunction, call: ToolCall, following: Any) -> Any:

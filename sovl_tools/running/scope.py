@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import count
 from threading import Lock
 from time import perf_counter
-from typing import Literal, Protocol, Self, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from sovl_tools.model.call import LogMessage, Mode, Progress
 from sovl_tools.model.document import JSON
@@ -91,16 +91,16 @@ class CallScope:
         self._parent = parent
         if parent is not None:
             parent.on_stop(self.stop)
-            self.listen = listen or parent.listen
 
-    def attempt(self) -> Self:
+    def attempt(self) -> CallScope:
         """Return the scope of an attempt that begins now."""
-        return type(self)(
+        return CallScope(
             self.call_id,
             self.chain,
             parent=self,
             limit=self.limit,
             mode=self.mode,
+            listen=self.listen,
             sink=self.sink,
         )
 

@@ -64,7 +64,7 @@ class CallLog:
     ``FULL`` durations; that is what ``succeeded`` does.
 
     Attributes:
-        durations: those of successes that are not in the histogram yet, in seconds.
+        durations: those that are not in the histogram yet, in seconds.
         append: the bound method of ``durations``.
     """
 
@@ -80,6 +80,9 @@ class CallLog:
 
     def succeeded(self, duration: float) -> None:
         """Count a call that returned a value; the duration is in seconds, 0 or more."""
+        self._add(duration)
+
+    def _add(self, duration: float) -> None:
         self.append(duration)
         if len(self.durations) >= FULL:
             self.fold()
@@ -89,7 +92,7 @@ class CallLog:
         with self._lock:
             self._errors[kind] += 1
             self._abandoned += abandoned
-            self._histogram.add([duration])
+        self._add(duration)
 
     def fold(self) -> None:
         """Move the durations into the histogram."""
