@@ -45,7 +45,7 @@ def _root_verdicts(
         if found:  # others would ask the engine, which would never answer
             return found if severity == "error" else []
     found = seen.verdicts()
-    if severity == "error" and not has_errors(found) and (compiles or schema.is_doubtful(seen)):
+    if severity == "error" and not has_errors(found) and (compiles or seen.is_doubtful):
         found += ask((schema.uncompilable,), case)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import Path
@@ -162,11 +162,11 @@ class Plan(NamedTuple):
 
 
 class RuleTable:
-    """Rules in the order in which they are asked, and plans of which are due, by the keys."""
+    """Rules in the order in which they are asked, and which of them are due where."""
 
     def __init__(self, *rules: Rule) -> None:
         self._rules = rules
-        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._due: dict[tuple[str, ...], tuple[Rule, ...]] = {}
         self._parts: dict[Severity, RuleTable] = {}
 
     def __iter__(self) -> Iterator[Rule]:
@@ -178,20 +178,15 @@ class RuleTable:
             self._parts[severity] = RuleTable(*(r for r in self if r.severity == severity))
         return self._parts[severity]
 
-    def due(self, keys: tuple[str, ...]) -> tuple[Rule, ...]:
+    def due(self, words: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the rules that have their occasion where these words say all there is to say."""
-        return self.plan("", keys).due
+        found = self._due.get(words)
+        if found is None:
+            found = self._due[words] = self.plan("", words).due
+        return found
 
-    def plan(self, kind: str, keys: tuple[str, ...]) -> Plan:
+    def plan(self, kind: str, keys: Collection[str]) -> Plan:
         """Return the plan for subjects of a kind that show these keys."""
-        plan = self._plans.get((kind, *keys))
-        if plan is None:
-            if len(self._plans) == _MAX_PLANS:
-                self._plans.clear()
-            plan = self._plans[kind, *keys] = self._planned(kind, {*keys})
-        return plan
-
-    def _planned(self, kind: str, keys: set[str]) -> Plan:
         due: list[Rule] = []
         depending: list[Rule] = []
         for each in self:
@@ -202,9 +197,6 @@ class RuleTable:
             is_certain = (ANY in at or not each.at) and each.lacking.isdisjoint(keys)
             (due if is_certain else depending).append(each)
         return Plan(tuple(due), tuple(depending))
-
-
-_MAX_PLANS = 4096
 
 
 def is_due(each: Rule, subject: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
@@ -90,6 +91,7 @@ def _elsewhere(root: JSON, document: str) -> Reference:
     return Reference(failure="leads out of the schema, and nothing is fetched")
 
 
+@lru_cache(maxsize=1024)
 def path_of(fragment: str) -> Path:
     """Return the keys that a JSON Pointer in a reference leads along, numbers as text."""
     parts = _unquoted(fragment)[1:].split("/")

@@ -108,12 +108,10 @@ def test_a_rule_of_schemas_finds_nothing_where_it_is_not_due(parameters: dict[st
     if is_valid(document):
         root = document["parameters"]
         seen = visit(root, ("parameters",), schema.RULES)
-        found = seen.verdicts()
-        everywhere = [
-            v for each in schema.RULES for v in ask((each,), *nodes(root, ("parameters",)))
-        ]
-        assert found == everywhere
-        assert seen.nodes == [*nodes(root, ("parameters",))]
+        every = [*nodes(root, ("parameters",))]
+        everywhere = [v for each in schema.RULES for v in ask((each,), *every)]
+        assert seen.verdicts() == everywhere
+        assert seen.size == len(every)
 
 
 @settings(moderate, max_examples=examples(300))
@@ -187,4 +185,4 @@ def test_a_rule_says_where_it_is_due() -> None:
     assert table.plan("x", ("type",)) == ((), ())
     assert table.plan("x", ("format",)) == ((), ())
     assert table.only("warning").plan("x", ("type", "format")) == ((), ())
-    assert table.plan("x", ("type", "format")) is table.plan("x", ("type", "format"))
+    assert table.due(("type", "format")) == ()

@@ -50,7 +50,7 @@ class AgreementCase(NamedTuple):
         signature = self.interface.signature
         if signature is None or signature.shape in {"class", "value"}:
             return ("no_function",)
-        return tuple(each.kind for each in self.differences)
+        return tuple({each.kind: None for each in self.differences})
 
     @property
     def properties(self) -> dict[str, JSON]:

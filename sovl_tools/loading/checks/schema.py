@@ -12,7 +12,6 @@ from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema import fit
 from sovl_tools.schema.references import excess, lookup
-from sovl_tools.schema.visitor import Visit
 from sovl_tools.validation import Problem, compile_schema
 from sovl_tools.validation.wording import describe, shown
 
@@ -274,23 +273,6 @@ def endless_expansion(case: WholeSchema) -> Iterator[Finding]:
     if reason is not None:
         message = f"its references {reason}"
         yield Finding(ManifestPlace(case.path, "key"), message, "refer to each definition once")
-
-
-_DOUBTFUL = frozenset({"$id", "$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$dynamicRef"})
-
-
-def is_doubtful(seen: Visit) -> bool:
-    """Tell whether a schema has what only a validator, when it is made, looks at.
-
-    That is whatever gives places names, and references to what is no subschema.
-    """
-    if any(not _DOUBTFUL.isdisjoint(node.schema) for node in seen.nodes):
-        return True
-    if not seen.references:
-        return False
-    known = {id(node.schema) for node in seen.nodes}
-    references = ((node.root, node.schema["$ref"]) for node in seen.nodes if "$ref" in node.schema)
-    return any(id(lookup(root, each).target) not in known for root, each in references)
 
 
 RULES = RuleTable(
