@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from json import decoder
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import ManifestPlace
-from sovl_tools.model.document import Path
+from sovl_tools.model.document import JSON, Path
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
 
@@ -91,22 +93,76 @@ def _string(token: str) -> str:
 
 
 class Places:
-    """Where everything in a text stands; made once, asked often."""
+    """Where everything in a text stands; only the containers that are asked for are read."""
 
     def __init__(self, text: str) -> None:
-        self._found: dict[Path, list[Member]] = {}
-        for member in members(text):
-            self._found.setdefault(member.path, []).append(member)
+        self._text = text
+        self._inner: dict[Path, dict[str | int, tuple[int, int]]] = {}
 
     def offset(self, place: ManifestPlace) -> int:
         """Return the offset of the place, or of its nearest parent that is there."""
-        path = place.path
-        found = self._found.get(path)
+        try:
+            if not place.occurrence:
+                key_offset, offset = self._found(place.path)
+                return key_offset if place.of == "key" and key_offset >= 0 else offset
+        except (LookupError, ValueError, StopIteration):
+            pass  # it is not there, or the text is no JSON
+        found = self._every.get(place.path)
         if found:
             member = found[min(place.occurrence, len(found)) - 1]
             is_key = place.of == "key" and member.key_offset >= 0
             return member.key_offset if is_key else member.offset
-        return self.offset(ManifestPlace(path[:-1])) if path else 0
+        return self.offset(ManifestPlace(place.path[:-1])) if place.path else 0
+
+    def _found(self, path: Path) -> tuple[int, int]:
+        """Return the offsets of a value's key and of the value itself."""
+        if not path:
+            return -1, _space(self._text, 0)
+        above = path[:-1]
+        if above not in self._inner:
+            self._inner[above] = _entries(self._text, self._found(above)[1])
+        return self._inner[above][path[-1]]
+
+    @cached_property
+    def _every(self) -> dict[Path, list[Member]]:
+        found: dict[Path, list[Member]] = {}
+        for member in members(self._text):
+            found.setdefault(member.path, []).append(member)
+        return found
+
+
+def _entries(text: str, offset: int) -> dict[str | int, tuple[int, int]]:
+    """Return the members of the container at an offset, with the offsets of key and value.
+
+    Raises:
+        ValueError, StopIteration: the text is no JSON.
+    """
+    found: dict[str | int, tuple[int, int]] = {}
+    bracket, at = text[offset : offset + 1], _space(text, offset + 1)
+    if bracket not in {"{", "["} or text[at : at + 1] in {"}", "]"}:
+        return found
+    while True:
+        key: str | int = len(found)
+        key_offset = -1
+        if bracket == "{":
+            key_offset = at
+            key, at = _STRING(text, at + 1)
+            at = _space(text, _space(text, at) + 1)
+        found[key] = key_offset, at
+        at = _space(text, _SCAN(text, at)[1])
+        if text[at : at + 1] != ",":
+            return found
+        at = _space(text, at + 1)
+
+
+def _space(text: str, offset: int) -> int:
+    """Return the offset of what follows white space."""
+    return _SPACE.match(text, offset).end()  # type: ignore[union-attr]
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_STRING: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
+_SCAN: Callable[[str, int], tuple[JSON, int]] = vars(json.JSONDecoder())["scan_once"]
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,12 +51,18 @@ def _window(line: str, start: int, end: int) -> Excerpt:
     return Excerpt(source, len(lead) + len(before), max(1, len(marked)))
 
 
-def _lines(path: str) -> list[str]:
-    file = Path(path)
+def _lines(path: str) -> Sequence[str]:
     try:
-        if not file.is_file() or file.stat().st_size > _MAX_BYTES:
-            return []
-        text = file.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
-        return []
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+            return ()
+        return _read(path, status.st_mtime_ns, status.st_size)
+    except (OSError, ValueError):
+        return ()
+
+
+@lru_cache(maxsize=8)
+def _read(path: str, *_: int) -> Sequence[str]:
+    """Return the lines of a file; several findings in a row speak of the same one."""
+    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
     return [line.rstrip("\r").replace("\t", " ") for line in text.split("\n")]
