@@ -25,6 +25,10 @@ _STRUCTURE = frozenset(
         "oneOf",
     }
 )  # fmt: skip
+_UNNAMED = _STRUCTURE - {"properties"}
+_FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
+"""Keywords that lead to other schemas for the same value."""
+
 _TOLD = frozenset(
     {
         *_STRUCTURE, "type", "title", "description", "default", "required", "allOf", "$schema",
@@ -135,10 +139,13 @@ class _Value(NamedTuple):
     @classmethod
     def of(cls, schema: JSON, text: _Text, place: str) -> _Value:
         """Return what a schema says of a value."""
-        every = list(_schemas(schema, text.root, set()))
+        every = _schemas(schema, text.root, set())
+        names = _names(schema, text.root, frozenset())
+        if text.places.keys().isdisjoint(map(id, every)):
+            return cls(tuple(every), text, place, names, [])
         new = tuple(each for each in every if id(each) not in text.places)
         known = [text.places[id(each)] for each in every if id(each) in text.places]
-        return cls(new, text, place, _names(schema, text.root, frozenset()), known)
+        return cls(new, text, place, names, known)
 
     def below(self, schema: JSON, place: str) -> _Value:
         """Return what a schema says of something in the value, or of the value itself."""
@@ -147,6 +154,8 @@ class _Value(NamedTuple):
     @property
     def type(self) -> str:
         """Its type in words: ``array of strings``, ``string or null``."""
+        if "array" not in self.names:
+            return " or ".join(self.names)
         items = [each["items"] for each in self.schemas if "items" in each][:1]
         inner = [name for each in items for name in _names(each, self.text.root, frozenset())]
         is_plain = len(inner) == 1 and inner[0] in _PLURALS
@@ -155,17 +164,21 @@ class _Value(NamedTuple):
 
     def notes(self) -> list[str]:
         """Return a sentence for each keyword that has no other place, each sentence once."""
-        said = [
-            note(keyword, value)
-            for schema in self.schemas
-            for keyword, value in schema.items()
-            if keyword not in _BASIC and self._is_noted(keyword, value)
-        ]
-        known = {name for schema in self.schemas for name in schema.get("properties", ())}
-        others = [name for name in self._required() if name not in known]
-        said += [note("required", others)] if others else []
+        said = []
+        for schema in self.schemas:
+            if not _BASIC.issuperset(schema):
+                said += [
+                    note(keyword, value)
+                    for keyword, value in schema.items()
+                    if keyword not in _BASIC and self._is_noted(keyword, value)
+                ]
+        required = self._required()
+        if required:
+            known = {name for schema in self.schemas for name in schema.get("properties", ())}
+            others = [name for name in required if name not in known]
+            said += [note("required", others)] if others else []
         said += [f"The same as {place} above." for place in self.repeated]
-        return list(dict.fromkeys(said))
+        return list(dict.fromkeys(said)) if len(said) > 1 else said
 
     def _is_noted(self, keyword: str, value: JSON) -> bool:
         if keyword in _REFERENCES:
@@ -175,16 +188,20 @@ class _Value(NamedTuple):
         return keyword not in _TOLD and not keyword.startswith("x-")
 
     def _required(self) -> dict[str, None]:
+        """Return the names of members that are required, in their order."""
         return dict.fromkeys(name for each in self.schemas for name in each.get("required", ()))
 
     def meaning(self) -> str:
         """Return its description, or else its title."""
-        texts = (each.get(key) for key in ("description", "title") for each in self.schemas)
-        return next((each.strip() for each in texts if each and each.strip()), "")
+        for key in ("description", "title"):
+            for each in self.schemas:
+                if key in each and each[key].strip():
+                    return str(each[key].strip())
+        return ""
 
     def said(self) -> str:
         """Return its description, and what is asked of it beside its type."""
-        return " ".join([_ended(self.meaning()), *self.notes()]).strip()
+        return " ".join((_ended(self.meaning()), *self.notes())).strip()
 
     def default(self) -> str:
         """Return what happens if it is left out."""
@@ -195,15 +212,18 @@ class _Value(NamedTuple):
         """Return the lines about a value, the first of which begins with a label."""
         words = [] if self.names == ["any"] and not marks else [self.type, *marks]
         first, *rest = _line(label, words, self.said()).split("\n")
-        return [first, *((_INDENT + line).rstrip() for line in [*rest, *self.inner()])]
+        rest += self.inner()
+        return [first, *((_INDENT + line).rstrip() for line in rest)]
 
     def inner(self) -> list[str]:
         """Return the lines about what lies in it, and remember that."""
-        for each in self.schemas:
-            if not _STRUCTURE.isdisjoint(each):
-                self.text.places[id(each)] = self.place
+        structured = [each for each in self.schemas if not _STRUCTURE.isdisjoint(each)]
+        if not structured:
+            return []
+        for each in structured:
+            self.text.places[id(each)] = self.place
         named: dict[str, list[JSON]] = {}
-        for schema in self.schemas:
+        for schema in structured:
             for name, each in schema.get("properties", {}).items():
                 named.setdefault(name, []).append(each)
         required, lines = self._required(), []
@@ -215,7 +235,10 @@ class _Value(NamedTuple):
                 value = _Value.of(schema, self.text, _label(name))
                 mark = "required" if name in required else value.default()
                 lines += value.lines(_label(name), mark)
-        return [*lines, *(line for each in self.schemas for line in self._others(each))]
+        for each in structured:
+            if not _UNNAMED.isdisjoint(each):
+                lines += self._others(each)
+        return lines
 
     def _others(self, schema: dict[str, JSON]) -> Iterator[str]:
         """Yield the lines about what has no name of its own."""
@@ -279,20 +302,23 @@ def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?", ":")) or not text else f"{text}."
 
 
-def _schemas(schema: JSON, root: dict[str, JSON], seen: set[int]) -> Iterator[dict[str, JSON]]:
-    """Yield a schema and those that a value has to fit because of it."""
+def _schemas(schema: JSON, root: dict[str, JSON], seen: set[int]) -> list[dict[str, JSON]]:
+    """Return a schema and those that a value has to fit because of it."""
     if not isinstance(schema, dict) or id(schema) in seen:
-        return
+        return []
     seen.add(id(schema))
-    yield schema
+    if _FOLLOWED.isdisjoint(schema):
+        return [schema]
+    found = [schema]
     for keyword in _REFERENCES:
         if keyword in schema:
-            yield from _schemas(lookup(root, schema[keyword]).target, root, seen)
+            found += _schemas(lookup(root, schema[keyword]).target, root, seen)
     for each in schema.get("allOf", ()):
-        yield from _schemas(each, root, seen)
+        found += _schemas(each, root, seen)
     for branches in _choices(schema):
         if len(branches) - branches.count(_NULL) == 1:
-            yield from _schemas(next(each for each in branches if each != _NULL), root, seen)
+            found += _schemas(next(each for each in branches if each != _NULL), root, seen)
+    return found
 
 
 def _choices(schema: dict[str, JSON]) -> list[list[JSON]]:
@@ -304,6 +330,8 @@ def _names(schema: JSON, root: dict[str, JSON], seen: frozenset[int]) -> list[st
     """Return the types that a schema admits, ``["any"]`` if it does not say."""
     if schema is False:
         return ["nothing"]
+    if isinstance(schema, dict) and type(schema.get("type")) is str and id(schema) not in seen:
+        return [schema["type"]]
     for each in _schemas(schema, root, set(seen)):
         found = _own_names(each, root, seen | {id(each)})
         if found:
