@@ -16,7 +16,7 @@ from typing import Any, Self, TypeAlias
 from sovl_tools.loading.collecting import report_of
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.model.catalog import Catalog, CatalogChange, LoadReport, Watch
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport, Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, copied
@@ -24,7 +24,7 @@ from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.export import Export
 from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.reporting.journal import log_change, log_load
+from sovl_tools.reporting.journal import log_change, log_load, log_rejected
 from sovl_tools.search.criteria import is_named, meets
 from sovl_tools.search.indexes import Indexes
 from sovl_tools.search.phrases import PhraseMatch
@@ -58,6 +58,7 @@ class ToolRegistry:
         self._latest = vars(self)["catalog"] = Catalog()
         self._load = Load()
         self._lock = threading.Lock()
+        self._logged: list[Candidate] = []
         self._reloader: Any = None
         self._subscribers: dict[object, Subscriber] = {}
         self._found: tuple[Diagnostic, ...] = ()
@@ -394,22 +395,26 @@ class ToolRegistry:
                 self._load = Load()  # what is replaced must not be kept here
             return self._reloader
 
-    def _expire(self) -> bool:
+    def _expire(self, duplicates: Callable[[], Iterable[Candidate]]) -> bool:
         """Let the catalog be combined when it is next read, unless somebody waits for changes."""
         if self._subscribers:
             return False
+        for each in duplicates():
+            log_rejected(each)
+            self._logged.append(each)
         vars(self).pop("catalog", None)
         return True
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
         """Put a new catalog in the place of the old one, and tell whoever wants to know."""
         before, self._latest = self._latest, catalog
+        logged, self._logged = self._logged, []
         self._indexes = self._indexes.of(before).changed(catalog, change)
         self._found, self._report = found, None
         vars(self)["catalog"] = catalog
         if not change:
             return
-        log_change(change, catalog, before)
+        log_change(change, catalog, [*before.candidates, *logged])
         for subscriber in list(self._subscribers.values()):
             try:
                 subscriber(change)

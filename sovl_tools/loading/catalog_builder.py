@@ -85,6 +85,11 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
     return _catalog(claims.tools, shown, rulings)
 
 
+def duplicate(candidate: Candidate, first: Candidate) -> Ruling:
+    """Return what becomes of a candidate whose name an earlier one has."""
+    return _ruling([Clash(duplicate_tool, candidate, _holder(first), candidate.name)], None)
+
+
 def _holder(candidate: Candidate) -> Holder:
     return Holder(candidate.name, candidate.path, candidate.line)
 

@@ -65,15 +65,15 @@ class Registrations:
         entries = sorted(self._entries.values(), key=lambda each: each.rank)
         return [each.candidate for each in entries]
 
-    def definitely(self, name: str) -> ToolDefinition | None:
-        """Return the tool that has a name, whatever else there is; None if that can't be told.
+    def definitely(self, name: str) -> Candidate | None:
+        """Return what has a name, whatever else there is; None if that can't be told.
 
         The first of a name has it, unless tools bring step handlers: then actions decide as well.
         """
         places = self._index.get((name,))
         if not places or self._acting:
             return None
-        return self._entries[places[0][1]].candidate.definition
+        return self._entries[places[0][1]].candidate
 
     def _found(self, key: _Key) -> list[_Entry]:
         return [self._entries[place] for _, place in self._index.get(key, ())]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from operator import is_
 
-from sovl_tools.loading.catalog_builder import combine, difference
+from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.collecting import Collected, collect
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.folder_changes import FolderChanges
@@ -19,7 +20,7 @@ from sovl_tools.loading.origins import Origin, Origins
 from sovl_tools.loading.registration import Registrations
 from sovl_tools.loading.succession import arriving, successor
 from sovl_tools.loading.supervision import load_folders
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
@@ -58,6 +59,7 @@ class ReloadState:
         self._candidates = {each.location: each for each in load.candidates}
         self._shown = {each.location: each for each in load.catalog.candidates}
         self._combined = list(load.candidates)
+        self._ruled: dict[str, Ruling] = {}
         self._revisions: dict[str, int] = {}
         self._is_torn = False
 
@@ -127,6 +129,17 @@ class ReloadState:
         self.is_stale = self.is_stale or candidate.status == "loaded"
         return candidate
 
+    def duplicates(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Return those that were registered after another of their name, as they will be shown."""
+        known, found = self.catalog.rulings, []
+        for each in candidates:
+            first = self.registrations.definitely(each.name)
+            is_new = each.location not in known and each.location not in self._ruled
+            if each.status == "loaded" and is_new and first is not None and first is not each:
+                self._ruled[each.location] = duplicate(each, first)
+                found.append(self._ruled[each.location].shown)
+        return found
+
     def unregister(self, name: str) -> bool:
         """Take out the tool that was registered by that name first; tell whether there was one."""
         is_found = self.registrations.unregister(name)
@@ -148,7 +161,8 @@ class ReloadState:
         is_same = len(candidates) == len(self._combined)
         if is_same and all(map(is_, candidates, self._combined)):
             return CatalogChange()
-        self.catalog = combine(candidates, before)
+        ruled, self._ruled = {**before.rulings, **self._ruled}, {}
+        self.catalog = combine(candidates, replace(before, rulings=ruled))
         self._shown = {each.location: each for each in self.catalog.candidates}
         # one that is in the catalog needs its last good version no more
         self._candidates = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import Protocol
 
@@ -14,7 +15,7 @@ from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.reload_state import ReloadState
 from sovl_tools.loading.succession import is_same_tool
-from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
@@ -32,13 +33,21 @@ class Swap(Protocol):
         """Take the catalog, what is wrong with the sources, and what has changed."""
 
 
+class Expire(Protocol):
+    """Says whether a change may wait until somebody reads the catalog."""
+
+    def __call__(self, duplicates: Callable[[], Iterable[Candidate]], /) -> bool:
+        """Take what tells which registrations have come after others of their names."""
+        ...
+
+
 class Reloader:
     """Loads folders again, one reload at a time, and hands the new catalog to the registry.
 
     ``expire`` is asked whether a change may wait until somebody reads the catalog.
     """
 
-    def __init__(self, load: Load, swap: Swap, expire: Callable[[], bool]) -> None:
+    def __init__(self, load: Load, swap: Swap, expire: Expire) -> None:
         self._state = ReloadState(load)
         self._swap = swap
         self._expire = expire
@@ -94,8 +103,9 @@ class Reloader:
             if strict and not override:
                 self._check_new(many)
             candidates = [self._state.register(each, is_first=override) for each in many]
-            in_force = [self._state.registrations.definitely(each.name) for each in many]
-            if not self._may_wait() or None in in_force:
+            holders = [self._state.registrations.definitely(each.name) for each in many]
+            in_force = [each.definition for each in holders if each is not None]
+            if len(in_force) < len(many) or not self._may_wait(candidates):
                 self.refresh()
                 in_force = [self._state.catalog.tools.get(each.name, each) for each in many]
         errors = [
@@ -112,15 +122,17 @@ class Reloader:
 
     def _check_new(self, definitions: Iterable[ToolDefinition]) -> None:
         for each in definitions:
-            known = self._state.registrations.definitely(each.name)
+            first = self._state.registrations.definitely(each.name)
+            known = None if first is None else first.definition
             if known is None and each.name in self._state.catalog.tools:
                 self.refresh()
                 known = self._state.catalog.tools.get(each.name)
             if known is not None and not is_same_tool(known, each):
                 raise DuplicateToolError(each.name, known.source)
 
-    def _may_wait(self) -> bool:
-        return not self._state.is_stale or self._expire()
+    def _may_wait(self, registered: Sequence[Candidate] = ()) -> bool:
+        state = self._state
+        return not state.is_stale or self._expire(partial(state.duplicates, registered))
 
     def unregister(self, name: str) -> bool:
         """Take out the tool that was registered by that name first; tell whether there was one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.reporting.plain import plain
@@ -14,12 +15,12 @@ def log_load(report: LoadReport) -> None:
     """Log each tool of a load: a warning for one that was rejected."""
     for each in report.folders:
         if each.status == "rejected":
-            _log_rejected(each)
+            log_rejected(each)
         elif each.status == "loaded":
             _LOGGER.info("tool %s was loaded from %s", each.name, each.path)
 
 
-def log_change(change: CatalogChange, catalog: Catalog, before: Catalog) -> None:
+def log_change(change: CatalogChange, catalog: Catalog, before: Iterable[Candidate]) -> None:
     """Log what has changed: a warning for each new version that was rejected.
 
     What stood in the catalog before, as it is now, was told then.
@@ -29,13 +30,14 @@ def log_change(change: CatalogChange, catalog: Catalog, before: Catalog) -> None
             _LOGGER.info("tool %s was %s", name, kind)
     if not change.rejected:
         return
-    known = set(map(id, before.candidates))
+    known = set(map(id, before))
     for each in catalog.candidates:
         if each.status == "rejected" and id(each) not in known and each.name in change.rejected:
-            _log_rejected(each)
+            log_rejected(each)
 
 
-def _log_rejected(candidate: Candidate) -> None:
+def log_rejected(candidate: Candidate) -> None:
+    """Log why a tool was rejected."""
     reasons = plain("; ".join(candidate.reasons))
     subject = candidate.name if candidate.line else candidate.path
     _LOGGER.warning("tool %s was rejected: %s", plain(subject), reasons)
