@@ -147,12 +147,15 @@ def _entries(text: str, offset: int) -> dict[str | int, tuple[int, int]]:
         if bracket == "{":
             key_offset = at
             key, at = _STRING(text, at + 1)
-            at = _space(text, _space(text, at) + 1)
+            colon = _COLON.match(text, at)
+            if colon is None:
+                raise ValueError("a colon is missing")
+            at = colon.end()
         found[key] = key_offset, at
-        at = _space(text, _SCAN(text, at)[1])
-        if text[at : at + 1] != ",":
+        comma = _COMMA.match(text, _SCAN(text, at)[1])
+        if comma is None:
             return found
-        at = _space(text, at + 1)
+        at = comma.end()
 
 
 def _space(text: str, offset: int) -> int:
@@ -161,6 +164,8 @@ def _space(text: str, offset: int) -> int:
 
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
+_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 _STRING: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
 _SCAN: Callable[[str, int], tuple[JSON, int]] = vars(json.JSONDecoder())["scan_once"]
 

@@ -130,8 +130,8 @@ def no_description(node: SchemaNode) -> Iterator[Finding]:
     what it means, its unit and its format.
     """
     if node.is_property and not _describes(node.schema):
-        target = lookup(node.root, node.schema.get("$ref", "#/")).target
-        if not _describes(target):
+        reference = node.schema.get("$ref")
+        if reference is None or not _describes(lookup(node.root, reference).target):
             message = f"{_named(node)} has no description"
             yield Finding(ManifestPlace(node.path, "key"), message, "say what it means")
 
