@@ -227,8 +227,9 @@ def _arrays(schema: Any, root: Any) -> st.SearchStrategy[Any]:
 
 def _meaning(text: str) -> Any:
     """Return what different texts of a key may stand for alike; no schema can keep them apart."""
-    with suppress(ArithmeticError):
-        return Decimal(text) if Decimal(text).is_finite() else text
+    with suppress(ValueError):
+        number = float(text)  # 1e-400 is 0 to a float, so that it counts as such for a Decimal too
+        return number if number == number else text  # noqa: PLR0124 - but for NaN
     with suppress(ValueError, ArithmeticError):
         return Fraction(text)
     return pathlib.PurePosixPath(text)
