@@ -14,6 +14,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Self, TypeAlias
 
 from sovl_tools.loading.collecting import report_of
+from sovl_tools.loading.limited import is_from_user
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport, Watch
@@ -357,7 +358,7 @@ class ToolRegistry:
         """Have a function told of every change of the catalog, and return what ends that.
 
         It is called after the swap, in the thread that made it, and should return soon. One that
-        fails is logged and disturbs nobody.
+        raises anything is logged and keeps no other from hearing; Ctrl-C is raised after that.
 
         Raises:
             TypeError: it can't be called, or only be awaited; ``changes`` is for async code.
@@ -415,11 +416,17 @@ class ToolRegistry:
         if not change:
             return
         log_change(change, catalog, [*before.candidates, *logged])
+        interrupt: BaseException | None = None
         for subscriber in list(self._subscribers.values()):
             try:
                 subscriber(change)
-            except Exception:
-                _LOGGER.exception("a subscriber failed at a change of the catalog")
+            except BaseException as error:
+                if is_from_user(error):
+                    interrupt = error  # the others hear of the change first
+                else:
+                    _LOGGER.exception("a subscriber failed at a change of the catalog")
+        if interrupt is not None:
+            raise interrupt
 
     @property
     def step_handlers(self) -> Mapping[str, StepHandler]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import shutil
 import sys
@@ -86,14 +87,15 @@ def test_nobody_is_told_after_he_has_had_enough(write: Write, tools: Path) -> No
     assert len(news.so_far()) == 3
 
 
+@pytest.mark.parametrize("failure", [ValueError, SystemExit, asyncio.CancelledError])
 def test_a_subscriber_that_fails_disturbs_nobody(
-    write: Write, tools: Path, caplog: pytest.LogCaptureFixture
+    write: Write, tools: Path, caplog: pytest.LogCaptureFixture, failure: type[BaseException]
 ) -> None:
     write("echo")
     registry = ToolRegistry.from_directory(tools)
 
     def fail(change: CatalogChange) -> None:
-        raise ValueError(change)
+        raise failure(change)
 
     registry.subscribe(fail)
     news = News(registry)
@@ -102,6 +104,37 @@ def test_a_subscriber_that_fails_disturbs_nobody(
     assert news.next().updated == ("echo",)
     assert caplog.messages == ["a subscriber failed at a change of the catalog"]
     assert answer(registry.catalog.tools) == 1
+
+
+def interrupt(change: CatalogChange) -> None:
+    raise KeyboardInterrupt
+
+
+def test_whoever_interrupts_a_subscriber_keeps_no_other_from_hearing(
+    write: Write, tools: Path
+) -> None:
+    write("echo")
+    registry = ToolRegistry.from_directory(tools)
+    registry.subscribe(interrupt)
+    news = News(registry)
+    write("echo", code=says(1))
+    with pytest.raises(KeyboardInterrupt):
+        registry.reload()
+    assert news.next().updated == ("echo",)
+    assert not registry.reload()
+
+
+def test_an_interrupt_of_a_subscriber_s_own_keeps_no_other_from_hearing(
+    write: Write, tools: Path
+) -> None:
+    write("echo")
+    registry = ToolRegistry.from_directory(tools)
+    registry.subscribe(interrupt)
+    news = News(registry)
+    with registry.watch():
+        for version in (1, 2):
+            write("echo", code=says(version))
+            news.until({"echo": version})
 
 
 async def later(change: CatalogChange) -> None: ...
