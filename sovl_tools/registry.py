@@ -327,10 +327,11 @@ class ToolRegistry:
     def reload(self) -> CatalogChange:
         """Look at every source again, load what has changed, and return what that changed.
 
-        Modules of folders run again if their sources, or files beside them, are others than
-        before, those of plugins if their sources are. Packages and the modules of entry points are
-        imported as Python does, once; of them only what is new is found. What can't be loaded any
-        more is served as it was. Calls under way end with the code with which they began.
+        Modules of folders run again if their sources, or data files that the manifest lists, are
+        others than before, those of plugins if their sources are. Packages and the modules of entry
+        points are imported as Python does, once; of them only what is new is found. What can't be
+        loaded any more is served as it was. Calls under way end with the code with which they
+        began.
         """
         change: CatalogChange = self._reloading().reload()
         return change

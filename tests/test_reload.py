@@ -17,7 +17,7 @@ import pytest
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import Write, manifest_of
-from tests.loading.folders import PATIENCE, News, answer, loaded, says, statuses
+from tests.loading.folders import PATIENCE, News, answer, gives, loaded, says, statuses
 
 
 @pytest.fixture
@@ -236,16 +236,63 @@ def test_readers_always_see_a_whole_catalog(write: Write, tools: Path) -> None:
     assert len(seen) > 2
 
 
-def test_files_that_a_tool_may_read_are_no_reason_to_run_it_again(
+def test_data_that_the_manifest_lists_runs_a_tool_again_and_other_files_do_not(
     write: Write, tools: Path
 ) -> None:
-    folder = write("echo", code=says(0), helper="WORD = 1\n")
-    (folder / "README.md").write_text("How to say it.")
+    manifest = manifest_of("echo", reload=["*.csv"])
+    folder = write("echo", manifest, code=says(0), helper="WORD = 1\n")
+    (folder / "words.csv").write_text("a,b")
     time.sleep(0.02)  # what is as young as a tick of the file system may be younger than the load
     registry, _ = loaded(tools)
     before = registry["echo"]
     assert not registry.reload()
+    for name in ("README.md", "echo.sqlite", "helper.py"):
+        (folder / name).write_text("WORD = 2\n")
+        assert not registry.reload()
     assert registry["echo"] is before
-    (folder / "README.md").write_text("How else to say it.")
+    (folder / "words.csv").write_text("a,b,c")
     assert registry.reload().updated == ("echo",)
     assert registry["echo"] is not before
+
+
+COUNTING = """
+import sqlite3
+from pathlib import Path
+
+CALLS = []
+
+def echo(text: str) -> object:
+    CALLS.append(text)
+    place = Path(__file__).parent
+    with sqlite3.connect(place / "calls.db") as connection:
+        connection.execute("create table if not exists calls (text)")
+        connection.execute("insert into calls values (?)", (text,))
+    connection.close()
+    with open(place / "calls.log", "a") as log:
+        log.write(text)
+    return len(CALLS)
+"""
+
+
+def test_a_tool_that_writes_beside_itself_keeps_its_module(write: Write, tools: Path) -> None:
+    write("echo", code=COUNTING)
+    registry, news = loaded(tools)
+    tooler = Tooler(registry)
+    with registry.watch():
+        for number in range(1, 4):
+            assert tooler.call_sync("echo", {"text": "a"}).value == number
+            assert not registry.reload()
+        write("other", code=says(1, "other"))
+        assert news.next().added == ("other",)
+        assert tooler.call_sync("echo", {"text": "a"}).value == 4
+    assert news.so_far() == []
+
+
+def test_a_file_for_want_of_which_a_tool_did_not_load_heals_it(write: Write, tools: Path) -> None:
+    head = "from pathlib import Path\nWORD = Path(__file__).with_name('word.txt').read_text()"
+    folder = write("echo", code=gives("WORD", head=head))
+    registry, news = loaded(tools)
+    with registry.watch():
+        (folder / "word.txt").write_text("here")
+        assert news.next().added == ("echo",)
+    assert answer(registry.catalog.tools) == "here"

@@ -121,7 +121,10 @@ class Tool(NamedTuple):
         shared = [PHRASES[version % len(PHRASES)]] if self.name.startswith(SHARING) else []
         phrases = [f"run {self.place}", f"version {version} of {self.place}", *shared]
         manifest = manifest_of(
-            self.name, description=f"Version {version}.", activation_phrases=phrases
+            self.name,
+            description=f"Version {version}.",
+            activation_phrases=phrases,
+            reload=["data.txt"],
         )
         beside = BESIDE.get(self.kind, {})
         return {

@@ -98,6 +98,7 @@ MANIFEST: dict[str, Any] = {
         "mode": "thread", "timeout": 5, "max_concurrency": 2, "max_result_bytes": 10000,
     },
     "requires": {"env": ["PATH"], "packages": ["json"]},
+    "reload": ["*.csv"],
     "metadata": {"free": [1]},
     "x-own": {"anything": True},
 }  # fmt: skip

@@ -240,6 +240,8 @@ def reading_data(bench: Workbench) -> None:
     head += f"with open(os.path.join(PLACE, {_data(bench).name!r})) as file:\n"
     head += "    ANSWER = file.read()"
     bench.write("echo", "", head=head, result="ANSWER")
+    if bench.layout.manifest:
+        bench.write_manifest("echo", reload=[_data(bench).name])
     data_saved(OLD)(bench)
 
 

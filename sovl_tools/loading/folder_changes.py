@@ -1,17 +1,20 @@
 """What the tools' folders looked like when they were loaded, and what has changed since.
 
 A folder that looks as before is not loaded again. Of one that does not, manifest and sources are
-read and compared, so that a mere touch changes nothing. A module may read any other file of its
-folder, and runs again if one of those looks otherwise.
+read and compared, so that a mere touch changes nothing. The module runs again also if a file
+has changed that its manifest lists under ``reload``. Others may be the tool's own writing, and its
+variables have to outlive that. Beside a tool that did not load every file counts.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.file import Unreadable
+from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.sources import take_snapshot
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
@@ -50,28 +53,37 @@ class FolderChanges:
         known = self._known.get(folder.location)
         return fingerprint(folder.location) if known is None else known.look.again()
 
-    def is_changed(self, folder: ToolFolder, now: Fingerprint) -> bool:
-        """Tell whether a folder looks otherwise than when it was loaded; if not, remember that."""
+    def is_changed(self, folder: ToolFolder, now: Fingerprint, *, is_loaded: bool) -> bool:
+        """Tell whether a folder looks otherwise than when it was loaded; if not, remember that.
+
+        ``is_loaded`` says whether that gave a tool.
+        """
         known = self._known.get(folder.location)
         if known is None:
             is_whole = {folder.manifest_name, folder.module_name} <= now.files.keys()
-            if not is_whole or folder.location not in self._unseen or self._young(now):
+            if not is_whole or folder.location not in self._unseen:
+                return True
+            if _concerning(folder, self._young(now), is_loaded=is_loaded):
                 return True
             self._known[folder.location] = _Known(now)
         elif now is not known.look:
-            if known.look.changed(now):
+            if _concerning(folder, known.look.changed(now), is_loaded=is_loaded):
                 return True
             self._known[folder.location] = known._replace(look=now)
         return False
 
-    def has_other_data(self, folder: ToolFolder, now: Fingerprint) -> bool:
-        """Tell whether a file has changed that is neither manifest nor source of the module."""
+    def has_other_data(self, folder: ToolFolder, now: Fingerprint, *, is_loaded: bool) -> bool:
+        """Tell whether a file has changed for which the module has to run again.
+
+        That is neither the manifest nor a source, whose content tells the same.
+        """
         known = self._known.get(folder.location)
         if known is not None:
             others = known.look.changed(now)
         else:
             others = self._young(now) if folder.location in self._unseen else set(now.files)
         others -= {folder.manifest_name, folder.module_name}
+        others = _listed(folder, others) if is_loaded else others
         if not others:
             return False
         snapshot = take_snapshot(folder)
@@ -85,14 +97,14 @@ class FolderChanges:
         young |= {path for path, each in now.folders.items() if path and not each.is_before(since)}
         return young
 
-    def keep(self, folder: ToolFolder, seen: Fingerprint) -> None:
+    def keep(self, folder: ToolFolder, seen: Fingerprint, *, is_loaded: bool) -> None:
         """Remember what a folder looked like when its load began.
 
         If files changed meanwhile, somebody wrote them while the module ran, and it is loaded
         once more. If they change each time, it is the module itself that writes them.
         """
         now = seen.again()
-        if not seen.changed(now):
+        if not _concerning(folder, seen.changed(now), is_loaded=is_loaded):
             self._known[folder.location] = _Known(now)
             return
         known = self._known.get(folder.location)
@@ -115,3 +127,20 @@ class FolderChanges:
             if known.look.links
             for path, target in known.look.links.items()
         }
+
+
+def _concerning(folder: ToolFolder, paths: set[str], *, is_loaded: bool) -> set[str]:
+    """Return those of the changed files and folders that may make another tool of a folder."""
+    if not is_loaded:
+        return paths
+    own = {each for each in paths if each.endswith((".py", "/")) or each == folder.manifest_name}
+    return own | _listed(folder, paths - own)
+
+
+def _listed(folder: ToolFolder, paths: set[str]) -> set[str]:
+    """Return the files that the manifest lists as data; all if that can't be read just now."""
+    reading = read_manifest(folder) if paths else None
+    if reading is None or isinstance(reading, Unreadable) or reading.manifest is None:
+        return paths
+    patterns = reading.manifest.data
+    return {path for path in paths if any(fnmatchcase(path, each) for each in patterns)}

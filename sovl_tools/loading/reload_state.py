@@ -84,9 +84,17 @@ class ReloadState:
         """Return what looks otherwise than when it was loaded, and the folders that are new."""
         found = self._collected().folders
         changes = self.changes
-        others = {each.location for each in found if changes.is_changed(each, changes.look(each))}
+        others = {
+            each.location
+            for each in found
+            if changes.is_changed(each, changes.look(each), is_loaded=self._is_loaded(each))
+        }
         come_or_gone = {each.location for each in found} ^ self.folders.keys()
         return others | come_or_gone | self.libraries.changed() | self.origins.changed()
+
+    def _is_loaded(self, folder: ToolFolder) -> bool:
+        known = self._candidates.get(folder.location)
+        return known is not None and known.status == "loaded"
 
     def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and combine anew.
@@ -269,9 +277,10 @@ class ReloadState:
         ready: list[ToolFolder] = []
         for folder in due:
             known, seen = self._candidates.get(folder.location), looks[folder.location]
+            is_loaded = self._is_loaded(folder)
             is_due = known is None or (not is_patient and _is_unsure(known))
             is_due = is_due or folder.location in forced
-            if not is_due and not self.changes.is_changed(folder, seen):
+            if not is_due and not self.changes.is_changed(folder, seen, is_loaded=is_loaded):
                 looks.pop(folder.location)
                 continue
             is_new = known is None or known.status == "waiting"
@@ -279,12 +288,14 @@ class ReloadState:
             if waiting is not None:
                 candidates.append(waiting)
                 continue
-            if known is not None and self.changes.has_other_data(folder, seen):
+            changes = self.changes
+            if known is not None and changes.has_other_data(folder, seen, is_loaded=is_loaded):
                 self._revise(folder.location)
             ready.append(self.folders[folder.location])
         candidates += self._load_all(ready)
+        sound = {each.location for each in candidates if each.status == "loaded"}
         for location, seen in looks.items():
-            self.changes.keep(self.folders[location], seen)
+            self.changes.keep(self.folders[location], seen, is_loaded=location in sound)
         return candidates
 
     def _load_all(self, folders: Sequence[ToolFolder]) -> list[Candidate]:

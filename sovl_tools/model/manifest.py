@@ -11,7 +11,7 @@ KEYS = frozenset(
     {
         "$schema", "name", "title", "description", "parameters", "examples", "tags",
         "activation_phrases", "enabled", "category", "version", "instructions", "output_schema",
-        "annotations", "execution", "requires", "metadata",
+        "annotations", "execution", "requires", "reload", "metadata",
     }
 )  # fmt: skip
 """Every key that a manifest may have, beside those that begin with ``x-``."""
@@ -47,6 +47,12 @@ class Manifest(NamedTuple):
         """The JSON Schema of the arguments."""
         parameters: dict[str, JSON] = self.document["parameters"]
         return parameters
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Patterns of the data files that the module reads when it is imported."""
+        listed = self.document.get("reload")
+        return tuple(map(str, listed)) if isinstance(listed, list) else ()
 
     @property
     def enabled(self) -> bool:

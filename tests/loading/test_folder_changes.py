@@ -11,8 +11,8 @@ import pytest
 
 from sovl_tools.loading.folder_changes import FolderChanges
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.fingerprint import fingerprint
-from tests.conftest import REPOSITORY, Write
+from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
+from tests.conftest import REPOSITORY, Write, manifest_of
 
 HELPED = "from . import helpers\n\n\ndef echo(text: str):\n    return text\n"
 LONG_AGO = 1_000_000_000_000_000_000
@@ -21,29 +21,35 @@ LONG_AGO = 1_000_000_000_000_000_000
 class Watched:
     """A tool's folder that was loaded, and what is known of it."""
 
-    def __init__(self, folder: Path, since: int = 0) -> None:
+    def __init__(self, folder: Path, since: int = 0, *, is_loaded: bool = True) -> None:
+        self.is_loaded = is_loaded
         self.path = folder
         self.folder = ToolFolder(folder.name, f"tools/{folder.name}", str(folder))
         self.changes = FolderChanges([str(folder)], since=since)
 
     def load(self) -> None:
-        self.changes.keep(self.folder, fingerprint(self.folder.location))
+        self.keep(fingerprint(self.folder.location))
+
+    def keep(self, seen: Fingerprint) -> None:
+        self.changes.keep(self.folder, seen, is_loaded=self.is_loaded)
 
     def has_other_data(self) -> bool:
-        return self.changes.has_other_data(self.folder, self.changes.look(self.folder))
+        seen = self.changes.look(self.folder)
+        return self.changes.has_other_data(self.folder, seen, is_loaded=self.is_loaded)
 
     def is_changed(self) -> bool:
-        return self.changes.is_changed(self.folder, self.changes.look(self.folder))
+        seen = self.changes.look(self.folder)
+        return self.changes.is_changed(self.folder, seen, is_loaded=self.is_loaded)
 
 
 @pytest.fixture
 def echo(write: Write) -> Watched:
-    return Watched(write("echo"))
+    return Watched(write("echo", manifest_of("echo", reload=["*.csv"])))
 
 
 def put(path: Path, text: str, age: int = 0) -> None:
     """Write a file whose time of modification is told from that of any other."""
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     os.utime(path, ns=(LONG_AGO + age, LONG_AGO + age))
 
@@ -86,15 +92,37 @@ def test_a_helper_that_the_module_can_import_is_no_data(write: Write) -> None:
     assert not echo.has_other_data()
 
 
-def test_a_python_file_that_the_module_can_only_read_is_data(write: Write) -> None:
-    echo = Watched(write("echo", helpers="WORD = 1\n"))
+@pytest.mark.parametrize("listed", [[], ["*.py"]])
+def test_a_python_file_that_the_module_can_only_read_is_data_if_it_is_listed(
+    write: Write, listed: list[str]
+) -> None:
+    echo = Watched(write("echo", manifest_of("echo", reload=listed), helpers="WORD = 1\n"))
     echo.load()
     put(echo.path / "helpers.py", "WORD = 2\n")
+    assert echo.has_other_data() == bool(listed)
+
+
+def test_beside_a_tool_that_did_not_load_every_file_is_data(write: Write) -> None:
+    echo = Watched(write("echo"), is_loaded=False)
+    echo.load()
+    put(echo.path / "words.txt", "a")
+    assert echo.is_changed()
+    assert echo.has_other_data()
+
+
+def test_a_file_that_is_not_listed_is_none(write: Write) -> None:
+    echo = Watched(write("echo", manifest_of("echo", reload=["words/*"])))
+    echo.load()
+    put(echo.path / "words.txt", "a")
+    assert not echo.is_changed()
+    put(echo.path / "words" / "more" / "a.txt", "a")
+    assert echo.is_changed()
     assert echo.has_other_data()
 
 
 def test_beside_a_module_that_can_not_be_read_everything_is_data(write: Write) -> None:
-    echo = Watched(write("echo", code=HELPED, helpers="WORD = 1\n"))
+    manifest = manifest_of("echo", reload=["*.py"])
+    echo = Watched(write("echo", manifest, code=HELPED, helpers="WORD = 1\n"))
     echo.load()
     (echo.path / "echo.py").unlink()
     assert not echo.has_other_data()
@@ -123,7 +151,7 @@ def test_what_takes_the_place_of_a_forgotten_folder_is_other(echo: Watched) -> N
 def test_a_file_that_was_written_during_the_load_is_seen_afterwards(echo: Watched) -> None:
     seen = fingerprint(echo.folder.location)
     put(echo.path / "words.csv", "a,b")
-    echo.changes.keep(echo.folder, seen)
+    echo.keep(seen)
     assert echo.has_other_data()
 
 
@@ -135,7 +163,7 @@ def test_a_module_that_writes_at_each_load_is_told_of_and_left_alone(
         assert caplog.messages == []
         seen = fingerprint(echo.folder.location)
         put(echo.path / "words.csv", "a,b", number)
-        echo.changes.keep(echo.folder, seen)
+        echo.keep(seen)
     assert caplog.messages == ["tool tools/echo writes into its own folder when it is imported"]
     assert not echo.has_other_data()
     assert not echo.is_changed()
@@ -150,7 +178,7 @@ def test_a_quiet_load_ends_the_count_of_those_that_wrote(
     for number in range(3):
         seen = fingerprint(echo.folder.location)
         put(echo.path / "words.csv", "a,b", number)
-        echo.changes.keep(echo.folder, seen)
+        echo.keep(seen)
         echo.load()
     assert caplog.messages == []
 
@@ -202,7 +230,7 @@ def test_links_are_known_by_their_places(echo: Watched, write: Write, tmp_path: 
     other = tmp_path / "tools" / "other"
     other.symlink_to(echo.path)
     linked = ToolFolder("other", "tools/other", str(other))
-    echo.changes.keep(linked, fingerprint(str(other)))
+    echo.changes.keep(linked, fingerprint(str(other)), is_loaded=True)
     target = str(tmp_path.resolve() / "words.csv")
     assert echo.changes.links == {
         str(echo.path / "link.csv"): target,

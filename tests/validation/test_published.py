@@ -43,6 +43,7 @@ def test_the_meta_schema_lists_the_keys_of_a_manifest() -> None:
         {"examples": [{"input": "say hello"}, {"input": {"text": "a"}, "output": None}]},
         {"output_schema": {"type": "string"}, "annotations": {"read_only": True}},
         {"requires": {"env": ["HOME"], "packages": ["numpy"]}, "category": "text"},
+        {"reload": ["*.csv", "data/words.txt"]},
     ],
     ids=str,
 )
@@ -65,6 +66,8 @@ def test_a_good_manifest_has_no_problems(keys: dict[str, Any]) -> None:
         ({"enabled": "false"}, ("enabled",)),
         ({"tags": ["io", ""]}, ("tags", 1)),
         ({"activation_phrases": "say it"}, ("activation_phrases",)),
+        ({"reload": "*.csv"}, ("reload",)),
+        ({"reload": [""]}, ("reload", 0)),
         ({"execution": {"timeout": 0}}, ("execution", "timeout")),
         ({"execution": {"mode": "fibre"}}, ("execution", "mode")),
         ({"examples": [{"output": 1}]}, ("examples", 0)),
