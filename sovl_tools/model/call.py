@@ -51,7 +51,7 @@ class CallEvent(NamedTuple):
         duration: how long it took, in seconds.
         kind: what sort of failure; None for a success.
         error_type: the class name of the exception that the tool raised, if it raised one.
-        is_abandoned: whether a thread was given up that may still be at it.
+        is_abandoned: whether a thread or task was given up that may still be at it.
         arguments: what was given, unchecked and as it was given.
         value: what came of it; None for a failure.
     """

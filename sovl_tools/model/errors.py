@@ -133,7 +133,13 @@ class ToolError(SovlToolsError):
 
 
 class TimeLimitError(SovlToolsError):
-    """A call that took longer than its limit, in seconds."""
+    """A call that took longer than its limit, in seconds.
+
+    Attributes:
+        is_abandoned: whether its task goes on although it was cancelled.
+    """
+
+    is_abandoned = False
 
     def __init__(self, limit: float) -> None:
         super().__init__(limit)
@@ -144,7 +150,13 @@ class TimeLimitError(SovlToolsError):
 
 
 class RunCancelledError(SovlToolsError):
-    """A call that was ended by ``Tooler.cancel``, or because the one above it was."""
+    """A call that was ended by ``Tooler.cancel``, or because the one above it was.
+
+    Attributes:
+        is_abandoned: whether its task goes on although it was cancelled.
+    """
+
+    is_abandoned = False
 
     def __str__(self) -> str:
         return "was cancelled"

@@ -42,7 +42,7 @@ class Failure(NamedTuple):
         message: what the model reads.
         details: one entry for each bad argument.
         error_type: the class name of the exception that the tool raised, if it raised one.
-        is_abandoned: whether a thread was given up that may still be at it.
+        is_abandoned: whether a thread or task was given up that may still be at it.
     """
 
     kind: FailureKind

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from sovl_tools.model.errors import TimeLimitError
@@ -64,7 +65,8 @@ class BackgroundLoop:
 
 _LOCK = threading.Lock()
 _LOOPS: list[BackgroundLoop] = []
-_GRACE = 0.5
+_GRACE = 1.0
+"""How long a loop may go on after a limit, in seconds: work that cleans up has half of that."""
 
 
 def _forget(loop: BackgroundLoop) -> None:
@@ -141,8 +143,15 @@ async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExcept
     lose the message of a cancellation that is the work's own.
     """
     try:
-        return await work, None
+        value = await work
     except BaseException as error:
         if is_cancellation(error):
             raise
         return None, error
+    task = asyncio.current_task()
+    if task is not None and getattr(task, "_must_cancel", False):
+        # the work has cancelled its own task and returned: the result is there all the same
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
+        task.uncancel()
+    return value, None

@@ -226,8 +226,8 @@ async def drive(
         value = await _resumed(driver, context, found)
     except KeyboardInterrupt:
         raise
-    except BaseException:
-        ender.close(scope)
+    except BaseException as error:
+        ender.close(scope, error)
         raise
     finally:
         ender.is_over = True
@@ -250,20 +250,24 @@ class _Ender:
         self._task = task
         self._cancelling = task.cancelling()
         self._limit = limit
-        self._reason: Exception | None = None
+        self._reason: TimeLimitError | RunCancelledError | None = None
 
-    def end(self, reason: Exception | None = None) -> None:
+    def end(self, reason: RunCancelledError | None = None) -> None:
         """End it; without a reason because its time is over."""
         if not self.is_over and self._reason is None:
             self._reason = reason or TimeLimitError(self._limit or 0.0)
             self._task.cancel()
 
-    def close(self, scope: CallScope | None) -> None:
+    def close(self, scope: CallScope | None, error: BaseException | None = None) -> None:
         """Raise why it was ended, if it was, unless somebody else cancels the task as well."""
+        is_abandoned = isinstance(error, _GivenUp)
+        if scope is not None and is_abandoned:
+            scope.abandon()
         if self._reason is None or self._task.uncancel() > self._cancelling:
             return
         if scope is not None:
             scope.stop()
+        self._reason.is_abandoned = is_abandoned
         raise self._reason from None
 
 
@@ -275,6 +279,100 @@ def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[Any], None], reason: E
 @types.coroutine
 def _resumed(driver: Driver, context: Context, found: Any) -> Generator[Any, Any, Any]:
     """Await the rest of a coroutine that has been driven to its first suspension."""
+    task = asyncio.current_task()
+    while type(found) is not list:
+        resume: Callable[[Any], Any] = driver.send
+        # only what runs in the task itself can have asked for its end by now
+        is_own_doing = getattr(task, "_must_cancel", False)
+        try:
+            reply = yield found
+        except asyncio.CancelledError as error:
+            if is_own_doing and task is not None:
+                task.uncancel()
+            found = yield from _cleaned_up(driver, context, error)
+            continue
+        except BaseException as error:  # noqa: BLE001 - the work decides what becomes of it
+            resume, reply = driver.throw, error
+        found = context.run(resume, reply)
+    DRIVERS.append(driver)
+    return found[0]
+
+
+_GRACE = 0.5
+"""How long cancelled work may clean up, in seconds."""
+_GIVEN_UP: set[asyncio.Task[None]] = set()
+
+
+class _GivenUp(asyncio.CancelledError):
+    """The end of waiting for work that goes on although it was cancelled."""
+
+
+@types.coroutine
+def _cleaned_up(
+    driver: Driver, context: Context, cancellation: asyncio.CancelledError
+) -> Generator[Any, Any, Any]:
+    """Cancel work and await its end, in a list; leave it alone if that takes too long.
+
+    Raises:
+        _GivenUp: it goes on, in a task of its own, because this one is somebody else's.
+    """
+    loop = asyncio.get_running_loop()
+    found = context.run(driver.throw, cancellation)
+    until = loop.time() + _GRACE  # a call within this one gives up first
+    while type(found) is not list:
+        resume: Callable[[Any], Any] = driver.send
+        reply: Any = None
+        try:
+            yield from _until(until, found)
+        except BaseException as error:  # noqa: BLE001 - the work decides what becomes of it
+            resume, reply = driver.throw, error
+        is_late = loop.time() >= until
+        if not is_late or found is None or found.done():
+            was_turn = found is None
+            found = context.run(resume, reply)
+            if not (is_late and was_turn and found is None):
+                continue
+        task = loop.create_task(_left_alone(driver, context))
+        asyncio._unregister_task(task)  # noqa: SLF001 - so that programs end without it
+        _GIVEN_UP.add(task)
+        task.add_done_callback(_GIVEN_UP.discard)
+        raise _GivenUp
+    return found
+
+
+@types.coroutine
+def _until(until: float, found: Any) -> Generator[Any, Any, None]:
+    """Await a future that a coroutine has yielded, or that time; None for one loop's turn."""
+    if found is None:
+        yield
+        return
+    found._asyncio_future_blocking = False  # noqa: SLF001 - the task waits for another one
+    loop = asyncio.get_running_loop()
+    turn: asyncio.Future[None] = loop.create_future()
+    wake = partial(_settle, turn, None, None)
+    timer = loop.call_at(until, wake)
+    found.add_done_callback(lambda _: wake())
+    try:
+        yield from turn
+    except asyncio.CancelledError:
+        found.cancel()
+        raise
+    finally:
+        timer.cancel()
+
+
+async def _left_alone(driver: Driver, context: Context) -> None:
+    """Await the end of work that nobody waits for, cancelling it once more."""
+    with suppress(BaseException):
+        await _cancelled_once_more(driver, context)
+
+
+@types.coroutine
+def _cancelled_once_more(driver: Driver, context: Context) -> Generator[Any, Any, None]:
+    task = asyncio.current_task()
+    if task is not None:
+        task.cancel()  # calls that the work makes see whose end it is
+    found = None
     while type(found) is not list:
         resume: Callable[[Any], Any] = driver.send
         try:
@@ -282,8 +380,6 @@ def _resumed(driver: Driver, context: Context, found: Any) -> Generator[Any, Any
         except BaseException as error:  # noqa: BLE001 - the work decides what becomes of it
             resume, reply = driver.throw, error
         found = context.run(resume, reply)
-    DRIVERS.append(driver)
-    return found[0]
 
 
 async def gathered(

@@ -45,7 +45,9 @@ def failure_of(
     """
     if isinstance(error, TimeLimitError | RunCancelledError):
         kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
-        more = "; its thread was given up and may still be at it" if is_abandoned else ""
+        is_abandoned = is_abandoned or error.is_abandoned
+        worker = "task" if error.is_abandoned else "thread"
+        more = f"; its {worker} was given up and may still be at it" if is_abandoned else ""
         return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=is_abandoned)
     if isinstance(error, UnavailableError):
         return Failure("unavailable", str(error))

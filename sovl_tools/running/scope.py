@@ -46,7 +46,7 @@ class CallScope:
         coerce: whether arguments are repaired.
         listen: told of progress and messages; None for the Tooler's own listener.
         sink: takes the items of a generator as they come.
-        is_abandoned: whether a thread was given up that may still be at it.
+        is_abandoned: whether a thread or task was given up that may still be at it.
     """
 
     __slots__ = (
@@ -146,7 +146,7 @@ class CallScope:
             self._stops.remove(stop)
 
     def abandon(self) -> None:
-        """Note that a thread was given up that may still be at it."""
+        """Note that a thread or task was given up that may still be at it."""
         self.is_abandoned = True
         if self._parent is not None:
             self._parent.is_abandoned = True
