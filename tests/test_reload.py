@@ -288,6 +288,46 @@ def test_a_tool_that_writes_beside_itself_keeps_its_module(write: Write, tools: 
     assert news.so_far() == []
 
 
+RESOURCES = """
+from importlib.resources import as_file, files
+
+FILES = files(__package__)
+WORD = (FILES / "words.txt").read_text()
+
+def echo(text: str) -> object:
+    from . import helper
+    place = files(__package__)
+    with as_file(place / "deep" / "more.txt") as path:
+        more = path.read_text()
+    names = [each.name for each in place.iterdir()]
+    inner = files(helper).is_dir(), (place / "absent.txt").is_file()
+    return WORD, place.joinpath("words.txt").read_text("utf-8"), more, names, inner
+"""
+
+
+def test_resources_are_those_of_a_generation(write: Write, tools: Path) -> None:
+    manifest = manifest_of("echo", reload=["*.txt"])
+    folder = write("echo", manifest, code=RESOURCES)
+    for name in ("helper/__init__.py", "deep/more.txt", "words.txt", "own.log"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("")
+
+    def save(word: str) -> None:
+        for name in ("words.txt", "deep/more.txt"):
+            (folder / name).write_text(word)
+
+    save("one")
+    registry, _ = loaded(tools)
+    names = ["deep", "echo.json", "echo.py", "helper", "own.log", "words.txt"]
+    before, one = registry["echo"], ("one", "one", "one", names, (True, False))
+    assert before.execute(text="") == one
+    save("two")
+    assert before.execute(text="") == one
+    assert registry.reload().updated == ("echo",)
+    two = ("two", "two", "two", names, (True, False))
+    assert (registry["echo"].execute(text=""), before.execute(text="")) == (two, one)
+
+
 def test_a_file_for_want_of_which_a_tool_did_not_load_heals_it(write: Write, tools: Path) -> None:
     head = "from pathlib import Path\nWORD = Path(__file__).with_name('word.txt').read_text()"
     folder = write("echo", code=gives("WORD", head=head))

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.file import Unreadable
-from sovl_tools.loading.reading import read_manifest
-from sovl_tools.loading.sources import take_snapshot
+from sovl_tools.loading.sources import listed_data, take_snapshot
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
 
@@ -83,7 +81,7 @@ class FolderChanges:
         else:
             others = self._young(now) if folder.location in self._unseen else set(now.files)
         others -= {folder.manifest_name, folder.module_name}
-        others = _listed(folder, others) if is_loaded else others
+        others = listed_data(folder, others) if is_loaded else others
         if not others:
             return False
         snapshot = take_snapshot(folder)
@@ -134,13 +132,4 @@ def _concerning(folder: ToolFolder, paths: set[str], *, is_loaded: bool) -> set[
     if not is_loaded:
         return paths
     own = {each for each in paths if each.endswith((".py", "/")) or each == folder.manifest_name}
-    return own | _listed(folder, paths - own)
-
-
-def _listed(folder: ToolFolder, paths: set[str]) -> set[str]:
-    """Return the files that the manifest lists as data; all if that can't be read just now."""
-    reading = read_manifest(folder) if paths else None
-    if reading is None or isinstance(reading, Unreadable) or reading.manifest is None:
-        return paths
-    patterns = reading.manifest.data
-    return {path for path in paths if any(fnmatchcase(path, each) for each in patterns)}
+    return own | listed_data(folder, paths - own)

@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any, Protocol
 
+from sovl_tools.loading.resources import Resource, ResourceReader
 from sovl_tools.loading.sources import compiled
 
 
@@ -37,12 +38,14 @@ class Package:
         package: its full name.
         location: the absolute path of its folder.
         sources: what the modules said when they ran, by their full names.
+        kept: files that are as they were for ``importlib.resources``, by their relative paths.
     """
 
     def __init__(self, package: str, location: str, source: Source) -> None:
         self.package = package
         self.location = location
         self.sources: dict[str, bytes] = {}
+        self.kept: dict[str, bytes] = {}
         self._source = source
         self._names: set[str] = set()
 
@@ -108,6 +111,13 @@ class Package:
     def is_package(self, name: str) -> bool:
         """Tell whether the name is a sub-package's (see ``importlib.abc.InspectLoader``)."""
         return self._found(name)[0].endswith("/__init__.py")
+
+    def get_resource_reader(self, name: str) -> ResourceReader | None:
+        """Return what reads the files beside the modules (see ``importlib.resources``)."""
+        relative = name.removeprefix(self.package).strip(".").replace(".", "/")
+        if relative and not self._source.has_folder(relative):
+            return None
+        return ResourceReader(Resource(self.location, relative, self.kept))
 
     def _found(self, name: str) -> tuple[str, bytes]:
         file = self._file(name.removeprefix(f"{self.package}."))

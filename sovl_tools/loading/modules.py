@@ -24,7 +24,7 @@ from weakref import ref
 
 from sovl_tools.loading.importer import Package, install
 from sovl_tools.loading.inner import TOOLS
-from sovl_tools.loading.sources import Snapshot
+from sovl_tools.loading.sources import Snapshot, read_data
 from sovl_tools.model.definition import ToolDefinition
 
 ROOT = TOOLS
@@ -64,6 +64,8 @@ class Generation(Package):
 
     def _import(self) -> ModuleType:
         folder = self.snapshot.folder
+        if any(b"resources" in each for each in self.snapshot.files.values()):
+            self.kept = {**read_data(folder), **self.snapshot.files}
         spec = self._spec(self.name, folder.module_name)
         module = ModuleType(spec.name)
         module.__file__ = spec.origin

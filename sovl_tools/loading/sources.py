@@ -7,6 +7,7 @@ import marshal
 import os
 import re
 import sys
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
@@ -15,8 +16,9 @@ from typing import NamedTuple
 
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.discovery import listed
-from sovl_tools.loading.reading import read_file
+from sovl_tools.loading.reading import read_file, read_manifest
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.watching.fingerprint import fingerprint
 
 MAX_MODULE_BYTES = 4 << 20
 _RELATIVE = re.compile(rb"from[\s\\]*\.")
@@ -99,6 +101,22 @@ def _is_package(entry: os.DirEntry[str]) -> bool:
 
 def _may_hold_sources(name: str) -> bool:
     return name.isidentifier() and name not in _NO_SOURCES
+
+
+def listed_data(folder: ToolFolder, paths: set[str]) -> set[str]:
+    """Return the files that the manifest lists as data; all if that can't be read just now."""
+    reading = read_manifest(folder) if paths else None
+    if reading is None or isinstance(reading, Unreadable) or reading.manifest is None:
+        return paths
+    patterns = reading.manifest.data
+    return {path for path in paths if any(fnmatchcase(path, each) for each in patterns)}
+
+
+def read_data(folder: ToolFolder) -> dict[str, bytes]:
+    """Return what the data files say that the manifest lists, by their relative paths."""
+    paths = listed_data(folder, {*fingerprint(folder.location).files})
+    contents = {path: read_file(folder, path, limit=MAX_MODULE_BYTES) for path in paths}
+    return {path: each for path, each in contents.items() if not isinstance(each, Unreadable)}
 
 
 def _digest(files: dict[str, bytes]) -> str:
