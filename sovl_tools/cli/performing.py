@@ -18,7 +18,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.events import Event, RunStarted
 from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import RunNotFoundError, RunOverError
+from sovl_tools.procedures.journal_errors import RunNotFoundError
 from sovl_tools.procedures.journaling import ChangedProcedureError, UnfinishedError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
@@ -87,11 +87,11 @@ def performed(
 
     try:
         return asyncio.run(work())
-    except (ChangedProcedureError, RunNotFoundError, RunOverError) as error:
+    except (ChangedProcedureError, RunNotFoundError) as error:
         raise Misuse(f"{error}{_ADVICE.get(type(error), '')}") from error
     except (StepError, TimeoutError, KeyboardInterrupt) as error:
         words = f"{_failure(error, job, timeout)}{_ADVICE.get(type(error), '')}"
-        raise click.ClickException(words + _way_on(kept, run_ids, job.again)) from error
+        raise click.ClickException(words + _way_on(kept, run_ids, job)) from error
 
 
 def _begun(
@@ -129,13 +129,20 @@ def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
     return f"the run took longer than {timeout:g} s" if is_late else "the run was interrupted"
 
 
-def _way_on(kept: Resumption | Journal | None, run_ids: Sequence[str], again: Sequence[str]) -> str:
-    """Return a line that says how a run can go on; "" if it can't."""
+def _way_on(kept: Resumption | Journal | None, run_ids: Sequence[str], job: Job) -> str:
+    """Return lines that say how a run can go on; "" if it can't."""
     if kept is None or not run_ids:
         return ""
     journal = kept.journal if isinstance(kept, Resumption) else kept
-    command = ["sovl-tools", "run", "--journal", near(journal.path), "--resume", *run_ids, *again]
-    return f"\nto go on: {shlex.join(command)}"
+    command = ["sovl-tools", "run", "--journal", near(journal.path), "--resume", *run_ids]
+    step = job.manager.unfinished_step(journal, run_ids[0], job.procedures[0])
+    again, why = job.again, ""
+    if step is not None:
+        again = (*again, "--repeat-unfinished")
+        what = step.tool or step.action
+        why = plain(f"{what!r} was under way [{step.key}]: going on runs it once more")
+    way = f"to go on: {shlex.join([*command, *again])}"
+    return "".join(f"\n{line}" for line in (why, way) if line)
 
 
 _ADVICE: Mapping[type[BaseException], str] = {

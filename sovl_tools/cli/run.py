@@ -30,6 +30,7 @@ from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.journal_errors import JournalError, RunNotFoundError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
+from sovl_tools.procedures.records import RunRecord
 
 EXAMPLES = """\b
 Examples:
@@ -93,6 +94,10 @@ def run(
     is_new = run_id is None
     with _opened(None if is_new else journal_path, create=False) as former:
         resumption = _resumption(former, run_id, force=force, repeat_unfinished=repeat_unfinished)
+        if resumption is not None and _record(resumption).state == "succeeded":
+            click.echo(f"run {run_id} has succeeded already; nothing was done", err=True)
+            write(json_text(_record(resumption).result))
+            return
         source = _source(file, resumption)
         job = _job(source, tools, entry_points=entry_points, is_quiet=is_quiet)
         moved = file if resumption is not None else None
@@ -150,12 +155,16 @@ def _source(file: str | None, resumption: Resumption | None) -> str | Mapping[st
         return file
     if resumption is None:
         raise Misuse("name the file of a procedure, or a run with --journal and --resume")
-    try:
-        record = resumption.journal.run(resumption.run_id)
-    except RunNotFoundError as error:
-        raise Misuse(str(error)) from error
+    record = _record(resumption)
     document: dict[str, JSON] = {} if record.path else json.loads(record.text)
     return record.path or document
+
+
+def _record(resumption: Resumption) -> RunRecord:
+    try:
+        return resumption.journal.run(resumption.run_id)
+    except RunNotFoundError as error:
+        raise Misuse(str(error)) from error
 
 
 def _job(

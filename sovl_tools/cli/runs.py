@@ -126,7 +126,8 @@ def _step(step: StepRecord) -> Iterator[str]:
     attempts = f", attempt {step.attempt}" if step.attempt > 1 else ""
     took = _took(step)
     yield f"  {step.state:9}  {plain(step.key)}  {label}{f'  {took}' if took else ''}{attempts}"
-    outcome = step.error if step.error is not None else _shown(step.result)
+    value = step.arguments if step.result is None else step.result
+    outcome = _shown(value) if step.error is None else step.error
     if step.state in {"succeeded", "failed"}:
         yield f"             {shortened(outcome, _LONGEST)}"
 

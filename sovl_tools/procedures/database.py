@@ -91,10 +91,19 @@ class Database:
             self.close()
             raise
 
-    def write(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Change something, for good when it returns; return how many rows have changed."""
+    def write(self, statement: str, values: Sequence[Any] = (), *, is_durable: bool = True) -> int:
+        """Change something, for good when it returns; return how many rows have changed.
+
+        What is not durable is there for every process, but waits for no disk.
+        """
         with self._translated():
-            return self._connection.execute(statement, values).rowcount
+            if is_durable:
+                return self._connection.execute(statement, values).rowcount
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                return self._connection.execute(statement, values).rowcount
+            finally:
+                self._connection.execute("PRAGMA synchronous = FULL")
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows that a query finds."""

@@ -47,7 +47,7 @@ class Execution:
     def __init__(self, procedure: Procedure, surroundings: Surroundings) -> None:
         self._procedure = procedure
         self._around = surroundings
-        self._actions: Mapping[str, Callable[[Step, Scope, str], Coroutine[Any, Any, JSON]]] = {
+        self._actions: Mapping[str, Callable[..., Coroutine[Any, Any, JSON]]] = {
             "set": self._set,
             "if": self._if,
             "for_each": self._for_each,
@@ -85,6 +85,7 @@ class Execution:
         telling = Telling(self._around.listen, key, step.label, scope.depth)
         try:
             if step.when is not None and not self._applies(step, scope, telling):
+                self._around.log.skip(key, step.action)
                 telling.ended("skipped")
                 return
             telling.started()
@@ -132,37 +133,38 @@ class Execution:
             return _Ending(None, "continued", error.message)
 
     async def _attempt(self, step: Step, scope: Scope, key: str, *, is_fatal: bool) -> _Ending:
-        """Take a step once; ``is_fatal`` says that its procedure fails with it."""
-        act = self._actions.get(step.action)
-        if act is None:
-            return await self._work(step, scope, key, is_fatal=is_fatal)
-        if is_fatal:
-            return _Ending(await within(step.timeout, act(step, scope, key)))
-        self._recalled(key, step.action, None, None, is_fatal=False)
-        try:
-            return _Ending(await within(step.timeout, act(step, scope, key)))
-        except StepError as error:
-            log = self._around.log
-            log.begin(key, step.action, None, None)
-            log.fail(key, error.message)
-            raise
+        """Take a step once and write it down; ``is_fatal`` says that its procedure fails with it.
 
-    async def _work(self, step: Step, scope: Scope, key: str, *, is_fatal: bool) -> _Ending:
-        """Do what has an effect outside of the run, once: what is known is not done again."""
-        log = self._around.log
-        fields: Any = _filled(step.fields, scope)
-        is_call = step.action == "tool"
-        tool, arguments = (fields["tool"], fields.get("arguments")) if is_call else (None, fields)
-        known = self._recalled(key, step.action, tool, arguments, is_fatal=is_fatal)
-        if known is not None:
-            return _Ending(known.value, "known")
-        log.begin(key, step.action, tool, arguments)
+        What has an effect outside of the run, and is known from an earlier process, is not done
+        again. Every other step is: so the variables get their values back.
+        """
+        log, action = self._around.log, step.action
+        act = self._actions.get(action)
+        has_effect = act is None
         try:
-            value = await done(step, fields, scope, self._around)
+            fields = _prepared(step, scope)
         except StepError as error:
-            log.fail(key, error.message)
+            log.begin(key, action, None, None, is_durable=has_effect)
+            log.fail(key, error.message, is_durable=has_effect)
             raise
-        log.succeed(key, value)
+        is_call = action == "tool"
+        tool, arguments = (fields["tool"], fields.get("arguments")) if is_call else (None, fields)
+        known = self._recalled(key, action, tool, arguments, is_fatal=is_fatal)
+        if known is not None and has_effect:
+            return _Ending(known.value, "known")
+        log.begin(key, action, tool, arguments, is_durable=has_effect)
+        try:
+            if act is None:
+                value = await done(step, fields, scope, self._around)
+            else:
+                value = await within(step.timeout, act(step, scope, key, **fields))
+        except _Returned as returned:
+            log.succeed(key, returned.value, is_durable=has_effect)
+            raise
+        except StepError as error:
+            log.fail(key, error.message, is_durable=has_effect)
+            raise
+        log.succeed(key, value, is_durable=has_effect)
         return _Ending(value)
 
     def _recalled(
@@ -180,22 +182,15 @@ class Execution:
             return None
         raise _KnownError(known.error)
 
-    async def _set(self, step: Step, scope: Scope, _: str) -> None:
-        inner = Scope(dict(scope.variables))
-        for name, value in step.fields["values"].items():
-            inner.variables[name] = _filled(value, inner)
-        scope.variables.update(inner.variables)
+    async def _set(self, _: Step, scope: Scope, __: str, *, values: dict[str, JSON]) -> None:
+        scope.variables.update(values)
 
-    async def _if(self, step: Step, scope: Scope, key: str) -> None:
-        place = "then" if _is_true(step.fields["condition"], scope) else "else"
+    async def _if(self, step: Step, scope: Scope, key: str, *, branch: str, **_: JSON) -> None:
         inner = scope.inner(step, key, dict(scope.variables))
-        await self._steps(step.blocks.get((place,), ()), inner)
+        await self._steps(step.blocks.get((branch,), ()), inner)
         scope.variables.update(inner.variables)
 
-    async def _for_each(self, step: Step, scope: Scope, key: str) -> JSON:
-        items = _filled(step.fields["items"], scope)
-        if not isinstance(items, list):
-            raise StepError(f"items must be an array, not {named(items)}")
+    async def _for_each(self, step: Step, scope: Scope, key: str, *, items: list[JSON]) -> JSON:
         name = step.fields.get("as", "item")
         results: list[JSON] = [None] * len(items)
         pending = iter(enumerate(items))
@@ -211,25 +206,76 @@ class Execution:
         await _all([iterate() for _ in range(at_once)])
         return results
 
-    async def _parallel(self, step: Step, scope: Scope, key: str) -> None:
-        scopes = [scope.inner(step, key, dict(scope.variables)) for _ in step.blocks]
-        branches = zip(step.blocks.values(), scopes, strict=True)
-        await _all([self._steps(steps, inner) for steps, inner in branches])
+    async def _parallel(self, step: Step, scope: Scope, key: str, *, branches: list[str]) -> None:
+        scopes = [scope.inner(step, key, dict(scope.variables)) for _ in branches]
+        pairs = zip(step.blocks.values(), scopes, strict=True)
+        await _all([self._steps(steps, inner) for steps, inner in pairs])
         scope.merge(scopes)
 
-    async def _other(self, step: Step, scope: Scope, key: str) -> JSON:
-        other = self._around.procedure(self._procedure, step.fields["procedure"])
+    async def _other(
+        self, _: Step, scope: Scope, key: str, *, procedure: str, inputs: dict[str, JSON]
+    ) -> JSON:
+        other = self._around.procedure(self._procedure, procedure)
         try:
-            inputs = checked_inputs(other, _filled(step.fields.get("inputs", {}), scope))
+            checked = checked_inputs(other, inputs)
         except InputError as error:
             raise StepError(str(error)) from error
-        return await Execution(other, self._around).run(scope.procedure(key, other.name, inputs))
+        return await Execution(other, self._around).run(scope.procedure(key, other.name, checked))
 
-    async def _return(self, step: Step, scope: Scope, _: str) -> None:
-        raise _Returned(_filled(step.fields["value"], scope))
+    async def _return(self, _: Step, __: Scope, ___: str, *, value: JSON) -> None:
+        raise _Returned(value)
 
-    async def _fail(self, step: Step, scope: Scope, _: str) -> None:
-        raise StepError(str(_filled(step.fields["message"], scope)))
+    async def _fail(self, _: Step, __: Scope, ___: str, *, message: str) -> None:
+        raise StepError(message)
+
+
+def _prepared(step: Step, scope: Scope) -> dict[str, JSON]:
+    """Return what a step works on: its fields with templates filled in, without its blocks.
+
+    It is what the journal keeps, and what a step of ours takes as keyword arguments.
+
+    Raises:
+        StepError: an expression fails, or gives what the step can't work on.
+    """
+    prepare = _PREPARED.get(step.action)
+    prepared: dict[str, JSON]
+    prepared = _filled(step.fields, scope) if prepare is None else prepare(step.fields, scope)
+    return prepared
+
+
+def _assignments(fields: Mapping[str, JSON], scope: Scope) -> dict[str, JSON]:
+    """Fill in the values of ``set`` in order: each may name those before it."""
+    inner = Scope(dict(scope.variables))
+    values: dict[str, JSON] = {}
+    for name, value in fields["values"].items():
+        values[name] = inner.variables[name] = _filled(value, inner)
+    return {"values": values}
+
+
+def _branch(fields: Mapping[str, JSON], scope: Scope) -> dict[str, JSON]:
+    is_met = _is_true(fields["condition"], scope)
+    return {"condition": is_met, "branch": "then" if is_met else "else"}
+
+
+def _items(fields: Mapping[str, JSON], scope: Scope) -> dict[str, JSON]:
+    items = _filled(fields["items"], scope)
+    if not isinstance(items, list):
+        raise StepError(f"items must be an array, not {named(items)}")
+    return {"items": items}
+
+
+_PREPARED: Mapping[str, Callable[[Mapping[str, JSON], Scope], dict[str, JSON]]] = {
+    "set": _assignments,
+    "if": _branch,
+    "for_each": _items,
+    "parallel": lambda fields, _: {"branches": list(fields["branches"])},
+    "procedure": lambda fields, scope: {
+        "procedure": fields["procedure"],
+        "inputs": _filled(fields.get("inputs", {}), scope),
+    },
+    "fail": lambda fields, scope: {"message": str(_filled(fields["message"], scope))},
+}
+"""What steps work on that hold others, or whose templates are not all filled in at once."""
 
 
 def _numbered(key: str, attempt: int) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
@@ -109,10 +109,13 @@ class Journal:
         with self._new_lock() as lock:
             return self._opened(self._inserted(record, lock), lock)
 
-    def resume(self, run_id: str) -> RunLog:
+    def resume(
+        self, run_id: str, check: Callable[[list[StepRecord]], object] = lambda _: None
+    ) -> RunLog:
         """Take up a run that has not succeeded and that nobody else has; return its log.
 
-        Of any number who try at once, in one process or in many, one gets it.
+        Of any number who try at once, in one process or in many, one gets it. ``check`` is given
+        the steps of the run; if it raises, the run is left as it was.
 
         Raises:
             RunNotFoundError: there is none of that id.
@@ -123,6 +126,7 @@ class Journal:
             with self._database.transaction():
                 former, record = self._found(run_id)
                 _check_free(record)
+                check(self.steps(run_id))
                 values = os.getpid(), written(platform.node()), _token(lock), run_id
                 self._database.write(_RESUME, values)
                 _, record = self._found(run_id)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.lookup import ToolLookup
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.library import Family
-from sovl_tools.procedures.model import OWN, Procedure
+from sovl_tools.procedures.model import OWN, Procedure, Step
 from sovl_tools.procedures.records import RunRecord, StepRecord, written
 from sovl_tools.procedures.run_log import RunLog
 from sovl_tools.procedures.surroundings import Outcome
@@ -39,6 +41,14 @@ class ChangedProcedureError(SovlToolsError):
 class UnfinishedError(StepError):
     """A step that was under way when its run was interrupted, and may do harm if it is repeated."""
 
+    def __init__(self, step: StepRecord) -> None:
+        what = f"tool {step.tool!r}" if step.tool else f"action {step.action!r}"
+        message = (
+            f"{what} was under way when the run was interrupted, and nothing says that it may be "
+            "repeated"
+        )
+        super().__init__(message, key=step.key)
+
 
 class Journaled:
     """Writes the steps of a run into a journal, and knows those that were there before.
@@ -50,7 +60,8 @@ class Journaled:
 
     def __init__(self, log: RunLog, before: Iterable[StepRecord] = ()) -> None:
         self.run_id = log.run_id
-        self.begin, self.succeed, self.fail = log.begin, log.succeed, log.fail
+        self.begin, self.succeed = log.begin, log.succeed
+        self.fail, self.skip = log.fail, log.skip
         self._before = {each.key: each for each in before}
 
     def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> Outcome | None:
@@ -59,7 +70,7 @@ class Journaled:
         None if it did not end, or was another step, which stood there before the procedure changed.
         """
         found = self._before.get(key)
-        if found is None or found.state == "started":
+        if found is None or found.state not in _ENDED:
             return None
         before = found.action, found.tool, written(found.arguments)
         if before != (action, tool, written(arguments)):
@@ -67,39 +78,68 @@ class Journaled:
         return Outcome(found.result, None if found.state == "succeeded" else found.error or "")
 
 
-def refuse_unfinished(steps: Iterable[StepRecord], registry: ToolLookup) -> None:
-    """Refuse to repeat what was under way and is not known to do no harm.
-
-    Raises:
-        UnfinishedError: there is such a step.
-    """
+def unfinished_step(
+    steps: Iterable[StepRecord], family: Family, registry: ToolLookup
+) -> StepRecord | None:
+    """Return the first step that was under way and is not known to do no harm if it is repeated."""
     every = list(steps)
-    over = tuple(each.key for each in every if each.action in _HARMLESS and each.state in _ENDED)
+    over = tuple(each.key for each in every if _is_over(each, family))
     for each in every:
-        if (
-            each.state == "started"
-            and not _may_repeat(each, registry)
-            and not _is_below(each, over)
-        ):
-            what = f"tool {each.tool!r}" if each.tool else f"action {each.action!r}"
-            raise UnfinishedError(
-                f"{what} was under way when the run was interrupted, and nothing says that it may "
-                "be repeated",
-                key=each.key,
-            )
+        is_open = each.state == "started" and not _is_below(each, over)
+        if is_open and not _may_repeat(each, registry):
+            return each
+    return None
 
 
 _ENDED = {"failed", "succeeded"}
+_MARKS = re.compile(r"\[\d+\]|~\d+")
+"""Iterations and attempts in the key of a step."""
 
 
 def _may_repeat(step: StepRecord, registry: ToolLookup) -> bool:
-    tool = registry.catalog.tools.get(step.tool or "")
+    """Tell whether repeating a step does no harm, by what the tool says that does it."""
+    catalog = registry.catalog
+    tool = catalog.tools.get(step.tool) if step.tool else _bringer(catalog, step.action)
     is_harmless = tool is not None and any(map(tool.annotations.get, _REPEATABLE))
     return is_harmless or step.action in _HARMLESS
 
 
+def _bringer(catalog: Catalog, action: str) -> ToolDefinition | None:
+    """Return the tool whose step handler does an action."""
+    return next((tool for tool in catalog.tools.values() if action in tool.step_handlers), None)
+
+
+def _is_over(record: StepRecord, family: Family) -> bool:
+    """Tell whether a step that holds others has ended, and the run went on.
+
+    A failure that ends the procedure is no such end: the step is taken again with the run.
+    """
+    if record.action not in _HARMLESS or record.state not in _ENDED:
+        return False
+    if record.state == "succeeded":
+        return True
+    step = _step_of(record.key, family)
+    if step is None:
+        return False
+    attempt = record.key.rpartition("~")[2]
+    is_last = (int(attempt) if attempt.isdigit() else 1) > step.on_error.retry
+    return not is_last or step.on_error.then == "continue"
+
+
+def _step_of(key: str, family: Family) -> Step | None:
+    """Return the step that a key names, unless the procedure has changed too much for that."""
+    around, _, place = key.rpartition(":")
+    name = around.rpartition("/")[2] or family.first.name
+    path = _MARKS.sub("", place)
+    for member in family.members:
+        for step in member.every_step() if member.name == name else ():
+            if ".".join(map(str, step.path)) == path:
+                return step
+    return None
+
+
 def _is_below(step: StepRecord, over: tuple[str, ...]) -> bool:
-    """Tell whether a step lies in one that has failed, and that nobody takes up again."""
+    """Tell whether a step lies in one that is over, and that nobody takes up again."""
     return any(step.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
 
 
@@ -123,12 +163,18 @@ def ending(log: RunLog) -> Iterator[Callable[[JSON], None]]:
 def fingerprints(family: Family, registry: ToolLookup) -> dict[str, str]:
     """Return hashes of what a run uses: by name the tools, and the procedures beside the first.
 
+    Tools are those that are called, and those whose step handlers are.
+
     The hash of a tool is of what is said of it and of its code, which in a folder is told by the
     name of its module.
     """
-    steps = (step for member in family.members for step in member.every_step())
+    catalog = registry.catalog
+    steps = [step for member in family.members for step in member.every_step()]
     names = {step.fields["tool"] for step in steps if step.action == "tool"}
-    tools = registry.catalog.tools
+    for action in {step.action for step in steps} - OWN.keys():
+        bringer = _bringer(catalog, action)
+        names |= set() if bringer is None else {bringer.name}
+    tools = catalog.tools
     others = {f"{_OTHER}{each.name}": _hash(each.text) for each in family.members[1:]}
     return {name: _fingerprint(tools[name]) for name in sorted(names) if name in tools} | others
 

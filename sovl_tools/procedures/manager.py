@@ -17,15 +17,16 @@ from sovl_tools.procedures.inputs import checked_inputs
 from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.journaling import (
     Journaled,
+    UnfinishedError,
     changed,
     check_unchanged,
     ending,
     fingerprints,
-    refuse_unfinished,
+    unfinished_step,
 )
 from sovl_tools.procedures.library import Family, Library, Named
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.records import RunRecord
+from sovl_tools.procedures.records import RunRecord, StepRecord
 from sovl_tools.procedures.scope import Scope
 from sovl_tools.procedures.surroundings import Log, Surroundings, Unlogged
 from sovl_tools.running.tooler import Tooler
@@ -171,12 +172,16 @@ class ProcedureManager:
         if not force:
             check_unchanged(record, family.first, prints)
         inputs = checked_inputs(family.first, record.inputs)
-        log = journal.resume(run_id)
+
+        def check(steps: list[StepRecord]) -> None:
+            step = unfinished_step(steps, family, self._registry)
+            if step is not None and not repeat_unfinished:
+                raise UnfinishedError(step)
+
+        log = journal.resume(run_id, check)
         with ending(log) as succeed:
-            steps = journal.steps(run_id)
-            if not repeat_unfinished:
-                refuse_unfinished(steps, self._registry)
             _warn(changed(record, prints), run_id, on_event)
+            steps = journal.steps(run_id)
             result = await self._executed(family, inputs, Journaled(log, steps), on_event)
             succeed(result)
         return result
@@ -188,6 +193,17 @@ class ProcedureManager:
         from sovl_tools.running.background import run_in_background  # noqa: PLC0415 - asyncio
 
         return run_in_background(self.run(source, inputs, **options))
+
+    def unfinished_step(
+        self, journal: Journal, run_id: str, source: Named | None = None
+    ) -> StepRecord | None:
+        """Return the step for which a run goes on only with ``repeat_unfinished``, if there is one.
+
+        Raises:
+            RunNotFoundError: there is no such run.
+        """
+        family = self._resumed(journal.run(run_id)) if source is None else self._family(source)
+        return unfinished_step(journal.steps(run_id), family, self._registry)
 
     def _family(self, source: Named) -> Family:
         return self._library.family(self._library.find(source), self._registry.catalog)

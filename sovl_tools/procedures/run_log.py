@@ -67,25 +67,37 @@ class RunLog:
     ) -> None:
         self.close()
 
-    def begin(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
-        """Write down that a step begins, for the first time or once more."""
+    def begin(
+        self,
+        key: str,
+        action: str,
+        tool: str | None,
+        arguments: JSON,
+        *,
+        is_durable: bool = True,
+    ) -> None:
+        """Write down that a step begins, for the first time or once more.
+
+        What is not durable survives the end of the process, but may be lost with the machine: so
+        it costs no wait for the disk. That is right for steps that are taken again anyway.
+        """
         moment = time.time()
-        self._insert(
-            StepRecord(key, action, tool, "started", arguments, None, None, 1, moment, None)
-        )
+        step = StepRecord(key, action, tool, "started", arguments, None, None, 1, moment, None)
+        self._insert(step, is_durable=is_durable)
 
-    def succeed(self, key: str, result: JSON) -> None:
+    def succeed(self, key: str, result: JSON, *, is_durable: bool = True) -> None:
         """Write down what came of a step that had begun."""
-        self._finish(key, "succeeded", written(result), None)
+        self._finish(key, "succeeded", written(result), None, is_durable=is_durable)
 
-    def fail(self, key: str, error: str) -> None:
+    def fail(self, key: str, error: str, *, is_durable: bool = True) -> None:
         """Write down why a step failed that had begun."""
-        self._finish(key, "failed", None, written(error))
+        self._finish(key, "failed", None, written(error), is_durable=is_durable)
 
     def skip(self, key: str, action: str = "") -> None:
         """Write down that a step was not to be taken."""
         moment = time.time()
-        self._insert(StepRecord(key, action, None, "skipped", None, None, None, 0, moment, moment))
+        step = StepRecord(key, action, None, "skipped", None, None, None, 0, moment, moment)
+        self._insert(step, is_durable=False)
 
     def step(self, key: str) -> StepRecord | None:
         """Return what is known of a step; None if it has never begun."""
@@ -117,13 +129,15 @@ class RunLog:
         self._is_closed = True
         self._release()
 
-    def _insert(self, step: StepRecord) -> None:
+    def _insert(self, step: StepRecord, *, is_durable: bool) -> None:
         self._check_open()
-        self._database.write(_BEGIN, (self.run_id, *row_of(step)))
+        values = (self.run_id, *row_of(step))
+        self._database.write(_BEGIN, values, is_durable=is_durable)
 
-    def _finish(self, key: str, *values: str | None) -> None:
+    def _finish(self, key: str, *values: str | None, is_durable: bool) -> None:
         self._check_open()
-        if not self._database.write(_FINISH, (*values, time.time(), self.run_id, written(key))):
+        row = (*values, time.time(), self.run_id, written(key))
+        if not self._database.write(_FINISH, row, is_durable=is_durable):
             raise JournalError(self._database.path, f"step {key!r} of {self.run_id} has not begun")
 
     def _check_open(self) -> None:

@@ -31,16 +31,22 @@ class Log(Protocol):
         """Return what came of an attempt in an earlier process; None if it did not end."""
         ...
 
-    def begin(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
-        """Write down that an attempt begins."""
+    def begin(
+        self, key: str, action: str, tool: str | None, arguments: JSON, *, is_durable: bool
+    ) -> None:
+        """Write down that an attempt begins; if it is durable, so that no crash loses it."""
         ...
 
-    def succeed(self, key: str, result: JSON) -> None:
+    def succeed(self, key: str, result: JSON, *, is_durable: bool) -> None:
         """Write down what came of an attempt."""
         ...
 
-    def fail(self, key: str, error: str) -> None:
+    def fail(self, key: str, error: str, *, is_durable: bool) -> None:
         """Write down why an attempt failed."""
+        ...
+
+    def skip(self, key: str, action: str) -> None:
+        """Write down that a step was not to be taken."""
         ...
 
 
@@ -52,13 +58,18 @@ class Unlogged:
     def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
         """Know nothing."""
 
-    def begin(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
+    def begin(
+        self, key: str, action: str, tool: str | None, arguments: JSON, *, is_durable: bool
+    ) -> None:
         """Write nothing down."""
 
-    def succeed(self, key: str, result: JSON) -> None:
+    def succeed(self, key: str, result: JSON, *, is_durable: bool) -> None:
         """Write nothing down."""
 
-    def fail(self, key: str, error: str) -> None:
+    def fail(self, key: str, error: str, *, is_durable: bool) -> None:
+        """Write nothing down."""
+
+    def skip(self, key: str, action: str) -> None:
         """Write nothing down."""
 
 

@@ -304,8 +304,8 @@ def test_a_run_that_failed_goes_on_where_it_stopped(
     assert (done.code, done.out) == (0, '["first", "first"]\n')
     assert "done before      tool echo  [steps.0]\n" in done.err
     again = run(*resume)
-    assert again.code == 2
-    assert again.err.endswith("has succeeded\n")
+    assert (again.code, again.out) == (0, done.out)
+    assert again.err.endswith("has succeeded already; nothing was done\n")
     assert run(*resume[:-1], "nothing").code == 2
 
 
@@ -352,12 +352,16 @@ def test_a_step_that_was_under_way_is_repeated_only_if_told_to(
     put("two_steps.yaml", TWO_STEPS)
     ended = run("run", "two_steps.yaml", "--timeout", "0.5", "--journal", "runs.db")
     resume = ["run", "--journal", "runs.db", "--resume", run_id(ended.err)]
+    *_, why, way_on = ended.err.splitlines()
+    assert why == "'rest' was under way [steps.1]: going on runs it once more"
+    command = way_on.removeprefix("to go on: sovl-tools ")
+    assert shlex.split(command) == [*resume, "--repeat-unfinished"]
     write("rest")
     refused = run(*resume)
     assert refused.code == 1
     assert "was under way" in refused.err
     assert refused.err.endswith("; take it again with --repeat-unfinished\n")
-    assert run(*resume, "--repeat-unfinished").out == '["first", "first"]\n'
+    assert run(*shlex.split(command)).out == '["first", "first"]\n'
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

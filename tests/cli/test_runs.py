@@ -83,11 +83,18 @@ def test_a_run_is_exported_with_its_text_and_steps(run: Run, two: list[str]) -> 
     assert json.loads(run("runs", "runs.db", two[0], "--format", "json").out) == document
 
 
-def test_a_run_of_a_procedure_without_steps_of_note_is_shown(run: Run, put: Put) -> None:
+def test_a_step_without_a_result_is_shown_with_what_it_worked_on(run: Run, put: Put) -> None:
     put("a.yaml", "name: a\ndescription: d\nsteps:\n- {action: set, values: {b: 1}}\n")
     run("run", "a.yaml", "--journal", "runs.db")
     (each,) = json.loads(run("runs", "runs.db", "--format", "json").out)
-    assert run("runs", "runs.db", each["id"]).out.splitlines()[-1] == "no steps"
+    assert run("runs", "runs.db", each["id"]).out.splitlines()[-1].strip() == '{"values": {"b": 1}}'
+
+
+def test_a_run_that_took_no_step_is_shown(run: Run, tmp_path: Path) -> None:
+    with Journal(tmp_path / "runs.db") as journal:
+        log = journal.begin_run("a")
+        log.end("cancelled", error="the run was cancelled")
+    assert run("runs", "runs.db", log.run_id).out.splitlines()[-1] == "no steps"
 
 
 def test_a_journal_without_runs_says_so(run: Run, tmp_path: Path) -> None:

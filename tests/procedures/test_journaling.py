@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ProcedureManager, ToolRegistry
+from sovl_tools.authoring.decorator import define
 from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
 from sovl_tools.procedures.events import Event, StepEnded
 from sovl_tools.procedures.journal import Journal
@@ -107,12 +109,14 @@ def test_a_run_writes_down_what_it_does(journal: Journal, tmp_path: Path) -> Non
     (run,) = journal.runs()
     assert run[1:4] == ("sample", str(path), path.read_text())
     assert (run.inputs, run.state, run.result, run.resumed) == ({"n": 1}, "succeeded", [3], 0)
-    assert list(run.tools) == ["add", "procedure inner"]
+    assert list(run.tools) == ["add", "bringer", "procedure inner"]
     records = [each[:6] for each in journal.steps(run.id)]
     assert records == [
         ("steps.0", "tool", "add", "succeeded", {"a": 1, "b": 2}, 3),
         ("steps.1", "note", None, "succeeded", {"what": 3}, [3]),
+        ("steps.2", "for_each", None, "succeeded", {"items": [1]}, [None]),
         ("steps.2[0].steps.0", "tool", "add", "succeeded", {"a": 1, "b": 0}, 1),
+        ("steps.3", "procedure", None, "succeeded", {"procedure": "inner", "inputs": {}}, None),
         ("steps.3/inner:steps.0", "wait", None, "succeeded", {"seconds": 0}, None),
     ]
 
@@ -144,12 +148,12 @@ def test_every_attempt_is_written_down(journal: Journal) -> None:
     assert keys(journal) == [
         ("steps.0", "failed"),
         ("steps.0~2", "succeeded"),
+        ("steps.1", "failed"),
         ("steps.1.then.0", "succeeded"),
         ("steps.1.then.1", "failed"),
-        ("steps.1", "failed"),
+        ("steps.1~2", "failed"),
         ("steps.1~2.then.0", "succeeded"),
         ("steps.1~2.then.1", "failed"),
-        ("steps.1~2", "failed"),
     ]
 
 
@@ -215,12 +219,14 @@ async def test_a_step_under_way_is_not_repeated_unless_somebody_says_so(
     source = procedure(call("sell", "x", what="a"), output="{{ x }}")
     await shop.interrupt(shop.manager.run(source, journal=journal))
     (run,) = journal.runs()
+    before = journal.export(run.id)
+    assert before["state"] == "cancelled"
     with pytest.raises(StepError) as raised:
         await shop.manager.resume(journal, run.id)
     assert raised.value.key == "steps.0"
     assert raised.value.message.startswith("tool 'sell' was under way when the run was interrupted")
     assert shop.sold == ["a"]
-    assert journal.run(run.id).state == "failed"
+    assert journal.export(run.id) == before
     assert await shop.manager.resume(journal, run.id, repeat_unfinished=True) == "sold a"
     assert shop.sold == ["a", "a"]
 
@@ -496,3 +502,95 @@ def test_a_bug_leaves_the_run_interrupted(journal: Journal) -> None:
         manager_of().run_sync(procedure(values(x=1)), journal=journal, on_event=fail)
     assert journal.runs()[0].state == "interrupted"
     assert resumed(manager_of(), journal) is None
+
+
+def test_steps_without_effects_are_written_down_with_what_they_worked_on(journal: Journal) -> None:
+    source = procedure(
+        values(a=1, b="{{ a + 1 }}"),
+        {"action": "if", "condition": "b > 5", "then": [values(c=1)], "else": [values(c=2)]},
+        {"action": "if", "condition": "true", "then": [values(d=1)], "when": "false"},
+        {
+            "action": "parallel",
+            "branches": {"left": [values(left=1)], "right": [values(right=1)]},
+        },
+        returning("{{ c }}"),
+    )
+    assert manager_of().run_sync(source, journal=journal) == 2
+    (run,) = journal.runs()
+    records = {each.key: each[1:6] for each in journal.steps(run.id)}
+    assert records == {
+        "steps.0": ("set", None, "succeeded", {"values": {"a": 1, "b": 2}}, None),
+        "steps.1": ("if", None, "succeeded", {"condition": False, "branch": "else"}, None),
+        "steps.1.else.0": ("set", None, "succeeded", {"values": {"c": 2}}, None),
+        "steps.2": ("if", None, "skipped", None, None),
+        "steps.3": ("parallel", None, "succeeded", {"branches": ["left", "right"]}, None),
+        "steps.3.branches.left.0": ("set", None, "succeeded", {"values": {"left": 1}}, None),
+        "steps.3.branches.right.0": ("set", None, "succeeded", {"values": {"right": 1}}, None),
+        "steps.4": ("return", None, "succeeded", {"value": 2}, 2),
+    }
+
+
+def test_a_step_whose_template_fails_is_written_down(journal: Journal) -> None:
+    source = procedure({**values(a="{{ 1 / 0 }}"), "on_error": "continue"})
+    manager_of().run_sync(source, journal=journal)
+    (run,) = journal.runs()
+    (step,) = journal.steps(run.id)
+    assert (step.state, step.arguments) == ("failed", None)
+    assert step.error
+
+
+@pytest.mark.parametrize("annotation", ["idempotent", "read_only", "destructive"])
+async def test_a_step_of_a_tool_that_may_be_repeated_is_repeated(
+    annotation: str, journal: Journal
+) -> None:
+    began = asyncio.Event()
+    is_slow = True
+
+    async def note(step: Any, _: Any) -> str:
+        began.set()
+        if is_slow:
+            await asyncio.Event().wait()
+        return str(step["what"])
+
+    def bringer() -> None:
+        """Bring a step."""
+
+    registry = ToolRegistry()
+    tool = dataclasses.replace(define(bringer), annotations={annotation: True})
+    registry.register(dataclasses.replace(tool, step_handlers={"note": note}))
+    manager = ProcedureManager(registry)
+    source = procedure({"action": "note", "what": "a", "save_as": "x"}, output="{{ x }}")
+    task = asyncio.ensure_future(manager.run(source, journal=journal))
+    await began.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    is_slow = False
+    (run,) = journal.runs()
+    assert list(run.tools) == ["bringer"]
+    step = manager.unfinished_step(journal, run.id)
+    if annotation == "destructive":
+        assert step is not None
+        assert step.key == "steps.0"
+        with pytest.raises(StepError, match="action 'note' was under way"):
+            await manager.resume(journal, run.id)
+    else:
+        assert step is None
+        assert await manager.resume(journal, run.id) == "a"
+
+
+async def test_a_step_under_way_below_one_that_failed_for_good_is_not_repeated_unasked(
+    journal: Journal, shop: Shop
+) -> None:
+    shop.is_slow = True
+    fail = [{"action": "wait", "seconds": 0.1}, {"action": "fail", "message": "no"}]
+    block = {"action": "parallel", "branches": {"a": [call("sell", what="a")], "b": fail}}
+    with pytest.raises(StepError):
+        await shop.manager.run(procedure(block), journal=journal)
+    (run,) = journal.runs()
+    states = {each.key: each.state for each in journal.steps(run.id)}
+    assert states["steps.0"] == "failed"
+    assert states["steps.0.branches.a.0"] == "started"
+    with pytest.raises(StepError, match="tool 'sell' was under way"):
+        await shop.manager.resume(journal, run.id)
+    assert shop.sold == ["a"]
