@@ -1,9 +1,12 @@
-"""What a tool needs of its surroundings."""
+"""What a tool needs of its surroundings. Nothing is imported to find out whether it is there."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 
 from sovl_tools.model.document import JSON
@@ -15,26 +18,80 @@ def unmet(document: Mapping[str, JSON]) -> tuple[str, ...]:
     if not requires:
         return ()
     variables = [name for name in requires.get("env", ()) if not os.environ.get(name)]
-    packages = [name for name in requires.get("packages", ()) if not _is_installed(name)]
+    packages = [_missing(text) for text in requires.get("packages", ())]
     return tuple(
         [f"the environment variable {name} is not set" for name in variables]
-        + [f"the package {name} is not installed" for name in packages]
+        + [f"the package {text} is not installed" for text in packages if text]
     )
 
 
-def _is_installed(name: str) -> bool:
-    """Tell whether a distribution or an importable module of that name is there."""
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - 20 ms, seldom
-
+def is_requirement(text: str) -> bool:
+    """Tell whether a text names a package: ``PyYAML>=5; python_version < "4"``, ``os.path``."""
+    _, invalid = _packaging()
     try:
-        version(name)
-    except (PackageNotFoundError, ValueError):
-        return _is_importable(name)
+        _parsed(text)
+    except invalid:
+        return False
     return True
 
 
-def _is_importable(name: str) -> bool:
+def _missing(text: str) -> str:
+    """Return the requirement if it is not met, with the version that is there; otherwise ``""``."""
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - 20 ms
+
+    _, invalid = _packaging()
     try:
-        return find_spec(name) is not None
+        wanted = _parsed(text)
+    except invalid:
+        return text
+    if wanted.marker is not None and not wanted.marker.evaluate():
+        return ""
+    try:
+        found = distribution(wanted.name)
+    except (PackageNotFoundError, ValueError):
+        is_name = not (wanted.specifier or wanted.extras or wanted.url)
+        return "" if is_name and _is_importable(wanted.name) else text
+    if not wanted.specifier.contains(found.version, prereleases=True):
+        return f"{text} (but {found.version})"
+    for each in _of_extras(found.requires or (), wanted.extras):
+        missing = _missing(each)
+        if missing:
+            return f"{text}, of which {missing}"
+    return ""
+
+
+def _of_extras(requirements: Iterable[str], extras: set[str]) -> Iterator[str]:
+    """Yield what a distribution requires for some extras."""
+    for text in requirements:
+        each = _parsed(text)
+        if each.marker is not None and any(each.marker.evaluate({"extra": one}) for one in extras):
+            yield text.partition(";")[0]
+
+
+def _parsed(text: str) -> JSON:
+    requirement, _ = _packaging()
+    return requirement(text)
+
+
+@cache
+def _packaging() -> tuple[JSON, type[Exception]]:
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - 10 ms
+
+    return Requirement, InvalidRequirement
+
+
+def _is_importable(name: str) -> bool:
+    """Tell whether a module can be found, by looking from its outermost package inwards."""
+    if name in sys.modules:
+        return True
+    outer, *inner = name.split(".")
+    try:
+        spec: ModuleSpec | None = find_spec(outer)
+        for each in inner:
+            if spec is None or spec.submodule_search_locations is None:
+                return False
+            outer = f"{outer}.{each}"
+            spec = PathFinder.find_spec(outer, spec.submodule_search_locations)
     except (ImportError, ValueError):
         return False
+    return spec is not None

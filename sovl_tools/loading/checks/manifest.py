@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.requirements import is_requirement
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.folder import ToolFolder
@@ -35,7 +36,12 @@ class ManifestCase(NamedTuple):
     def occasions(self) -> tuple[str, ...]:
         """What is remarkable about it, in the words in which rules declare their occasions."""
         is_other = self.document.get("name") != self.folder.name
-        return ("problems",) * bool(self.problems) + ("other name",) * is_other
+        found = {
+            "problems": bool(self.problems),
+            "other name": is_other,
+            "requires": "requires" in self.document,
+        }
+        return tuple(occasion for occasion, is_there in found.items() if is_there)
 
 
 @rule("ST202", "warning")
@@ -126,6 +132,23 @@ def unfit_name(case: ManifestCase) -> Iterator[Finding]:
         )
 
 
+@rule("ST214", at=["requires"])
+def unreadable_requirement(case: ManifestCase) -> Iterator[Finding]:
+    """An entry of ``requires.packages`` is no requirement.
+
+    It can't be looked for, so the tool would never be available. Write it as pip takes it, such as
+    ``PyYAML>=6`` or ``httpx[http2]; python_version < "4"``, or write the name that the module
+    imports.
+    """
+    requires = case.document.get("requires")
+    packages = requires.get("packages") if isinstance(requires, dict) else None
+    for index, text in enumerate(packages if isinstance(packages, list) else ()):
+        if isinstance(text, str) and text and not is_requirement(text):
+            place = ManifestPlace(("requires", "packages", index))
+            hint = "write it as pip takes it, such as 'PyYAML>=6'"
+            yield Finding(place, f"{text!r:.80} is no requirement", hint)
+
+
 @rule("ST301", at=["problems"])
 def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
     """A parameter schema is not valid JSON Schema.
@@ -171,5 +194,6 @@ RULES = RuleTable(
     unfit_value,
     name_differs,
     unfit_name,
+    unreadable_requirement,
     invalid_schema,
 )
