@@ -51,26 +51,19 @@ def runs(
     """
     if export and run_id is None:
         raise Misuse("--export needs the ID of a run")
-    with _opened(journal) as opened:
-        if run_id is None:
-            write(_listed(opened.runs(limit), format_))
-            return
-        try:
+    try:
+        with Journal(journal, create=False) as opened:
+            if run_id is None:
+                write(_listed(opened.runs(limit), format_))
+                return
             document = opened.export(run_id)
             run, steps = opened.run(run_id), opened.steps(run_id)
-        except RunNotFoundError as error:
-            raise Misuse(str(error)) from error
+    except (JournalError, RunNotFoundError) as error:
+        raise Misuse(str(error)) from error
     if export or format_ == "json":
         write(json_text(document, indent=2))
     else:
         write("\n".join(_lines(run, steps)))
-
-
-def _opened(path: str) -> Journal:
-    try:
-        return Journal(path, create=False)
-    except JournalError as error:
-        raise Misuse(str(error)) from error
 
 
 def _listed(found: Sequence[RunRecord], format_: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 from sovl_tools.procedures.journal_errors import JournalError
+
+Record = TypeVar("Record")
 
 FORMAT = 1
 """The version of the tables, kept as ``user_version``."""
@@ -110,6 +112,19 @@ class Database:
         with self._translated():
             return self._connection.execute(query, values).fetchall()
 
+    def records(
+        self, make: Callable[[tuple[Any, ...]], Record], query: str, values: Sequence[Any] = ()
+    ) -> list[Record]:
+        """Return what is made of the rows that a query finds.
+
+        Raises:
+            JournalError: nothing can be made of a row.
+        """
+        try:
+            return [make(row) for row in self.rows(query, values)]
+        except ValueError as error:
+            raise JournalError(self.path, f"it is damaged: {error}") from error
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Do all that is written within at once or, if an exception leaves it, not at all."""
@@ -128,7 +143,7 @@ class Database:
         try:
             with self._lock:
                 yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names of tables
             raise JournalError(self.path, str(error)) from error
 
     def _prepare(self, *, create: bool) -> None:

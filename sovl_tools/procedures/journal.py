@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -136,8 +137,10 @@ class Journal:
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Return the runs, or so many of them, the latest first."""
         values = (-1 if limit is None else limit,)
-        rows = self._database.rows(f"{_RUNS} ORDER BY number DESC LIMIT ?", values)
-        return [self._run(row)[1] for row in rows]
+        query = f"{_RUNS} ORDER BY number DESC LIMIT ?"
+        return [
+            self._current(*each)[1] for each in self._database.records(self._run, query, values)
+        ]
 
     def run(self, run_id: str) -> RunRecord:
         """Return a run.
@@ -154,7 +157,7 @@ class Journal:
             RunNotFoundError: there is none of that id.
         """
         self._found(run_id)
-        return [step_record(row) for row in self._database.rows(_STEPS, (run_id,))]
+        return self._database.records(step_record, _STEPS, (run_id,))
 
     def export(self, run_id: str) -> dict[str, JSON]:
         """Return all that is known of a run as a JSON object: its fields, and ``steps``.
@@ -195,25 +198,38 @@ class Journal:
 
     def _found(self, run_id: str) -> tuple[str, RunRecord]:
         """Return the path of a run's lock, and the run."""
-        rows = self._database.rows(_ONE, (run_id.encode(errors="replace").decode(),))
-        if rows:
-            return self._run(rows[0])
+        values = (run_id.encode(errors="replace").decode(),)
+        for each in self._database.records(self._run, _ONE, values):
+            return self._current(*each)
         known = self._database.rows("SELECT id FROM runs ORDER BY number DESC LIMIT 500")
-        raise RunNotFoundError(run_id, nearest(run_id, (each for (each,) in known)))
+        raise RunNotFoundError(run_id, nearest(run_id, (str(each) for (each,) in known)))
 
     def _run(self, row: tuple[Any, ...]) -> tuple[str, RunRecord]:
-        """Return the same for a row, which is read once more if the run seems interrupted.
+        """Return the path of a run's lock, and the run.
+
+        Raises:
+            ValueError: a column holds what no journal of ours has there.
+        """
+        token, *columns = row
+        if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
+            raise ValueError(f"nobody wrote {token!r:.60} as 'lock'")
+        return self._lock_path(token), run_record(columns)
+
+    def _current(self, path: str, record: RunRecord) -> tuple[str, RunRecord]:
+        """Return the same, read once more if the run seems interrupted.
 
         For it may have ended, and its lock with it, after the row was read.
         """
-        while True:
-            path, record = self._lock_path(row[0]), run_record(row[1:])
-            if record.state != "running" or is_held(path):
-                return path, record
-            (latest,) = self._database.rows(_ONE, (record.id,))
-            if latest == row:
+        while record.state == "running" and not is_held(path):
+            before = path, record
+            ((path, record),) = self._database.records(self._run, _ONE, (record.id,))
+            if (path, record) == before:
                 return path, record._replace(state="interrupted")
-            row = latest
+        return path, record
+
+
+_TOKEN = re.compile("[0-9a-f]{16}")
+"""By which a lock is known; nothing else may become a part of a path."""
 
 
 def _check_free(record: RunRecord) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from sovl_tools.model.document import JSON
 
-Ending: TypeAlias = Literal["succeeded", "failed", "cancelled"]
+Ending = Literal["succeeded", "failed", "cancelled"]
 """How a run ends."""
 
 RunState: TypeAlias = Literal["running", "interrupted"] | Ending
 """Where a run is; ``interrupted`` if its process has gone without an ending."""
 
-StepState: TypeAlias = Literal["started", "succeeded", "failed", "skipped"]
+StepState = Literal["started", "succeeded", "failed", "skipped"]
 """Where a step is."""
 
 
@@ -96,20 +96,69 @@ def row_of(record: RunRecord | StepRecord) -> tuple[Any, ...]:
 
 
 def run_record(row: Sequence[Any]) -> RunRecord:
-    """Return the run whose columns are given."""
+    """Return the run whose columns are given.
+
+    Raises:
+        ValueError: a column holds what no journal of ours has there.
+    """
     return RunRecord._make(_read(RunRecord._fields, row))
 
 
 def step_record(row: Sequence[Any]) -> StepRecord:
-    """Return the step whose columns are given."""
+    """Return the step whose columns are given.
+
+    Raises:
+        ValueError: a column holds what no journal of ours has there.
+    """
     return StepRecord._make(_read(StepRecord._fields, row))
 
 
 def _read(fields: Sequence[str], row: Sequence[Any]) -> Iterator[Any]:
+    states = get_args(StepState) if "key" in fields else (*get_args(Ending), "running")
     for field, value in zip(fields, row, strict=True):
-        is_written = field in _WRITTEN and value is not None
-        yield json.loads(value) if is_written else value
+        found = value
+        try:
+            if field in _WRITTEN and value is not None:
+                found = json.loads(value)
+            is_sound = found in states if field == "state" else _CHECKS[field](found)
+        except (ValueError, TypeError, RecursionError):
+            is_sound = False
+        if not is_sound:
+            raise ValueError(f"nobody wrote {value!r:.60} as {field!r}")
+        yield found
 
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_text_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value < _LAST_MOMENT
+
+
+def _is_hashes(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+
+
+_LAST_MOMENT = 253_370_764_800
+"""The year 9999 in seconds since 1970, beyond which no calendar goes."""
+
+_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(
+        ("id", "procedure", "path", "text", "digest", "host", "key", "action"), _is_text
+    ),
+    **dict.fromkeys(("error", "tool"), _is_text_or_none),
+    **dict.fromkeys(("inputs", "result", "arguments"), lambda _: True),
+    **dict.fromkeys(("pid", "resumed", "attempt"), lambda value: isinstance(value, int)),
+    "tools": _is_hashes,
+    "started": _is_moment,
+    "ended": lambda value: value is None or _is_moment(value),
+}
+"""What may stand in a column, once it is read; a file may hold anything."""
 
 _RUN_WRITTEN = {"procedure", "path", "text", "inputs", "tools", "result", "error", "host"}
 _STEP_WRITTEN = {"key", "action", "tool", "arguments", "result", "error"}

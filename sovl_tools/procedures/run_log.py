@@ -101,8 +101,9 @@ class RunLog:
 
     def step(self, key: str) -> StepRecord | None:
         """Return what is known of a step; None if it has never begun."""
-        found = self._database.rows(f"{_STEPS} AND key = ?", (self.run_id, written(key)))
-        return step_record(found[0]) if found else None
+        values = (self.run_id, written(key))
+        found = self._database.records(step_record, f"{_STEPS} AND key = ?", values)
+        return found[0] if found else None
 
     def finished(self, key: str) -> StepRecord | None:
         """Return what is known of a step if it has succeeded or was skipped, or else None."""
@@ -111,10 +112,8 @@ class RunLog:
 
     def unfinished(self) -> tuple[StepRecord, ...]:
         """Return the steps that have begun and not ended, in the order in which they first did."""
-        found = self._database.rows(
-            f"{_STEPS} AND state = 'started' ORDER BY number", (self.run_id,)
-        )
-        return tuple(map(step_record, found))
+        query = f"{_STEPS} AND state = 'started' ORDER BY number"
+        return tuple(self._database.records(step_record, query, (self.run_id,)))
 
     def end(self, state: Ending, *, result: JSON = None, error: str | None = None) -> None:
         """Write down how the run ended, and close this."""
