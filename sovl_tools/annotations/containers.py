@@ -30,6 +30,7 @@ from sovl_tools.annotations.kind import (
     mismatch,
     same,
 )
+from sovl_tools.model.document import parse_json
 from sovl_tools.model.interface import Annotation
 
 _ARRAYS: dict[Any, type[Any]] = {
@@ -171,16 +172,6 @@ def _filled(made: type[Any], found: dict[Any, Any]) -> Any:
     return made(None, found) if made is collections.defaultdict else made(found)
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if number - number != 0:
-        raise ValueError
-    return number
-
-
-_JSON_TEXT = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
-
-
 def _key_reader(convert: Convert) -> Convert:
     """Return what makes a key of a text: as it stands, or as JSON text such as ``12``."""
 
@@ -188,8 +179,8 @@ def _key_reader(convert: Convert) -> Convert:
         try:
             return convert(text)
         except UnfitError as error:
-            with suppress(UnfitError, ValueError, RecursionError):
-                return convert(_JSON_TEXT.decode(text) if isinstance(text, str) else text)
+            with suppress(UnfitError, ValueError):
+                return convert(parse_json(text) if isinstance(text, str) else text)
             words = error.problems[0][1]
             raise UnfitError([((), lambda: f"the key {in_words(words)}")]) from error
 

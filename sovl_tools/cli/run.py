@@ -23,7 +23,7 @@ from sovl_tools.cli.performing import Job, Resumption, performed
 from sovl_tools.cli.plan import plan
 from sovl_tools.cli.procedures import diagnosed, reached, registry_of, tell
 from sovl_tools.cli.steps import showing
-from sovl_tools.model.document import JSON, kind
+from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.procedures.errors import InputError
 from sovl_tools.procedures.inputs import checked_inputs
 from sovl_tools.procedures.journal import Journal
@@ -201,13 +201,9 @@ def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dic
 def _document(text: str) -> dict[str, JSON]:
     """Return the object that ``--inputs`` names."""
     try:
-        found = json.loads(given(text, "--inputs"), parse_constant=_refused)
-    except (ValueError, RecursionError) as error:
+        found = parse_json(given(text, "--inputs"))
+    except ValueError as error:
         raise Misuse(f"--inputs {text}: they are no JSON: {error}") from error
     if not isinstance(found, dict):
         raise Misuse(f"--inputs {text}: they must be an object, not {kind(found)}")
     return found
-
-
-def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")

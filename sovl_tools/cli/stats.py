@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ import click
 
 from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, tools_option, write
 from sovl_tools.cli.documents import serialized
-from sovl_tools.model.document import JSON, dotted
+from sovl_tools.model.document import JSON, dotted, parse_json
 from sovl_tools.model.result import FailureKind
 from sovl_tools.reporting.plain import plain
 from sovl_tools.running.statistics import CallLog, Statistics, summary
@@ -203,13 +202,9 @@ def _record(line: bytes) -> JSON:
     if _is_cut(line):
         raise ValueError(f"is longer than {_LONGEST_LINE:,} bytes")
     try:
-        return json.loads(line, parse_constant=_refused)
-    except (ValueError, RecursionError):
+        return parse_json(line)
+    except ValueError:
         raise ValueError("is no JSON") from None
-
-
-def _refused(constant: str) -> None:
-    raise ValueError(constant)
 
 
 def _checked(record: JSON, validator: Validator) -> dict[str, JSON]:

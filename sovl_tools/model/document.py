@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 JSON: TypeAlias = Any
 """Whatever ``json.loads`` returns."""
@@ -14,6 +14,29 @@ MAX_DEPTH = 64
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and indexes that lead from a document's root to a value in it."""
+
+
+def parse_json(text: str | bytes) -> JSON:
+    """Parse JSON text (RFC 8259), without the words and infinities that Python adds to it.
+
+    Raises:
+        ValueError: it is no JSON, has a number beyond a double's range, or is nested too deep.
+    """
+    try:
+        return json.loads(text, parse_constant=_refused, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def _refused(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number - number != 0:
+        raise ValueError(f"{digits[:40]} is too large a number")
+    return number
 
 
 def pointer(path: Path) -> str:

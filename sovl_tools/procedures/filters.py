@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
-from typing import Any, NoReturn
+from typing import Any
 
 from jinja2 import Environment, pass_environment
 from jinja2.filters import FILTERS, make_attrgetter
 
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.procedures.language import EvaluationError
 from sovl_tools.procedures.operators import check_counts, check_widths, replaced
 from sovl_tools.procedures.plain import as_json, as_text, joined
@@ -34,13 +34,9 @@ def from_json(text: Any) -> JSON:
     if not isinstance(text, str):
         raise EvaluationError("from_json needs a string")
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text)
+    except ValueError as error:
         raise EvaluationError(f"from_json can't read the text: {error}") from error
-
-
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON")
 
 
 @pass_environment
