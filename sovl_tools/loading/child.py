@@ -9,15 +9,20 @@ import json
 import os
 import signal
 import sys
-from typing import IO, Any, NamedTuple
+from collections.abc import Iterable
+from functools import cache
+from typing import IO, Any, NamedTuple, get_args
 
+from sovl_tools.loading.checks.module import import_stalled
 from sovl_tools.loading.interpreter import Interpreter
 from sovl_tools.loading.modules import guard_imports
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.supervision import load_folders
-from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.validation import Validator, compile_schema
 
 COMMAND = (
     "import json, sys\n"
@@ -39,7 +44,8 @@ def request(folders: list[ToolFolder], settings: Settings) -> bytes:
 def serve(document: dict[str, Any]) -> None:
     """Say that it has started, load the folders, and write one line for each.
 
-    After a module that damages the interpreter another process has to go on with the others.
+    After a module that damages the interpreter, or whose import was given up and may still go on,
+    another process has to go on with the others.
 
     The lines go to what was the standard output. The standard output itself leads to the error
     output from here on, because it belongs to whatever the tools print. Does not return: threads
@@ -56,9 +62,10 @@ def serve(document: dict[str, Any]) -> None:
 
     def report(event: ToolFolder | Candidate) -> None:
         if isinstance(event, Candidate):
-            found = {"candidate": document_of(event), "is_last": interpreter.is_damaged}
+            is_last = interpreter.is_damaged or _is_stalled(event)
+            found = {"candidate": document_of(event), "is_last": is_last}
             reports.write(_line({"pid": os.getpid(), **found}))
-            if interpreter.is_damaged:
+            if is_last:
                 end()
 
     def end() -> None:
@@ -99,6 +106,11 @@ def document_of(candidate: Candidate) -> dict[str, Any]:
     return sent._asdict() | {"diagnostics": found}
 
 
+def _is_stalled(candidate: Candidate) -> bool:
+    """Tell whether an import was given up: its thread may go on, and recurse or fill memory."""
+    return any(each.code == import_stalled.code for each in candidate.diagnostics)
+
+
 def _line(document: dict[str, Any]) -> bytes:
     return json.dumps(document).encode() + b"\n"
 
@@ -109,7 +121,7 @@ class Report(NamedTuple):
     Attributes:
         pid: the process that wrote it.
         candidate: what became of a folder, without its definition; None if the child has started.
-        is_last: whether the child ends, because a module has damaged the interpreter.
+        is_last: whether the child ends, because a module has damaged or still keeps it.
     """
 
     pid: int
@@ -117,25 +129,81 @@ class Report(NamedTuple):
     is_last: bool = False
 
 
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_NEEDED = ("name", "path", "location", "status")
+_LISTS = ("phrases", "actions", "reasons")
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 1 << 53}
+_DIAGNOSTIC: dict[str, JSON] = {
+    "code": _TEXT,
+    "severity": {"enum": ["error", "warning"]},
+    "message": _TEXT,
+    "help": {"type": ["string", "null"]},
+    "tool": {"type": ["string", "null"]},
+    "path": _TEXT,
+    "line": _COUNT,
+    "column": _COUNT,
+}
+_CANDIDATE: dict[str, JSON] = {
+    "name": _TEXT,
+    "path": _TEXT,
+    "location": _TEXT,
+    "status": {"enum": list(get_args(Status))},
+    "definition": {"type": "null"},
+    "phrases": _TEXTS,
+    "has_own_phrases": {"type": "boolean"},
+    "actions": _TEXTS,
+    "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
+    "reasons": _TEXTS,
+    "line": _COUNT,
+    "column": _COUNT,
+    "previous": {"type": "null"},
+}
+
+
+def _object(members: dict[str, JSON], required: Iterable[str]) -> dict[str, JSON]:
+    return {
+        "type": "object",
+        "properties": members,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_REPORT: dict[str, JSON] = {
+    "type": "object",
+    "properties": {
+        "pid": _COUNT,
+        "candidate": _object(_CANDIDATE, (*_NEEDED, *_LISTS, "diagnostics")),
+        "is_last": {"type": "boolean"},
+    },
+    "required": ["pid"],
+    "$defs": {"diagnostic": _object(_DIAGNOSTIC, _DIAGNOSTIC)},
+}
+
+
+@cache
+def _validator() -> Validator:
+    return compile_schema(_REPORT)
+
+
 def decoded(line: bytes) -> Report:
     """Return what a child reported.
 
     Raises:
-        ValueError, TypeError, KeyError: something else wrote the line.
+        ValueError: something else wrote the line.
     """
-    document = json.loads(line)
+    document = parse_json(line)
+    if not _validator().is_valid(document):
+        raise ValueError("it is no report")
     pid, reported = document["pid"], document.get("candidate")
     if reported is None:
         return Report(pid, None)
-    return Report(pid, candidate_of(reported), is_last=bool(document.get("is_last")))
+    return Report(pid, candidate_of(reported), is_last=document.get("is_last", False))
 
 
 def candidate_of(document: dict[str, Any]) -> Candidate:
-    """Return the candidate of such an object.
-
-    Raises:
-        TypeError, KeyError: it is none.
-    """
+    """Return the candidate of what ``document_of`` made."""
     found = tuple(Diagnostic(**each) for each in document["diagnostics"])
-    lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
+    lists = {key: tuple(document[key]) for key in _LISTS}
     return Candidate(**{**document, **lists, "diagnostics": found})

@@ -29,6 +29,7 @@ from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.folder import ToolFolder
 
 MAX_OUTPUT = 1 << 20
+MAX_REPORT = 1 << 24
 _GRACE = 3.0
 _START_TIME = 30.0
 _TAIL = 1 << 14
@@ -80,6 +81,7 @@ class _Child:
         self._echo = echo
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._printed = 0
+        self._is_garbled = False
         self._tail = b""
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
             [sys.executable, "-P", "-c", COMMAND],
@@ -105,7 +107,12 @@ class _Child:
             return
 
     def _read_reports(self) -> None:
-        for line in _opened(self._process.stdout):
+        """Read the reports; a line beyond every report ends the child, which wrote it."""
+        pipe = _opened(self._process.stdout)
+        while line := pipe.readline(MAX_REPORT + 1):
+            if len(line) > MAX_REPORT:
+                self._kill()
+                line = line[:1]
             self._lines.put(line)
         self._lines.put(b"")
 
@@ -173,14 +180,18 @@ class _Child:
         line = self._lines.get(timeout=min(left, threading.TIMEOUT_MAX))
         try:
             return decoded(line)
-        except (ValueError, TypeError, KeyError):
+        except ValueError:
+            self._is_garbled = line != b""
             return None
 
     def _ended(self, folder: ToolFolder) -> Candidate:
         """Return the candidate of the folder during which the child stopped reporting."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=_GRACE)
+        if not self._is_garbled:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=_GRACE)
         self.end()
+        if self._is_garbled:
+            return self._failed(import_crashed, folder, "it writes where validate reads reports")
         if self._printed > MAX_OUTPUT:
             return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
         return self._failed(import_crashed, folder, ending(self._process.returncode))

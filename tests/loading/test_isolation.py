@@ -24,6 +24,17 @@ STOPPED = (
     "import os, signal, threading\n\n"
     "os.kill(os.getpid(), signal.SIGSTOP)\nthreading.Event().wait()\n"
 )
+WRITE = """\
+import os, threading
+def write(data):
+    for number in range(3, 64):
+        try:
+            os.write(number, data)
+        except OSError:
+            pass
+"""
+WAIT = "threading.Event().wait()\n"
+GARBLED = "it writes where validate reads reports"
 ENDINGS = {
     "os._exit": ("import os\n\nos._exit(7)\n", "exit code 7", 1),
     "a segmentation fault": (
@@ -34,6 +45,9 @@ ENDINGS = {
     "a signal": ("import os, signal\n\nos.kill(os.getpid(), signal.SIGKILL)\n", "SIGKILL", 1),
     "an interrupt": ("import os, signal\n\nos.kill(os.getpid(), signal.SIGINT)\n", "SIGINT", 1),
     "a parent that leaves": ("import os\n\nif os.fork():\n    os._exit(3)\n", "exit code 3", 1),
+    "an endless line in the report": (f"{WRITE}while True:\n    write(b'[' * 65536)\n", GARBLED, 1),
+    "a report nested without end": (f"{WRITE}write(b'[' * 60_000 + b'\\n')\n{WAIT}", GARBLED, 1),
+    "a report of wrong types": (f"{WRITE}write(b'[1, 2]\\n')\n{WAIT}", GARBLED, 1),
     "a closed report": ("import os\n\nos.closerange(3, 64)\n", "process", 1),
 }
 
@@ -69,6 +83,17 @@ def test_the_end_of_the_process_is_told_about_and_the_next_tool_loads(
     assert only(found["b_odd"]).code == "ST505"
     assert words in only(found["b_odd"]).message
     assert only(found["b_odd"]).line == line
+
+
+def test_a_child_is_replaced_after_an_import_that_was_given_up(write: Write, load: Load) -> None:
+    endless = (
+        "import sys\n\nsys.setrecursionlimit(10**9)\n\n\ndef again(depth):\n"
+        "    while True:\n        depth += 1\n\n\nagain(0)\n"
+    )
+    write("a_odd", code=endless)
+    write("b_last", code="import os\n\nPARENT = os.getpid()\n" + code_of("b_last"))
+    found = load(limit=0.5)
+    assert [each.status for each in found.values()] == ["rejected", "loaded"]
 
 
 def test_an_endless_loop_is_rejected_at_its_line_by_the_child_itself(
