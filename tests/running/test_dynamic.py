@@ -308,8 +308,8 @@ def test_what_preprocess_adds_may_be_taken_by_whoever_takes_anything() -> None:
         return f"{text}{more}"
 
     @functools.wraps(forecast)
-    def wrapper(city: str, days: int) -> str:
-        return forecast(city) * days
+    def wrapper(*args: Any, days: int, **more: Any) -> str:
+        return forecast(*args, **more) * days
 
     added = {"text": {"size": 1}, "city": {"days": 2}}
     for function, value in ((wide, "a{'size': 1}"), (wrapper, "aa")):
