@@ -77,7 +77,8 @@ class Session:
 
     def await_end(self) -> int:
         """Read on to the end and return the exit code."""
-        while True:
+        deadline = time.monotonic() + PATIENCE
+        while select.select([self._leader], [], [], deadline - time.monotonic())[0]:
             try:
                 chunk = os.read(self._leader, 65536)
             except OSError:
@@ -85,6 +86,7 @@ class Session:
             if not chunk:
                 break
             self._raw += chunk
+            assert time.monotonic() < deadline, f"it goes on and on:\n{self.shown[-2000:]}"
         return self._process.wait(PATIENCE)
 
 

@@ -514,7 +514,7 @@ def test_commands_and_tools_are_completed(tmp_path: Path) -> None:
         talk.await_text("/quit ")
         talk.await_text("> ")
         talk.type("ad\t a=20 b=22")
-        talk.await_text("← 42")
+        talk.await_text("← 42\n42\n> ")
         talk.type(CTRL_D, end="")
         assert talk.await_end() == 0
 

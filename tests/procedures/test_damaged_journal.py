@@ -84,7 +84,7 @@ def test_a_column_that_holds_anything_is_a_journal_error(
         try_all(copy, run_id)
         for arguments in (["runs", str(copy)], ["runs", str(copy), run_id, "--export"]):
             done = CliRunner().invoke(group, arguments)
-            assert done.exit_code in {0, 2}
+            assert done.exit_code in {0, 1, 2}
             assert done.exception is None or isinstance(done.exception, SystemExit)
 
 
