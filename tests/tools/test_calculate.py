@@ -2,6 +2,7 @@
 
 import ast
 import math
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -68,6 +69,15 @@ def test_large_whole_numbers_are_exact(value: Value) -> None:
 def test_whole_results_are_whole_numbers(value: Value) -> None:
     assert isinstance(result(value, "6 / 2"), int)
     assert isinstance(result(value, "1e15 / 3"), float)
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+@pytest.mark.parametrize("number", [sys.float_info.max, sys.float_info.min, 5e-324])
+def test_the_ends_of_the_range_of_floats_are_results(
+    value: Value, sign: str, number: float
+) -> None:
+    result = value("calculate", expression=f"{sign}{number!r} * 1")["result"]
+    assert result == pytest.approx(float(f"{sign}{number}"), rel=1e-14)
 
 
 def test_typographic_signs_and_line_breaks_are_read(value: Value) -> None:

@@ -295,6 +295,29 @@ def test_the_function_itself_refuses_them_too(
         module("draw_chart").draw_chart(labels=["a"], series=series)
 
 
+@pytest.mark.parametrize("kind", ["bar", "line"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [5e-324],
+        [-5e-324, 5e-324],
+        [2.5e-323, 5e-324],
+        [2.2e-308, 1e-320],
+        [1.0, 1.0000000000000002],
+        [1e15, 1e15 - 0.125],
+        [-1e15, 1e15],
+        [1e15, 5e-324],
+    ],
+)
+def test_values_at_the_ends_of_floats_are_drawn(
+    draw: Draw, kind: str, values: list[float | None]
+) -> None:
+    image = draw(values, labels=["a"] * len(values), kind=kind)
+    for mark in image.iter():
+        for attribute in ("x", "y", "height", "cy"):
+            assert math.isfinite(float(mark.get(attribute, "0")))
+
+
 def test_the_largest_chart_is_drawn_in_time(draw: Draw) -> None:
     started = time.perf_counter()
     rows: list[list[float | None]] = [[1.0, -2.0] * 250] * 10

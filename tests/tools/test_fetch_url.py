@@ -241,6 +241,39 @@ def test_a_packed_bomb_is_unpacked_no_further_than_asked(value: Value, site: Sit
     assert (answer["text"], answer["truncated"]) == ("\0" * 10, True)
 
 
+PACKED = gzip.compress(b"some text that is long enough to be cut" * 9, mtime=0)
+
+
+@pytest.mark.parametrize("kept", [1, 5, 40, len(PACKED) - 9, len(PACKED) - 1])
+@pytest.mark.parametrize("before", [b"", gzip.compress(b"first")])
+def test_a_packed_body_that_ends_too_early_is_truncated(
+    value: Value, site: Site, kept: int, before: bytes
+) -> None:
+    url = site.page(before + PACKED[:kept], content_type="text/plain", content_encoding="gzip")
+    answer = value("fetch_url", url=url)
+    assert answer["truncated"]
+    assert (gzip.decompress(before or gzip.compress(b"")) + gzip.decompress(PACKED)).startswith(
+        answer["text"].encode()
+    )
+
+
+@pytest.mark.parametrize("rest", [b"", b"\0" * 20, b"no member"])
+@pytest.mark.parametrize("members", [1, 2, 5000])
+def test_all_members_of_a_packed_body_are_read(
+    value: Value, site: Site, members: int, rest: bytes
+) -> None:
+    body = gzip.compress(b"abcdefghi\n", mtime=0) * members + rest
+    url = site.page(body, content_type="text/plain", content_encoding="gzip")
+    answer = value("fetch_url", url=url)
+    assert (answer["text"], answer["truncated"]) == ("abcdefghi\n" * members, False)
+
+
+def test_an_empty_body_is_whole_however_it_is_packed(value: Value, site: Site) -> None:
+    url = site.page(b"", content_type="text/plain", content_encoding="gzip")
+    answer = value("fetch_url", url=url)
+    assert (answer["text"], answer["truncated"]) == ("", False)
+
+
 @pytest.mark.parametrize(
     ("encoding", "message"),
     [("br", "packed as 'br', which was not asked for"), ("gzip", "not packed the way")],

@@ -1,6 +1,7 @@
 """Arithmetic for a model: parsed, never run as code, every size bounded before it is reached."""
 
 import ast
+import math
 from collections.abc import Mapping
 
 from .functions import (
@@ -112,4 +113,6 @@ def _presentable(value: Number) -> Number:
         return value
     if value.is_integer() and abs(value) < _EXACT_IN_A_FLOAT:
         return int(value)
-    return float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
+    rounded = float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
+    # The largest floats would be rounded up to infinity.
+    return rounded if math.isfinite(rounded) else value

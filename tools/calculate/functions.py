@@ -3,6 +3,7 @@
 import ast
 import math
 import operator
+import sys
 from collections.abc import Callable
 
 Number = int | float
@@ -11,7 +12,10 @@ Operation = Callable[..., Number]
 _MAXIMUM_DIGITS = 1000
 _FIRST_TOO_LARGE = 10**_MAXIMUM_DIGITS
 _MAXIMUM_BITS = _FIRST_TOO_LARGE.bit_length()
-TOO_LARGE = f"the result is too large: it may have at most {_MAXIMUM_DIGITS} digits"
+TOO_LARGE = (
+    f"the result is too large: whole numbers may have {_MAXIMUM_DIGITS} digits, "
+    f"numbers with a fraction end at {sys.float_info.max:.2g}"
+)
 _MAXIMUM_FACTORIAL = 450
 _MAXIMUM_CHOICES = 10_000
 _MAXIMUM_ROUNDING = 300

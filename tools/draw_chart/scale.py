@@ -6,6 +6,8 @@ from collections.abc import Sequence
 _INTERVALS = 5
 _STEPS = (1, 2, 2.5, 5, 10)
 _ROUNDING = 1e-9
+# Differences that no label could show: of twelve digits, and next to the end of what floats hold.
+_INDISTINCT, _SMALLEST_SPAN = 1e-11, 1e-300
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
 
 
@@ -31,9 +33,10 @@ def format_ticks(numbers: Sequence[float]) -> list[str]:
 
 def _span(values: Sequence[float], *, from_zero: bool) -> tuple[float, float]:
     low, high = min(values), max(values)
-    if from_zero or low == high or _near_zero(low, high):
+    indistinct = high - low <= _INDISTINCT * max(abs(low), abs(high))
+    if from_zero or indistinct or _near_zero(low, high):
         low, high = min(low, 0), max(high, 0)
-    return (low, high) if low < high else (0, 1)
+    return (low, high) if high - low > _SMALLEST_SPAN else (0, 1)
 
 
 def _near_zero(low: float, high: float) -> bool:

@@ -1,7 +1,7 @@
 """One request to one address that was checked, and an answer of limited size."""
 
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx
@@ -13,9 +13,7 @@ _MOST_ADDRESSES = 4
 _SECONDS_TO_CONNECT = 5.0
 _HEADERS = {"User-Agent": "sovl-tools fetch_url", "Accept": "*/*", "Accept-Encoding": "identity"}
 _GZIP_OR_ZLIB = 47
-
-# A chunk, and how many bytes there is room for -> the bytes it stands for.
-Decoder = Callable[[bytes, int], bytes]
+_GZIP_MAGIC = b"\x1f\x8b"
 
 
 @asynccontextmanager
@@ -60,28 +58,56 @@ def _request(url: httpx.URL, host: str, address: str) -> httpx.Request:
 
 
 async def read_body(response: httpx.Response, *, limit: int) -> tuple[bytes, bool]:
-    """Return the body, unpacked, and whether it was cut at the limit."""
-    decode = _decoder(response.headers.get("content-encoding", "identity").strip().lower())
+    """Return the body, unpacked, and whether it was cut: at the limit, or before its end."""
+    unpacker = _unpacker(response.headers.get("content-encoding", "identity").strip().lower())
     content = bytearray()
     async for chunk in response.aiter_raw():
-        content += decode(chunk, limit + 1 - len(content))
+        content += unpacker.unpack(chunk, limit + 1 - len(content)) if unpacker else chunk
         if len(content) > limit:
             return bytes(content[:limit]), True
-    return bytes(content), False
+        if unpacker and unpacker.ended:
+            break
+    return bytes(content), unpacker is not None and not unpacker.complete
 
 
-def _decoder(encoding: str) -> Decoder:
-    """Return what unpacks a body piece by piece, never to more than there is room for."""
+def _unpacker(encoding: str) -> "_Unpacker | None":
     if encoding in ("", "identity"):
-        return lambda chunk, _room: chunk
+        return None
     if encoding not in ("gzip", "x-gzip", "deflate"):
         raise ValueError(f"the answer is packed as {encoding!r}, which was not asked for")
-    unpacker = zlib.decompressobj(_GZIP_OR_ZLIB)
+    return _Unpacker()
 
-    def unpack(chunk: bytes, room: int) -> bytes:
-        try:
-            return unpacker.decompress(chunk, room)
-        except zlib.error:
-            raise ValueError("the answer is not packed the way its headers say") from None
 
-    return unpack
+class _Unpacker:
+    """Unpacks a body piece by piece, never to more than there is room for.
+
+    A body of gzip is one member or several, one after the other. What follows the last one and is
+    no member is left out, as gzip itself does.
+    """
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(_GZIP_OR_ZLIB)
+        self._begun = False
+        self.ended = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether every member that began has ended."""
+        return not self._begun or self._member.eof
+
+    def unpack(self, chunk: bytes, room: int) -> bytes:
+        """Return what a piece of the body stands for, at most `room` bytes of it."""
+        content = bytearray()
+        while chunk and len(content) < room and not self.ended:
+            if self._member.eof:
+                self.ended = not _GZIP_MAGIC.startswith(chunk[:2])
+                if self.ended:
+                    break
+                self._member = zlib.decompressobj(_GZIP_OR_ZLIB)
+            self._begun = True
+            try:
+                content += self._member.decompress(chunk, room - len(content))
+            except zlib.error:
+                raise ValueError("the answer is not packed the way its headers say") from None
+            chunk = self._member.unused_data
+        return bytes(content)
