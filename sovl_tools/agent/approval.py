@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable
 from typing import Any
 
 from sovl_tools.model.call import ToolCall
+from sovl_tools.model.errors import ToolError
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.running.event_loop import in_thread
+from sovl_tools.running.failure import message_of, redacted, trace_of
 from sovl_tools.running.hooks import Hook
+
+_LOGGER = logging.getLogger("sovl_tools")
 
 Approve = Callable[[ToolCall], Any]
 """Returns whether a call may be made: True, or False, or a text with the reason why not."""
@@ -22,18 +27,30 @@ def approving(approve: Approve) -> Hook:
     A sync function is called on a thread, so that it may wait for somebody.
     """
 
-    async def hook(call: ToolCall, following: Any) -> ToolResult:
+    async def approval(call: ToolCall, following: Any) -> ToolResult:
         if call.tool.annotations.get("destructive"):
-            verdict = await in_thread(partial(approve, call))
-            verdict = await verdict if isawaitable(verdict) else verdict
-            if verdict is not True:
-                return ToolResult(call.name, None, Failure("tool_error", _refusal(verdict)), 0.0)
+            refusal = await _refusal(approve, call)
+            if refusal is not None:
+                return ToolResult(call.name, None, Failure("tool_error", refusal), 0.0)
         result: ToolResult = await following(call)
         return result
 
-    return Hook(hook)
+    return Hook(approval)
 
 
-def _refusal(verdict: Any) -> str:
+async def _refusal(approve: Approve, call: ToolCall) -> str | None:
+    """Return what the model reads if a call may not be made, or nobody could be asked."""
+    try:
+        verdict = await in_thread(partial(approve, call))
+        verdict = await verdict if isawaitable(verdict) else verdict
+    except ToolError as error:
+        verdict = str(error)
+    except (Exception, SystemExit) as error:
+        secrets = call.tool.requires.get("env", ())
+        _LOGGER.warning("approve failed at tool %s\n%s", call.name, trace_of(error, secrets))
+        reason = redacted(message_of(error), secrets)
+        return f"this call was not made, because asking for approval failed: {reason}"
+    if verdict is True:
+        return None
     reason = f": {verdict}" if isinstance(verdict, str) and verdict else ""
     return f"the user did not approve of this call{reason}"

@@ -103,7 +103,7 @@ def _unreadable(error: BaseException) -> ProviderError:
 
 def provider_error(error: BaseException) -> ProviderError | None:
     """Return an exception of an SDK as ours; None if it comes from elsewhere."""
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
         return _unreadable(error)
     is_ours = any(kind.__module__.split(".")[0] in _CLIENTS for kind in type(error).__mro__)
     if not is_ours and not isinstance(error, ConnectionError):

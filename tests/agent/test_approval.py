@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import tool
+from sovl_tools import ToolError, tool
 from sovl_tools.model.call import ToolCall
 from sovl_tools.testing import calls, says
 from tests.agent.talking import Way, each_api, talk
@@ -86,19 +86,37 @@ def test_whoever_is_asked_may_take_a_while_without_holding_up_the_others(
         assert to.results() == ["c is empty", "seen"]
 
 
-def test_whoever_fails_when_asked_refuses(wiped: list[str]) -> None:
+NOT_ASKED = "this call was not made, because asking for approval failed"
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (RuntimeError("nobody is there"), f"{NOT_ASKED}: nobody is there"),
+        (SystemExit("bye"), f"{NOT_ASKED}: bye"),
+        (ToolError("not on Sundays"), f"{NOT_APPROVED}: not on Sundays"),
+    ],
+)
+@pytest.mark.parametrize("is_async", [False, True])
+def test_whoever_fails_when_asked_refuses(
+    wiped: list[str], error: BaseException, expected: str, *, is_async: bool
+) -> None:
     def approve(_call: ToolCall) -> bool:
-        raise RuntimeError("nobody is there")
+        raise error
+
+    async def approve_later(call: ToolCall) -> bool:
+        return approve(call)
 
     with talk(
         Way("openai"),
         [calls(("wipe", {"disk": "c"})), says("I see.")],
         tools=_wiper(wiped),
-        approve=approve,
+        approve=approve_later if is_async else approve,
     ) as to:
         to.say("Wipe c")
         assert wiped == []
         assert to.messages[2]["is_error"]
+        assert to.results() == [expected]
 
 
 def test_nobody_is_asked_about_what_can_be_undone_or_if_there_is_nobody(wiped: list[str]) -> None:

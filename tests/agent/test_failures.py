@@ -273,6 +273,21 @@ def test_an_answer_that_cannot_be_read_is_an_error_of_the_provider(
         assert agent.messages == []
 
 
+@pytest.mark.parametrize("depth", [980, 100_000])
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic"])
+def test_an_answer_that_is_nested_too_deeply_is_an_error_of_the_provider(
+    provider: str, kind: str, depth: int
+) -> None:
+    nested = f"{'[' * depth}{']' * depth}"
+    text = f'{{"choices": {nested}, "content": {nested}, "output": {nested}, "type": {nested}}}'
+    is_streamed = kind == "text/event-stream"
+    with asking(provider, f"data: {text}\n\n" if is_streamed else text, type=kind) as agent:
+        with pytest.raises(ProviderError):
+            list(agent.stream("Hello")) if is_streamed else agent.chat_sync("Hello")
+        assert agent.messages == []
+
+
 def test_a_page_instead_of_an_answer_is_shown() -> None:
     with (
         asking("openai", "<h1>Sorry</h1>", type="text/html") as agent,
