@@ -45,7 +45,7 @@ async def _refusal(approve: Approve, call: ToolCall) -> str | None:
         verdict = await verdict if isawaitable(verdict) else verdict
     except ToolError as error:
         verdict = str(error)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the model reads of it
         secrets = call.tool.requires.get("env", ())
         _LOGGER.warning("approve failed at tool %s\n%s", call.name, trace_of(error, secrets))
         reason = redacted(message_of(error), secrets)
