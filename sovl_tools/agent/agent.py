@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,23 +63,26 @@ class Agent:
             TypeError: it has an attribute that is meant for ``__init__``.
         """
         super().__init_subclass__(**options)
-        check_attributes(cls, ("client", "messages", *(Agent.__init__.__kwdefaults__ or ())))
+        parameters = inspect.signature(Agent.__init__).parameters
+        check_attributes(cls, ("messages", *list(parameters)[1:]))
 
     def __init__(  # noqa: PLR0913 - each is a decision of its own
         self,
         client: Any = None,
-        *,
         model: str | None = None,
+        emit: Callable[[dict[str, Any]], Any] | None = None,
+        *,
         tools: Any = None,
         provider: str | None = None,
         base_url: str | None = None,
         system: str = "",
-        emit: Callable[[dict[str, Any]], Any] | None = None,
         emit_tools: bool = False,
         options: Mapping[str, Any] | None = None,
         strict: bool = False,
         instructions: bool = True,
         max_rounds: int = 10,
+        parallel_calls: bool = True,
+        max_result_characters: int | None = 100_000,
         max_tools: int = 64,
         max_tool_tokens: int | None = None,
         trim: Policy | None = None,
@@ -90,10 +94,12 @@ class Agent:
         """Make an agent that has said nothing yet.
 
         Args:
-            client: of the ``openai`` or the ``anthropic`` SDK, sync or async. Without one it is
-                made for the provider.
+            client: of the ``openai`` or the ``anthropic`` SDK, sync or async, or any object with
+                the method that is asked, such as ``chat.completions.create``; it may answer with
+                objects or dictionaries. Without a client one is made for the provider.
             model: the model's name; unless given, what ``OPENAI_MODEL`` or ``ANTHROPIC_MODEL``
                 says, or a recent one.
+            emit: told ``{"type": "ai_response", "message": text}`` once a turn; sync or async.
             tools: a ToolRegistry, a list of functions, or the path of a tools directory.
             provider: ``openai-responses``, ``openai`` (Chat Completions, also of compatible
                 servers), ``anthropic``, ``openrouter`` or ``local``. Unless given, the client
@@ -101,12 +107,15 @@ class Agent:
                 ``OPENROUTER_API_KEY`` that is set; ``local`` answers if none is.
             base_url: of a server that is compatible with OpenAI's Chat Completions.
             system: what the model is told before the conversation.
-            emit: told ``{"type": "ai_response", "message": text}`` once a turn; sync or async.
             emit_tools: whether it is told of calls as well: ``tool_call`` and ``tool_result``.
             options: further parameters of each request, such as ``{"temperature": 0}``.
             strict: have the provider enforce the schemas of arguments, where it can.
             instructions: tell the model what the tools want a system prompt to say.
             max_rounds: how often the model may call tools in one turn.
+            parallel_calls: whether the calls of one round run at the same time; otherwise one
+                after the other, in their order.
+            max_result_characters: how much of a result the model reads; longer texts are cut and
+                say so. A tool's own ``execution.max_result_bytes`` wins. None for all of it.
             max_tools: how many tools the model is offered; of more, those that the conversation
                 seems to be about, and one that finds the others.
             max_tool_tokens: how many tokens their definitions may take, by estimate.
@@ -126,6 +135,8 @@ class Agent:
                 is of another provider, or another argument is none that could be used.
         """
         check_counts({"max_rounds": max_rounds, "max_tools": max_tools})
+        if max_result_characters is not None:
+            check_counts({"max_result_characters": max_result_characters})
         check_functions({"emit": emit, "approve": approve, "trim": trim})
         who = chosen(client, provider=provider, model=model, base_url=base_url)
         around = (*hooks, *(() if approve is None else (approving(approve),)))
@@ -142,6 +153,8 @@ class Agent:
             most_rounds=max_rounds,
             trim=trim,
             emits_tools=emit_tools,
+            parallel=parallel_calls,
+            most_characters=max_result_characters,
         )
         self.client = who.client
         self.model = who.model

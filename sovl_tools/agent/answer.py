@@ -144,17 +144,31 @@ class Adapter(Protocol):
 
 
 def plain(response: Any) -> dict[str, Any]:
-    """Return an object of an SDK as the JSON that the provider sent; a dictionary as it is.
+    """Return an object of an SDK, or any other, as the JSON that the provider sent.
 
     Raises:
-        TypeError: it is neither, as SDKs pass on what is not the JSON that they know.
+        TypeError: it is no object, as SDKs pass on what is not the JSON that they know.
     """
-    if isinstance(response, dict):
-        return response
-    if not hasattr(response, "model_dump"):
+    made = _as_json(response)
+    if not isinstance(made, dict):
         raise TypeError(f"it must be a JSON object, not {response!r:.80}")
-    made: dict[str, Any] = response.model_dump(mode="json", exclude_unset=True, warnings=False)
     return made
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _as_json(each) for key, each in value.items()}
+    if isinstance(value, list) or type(value) is tuple:
+        return [_as_json(each) for each in value]
+    if type(value).__module__ == "builtins":
+        return value
+    if hasattr(value, "model_dump"):
+        made = value.model_dump(mode="json", exclude_unset=True, warnings=False)
+        if isinstance(made, dict):
+            return made
+    names = (name for name in dir(value) if not name.startswith("_"))
+    attributes = ((name, getattr(value, name)) for name in names)
+    return {name: _as_json(each) for name, each in attributes if not callable(each)}
 
 
 def sound(answer: Answer) -> Answer:

@@ -1,4 +1,4 @@
-"""The calls of one round: all at a time, each with its result."""
+"""The calls of one round, all at a time or one by one, each with its result."""
 
 from __future__ import annotations
 
@@ -34,23 +34,25 @@ class Calling:
 
     async def events(self, calls: Sequence[Call], span: Any) -> AsyncGenerator[Event, None]:
         """Make calls, and yield events as they begin and end; whoever stops early cancels them."""
-        for call in calls:
-            await self._emit(ToolStarted(call))
-            yield ToolStarted(call)
-        numbered = enumerate(calls)
-        tasks = [asyncio.create_task(self._guarded(place, call, span)) for place, call in numbered]
-        try:
-            for task in asyncio.as_completed(tasks):
-                place, interrupt = await task
-                if interrupt is not None:
-                    raise interrupt
-                finished = ToolFinished(calls[place], self.results[place])
-                await self._emit(finished)
-                yield finished
-        finally:
-            for each in tasks:
-                each.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        places = range(len(calls))
+        for batch in [places] if self._settings.told.parallel else [[place] for place in places]:
+            for place in batch:
+                await self._emit(ToolStarted(calls[place]))
+                yield ToolStarted(calls[place])
+            made = (self._guarded(place, calls[place], span) for place in batch)
+            tasks = [asyncio.create_task(each) for each in made]
+            try:
+                for task in asyncio.as_completed(tasks):
+                    place, interrupt = await task
+                    if interrupt is not None:
+                        raise interrupt
+                    finished = ToolFinished(calls[place], self.results[place])
+                    await self._emit(finished)
+                    yield finished
+            finally:
+                for each in tasks:
+                    each.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _guarded(
         self, place: int, call: Call, span: Any

@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
+from sovl_tools.model.content import cut_characters
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 
@@ -44,14 +45,39 @@ def assistant(answer: Answer, provider: str) -> Message:
     return message
 
 
-def outcome(call: Call, result: ToolResult) -> Message:
-    """Return what came of a call, for the model: what it can act on."""
+def outcome(call: Call, result: ToolResult, most: int | None = None) -> Message:
+    """Return what came of a call, for the model: what it can act on.
+
+    Texts share ``most`` characters, in their order; the others are cut and say so.
+    """
+    made = content_of(result)
+    if most is not None:
+        made = _shortened(made, most)
+    return _outcome(call, made, is_error=result.error is not None)
+
+
+def content_of(result: ToolResult) -> JSON:
+    """Return what a model reads of a result: a text, or content blocks."""
     if result.error is not None:
-        return _outcome(call, result.error.message, is_error=True)
+        return result.error.message
     if result.content:
-        return _outcome(call, [each.to_json() for each in result.content])
-    value = result.value
-    return _outcome(call, value if isinstance(value, str) else as_text(value))
+        return [each.to_json() for each in result.content]
+    return result.value if isinstance(result.value, str) else as_text(result.value)
+
+
+def _shortened(content: JSON, most: int) -> JSON:
+    if isinstance(content, str):
+        return cut_characters(content, most)
+    made = []
+    for block in content:
+        texts = block if "text" in block else block.get("resource", {})
+        if "text" in texts:
+            short = {**texts, "text": cut_characters(texts["text"], most)}
+            most = max(0, most - len(short["text"]))
+            made.append(short if texts is block else {**block, "resource": short})
+        else:
+            made.append(block)
+    return made
 
 
 def unmade(call: Call, reason: str) -> Message:

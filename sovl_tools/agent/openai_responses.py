@@ -8,6 +8,7 @@ reasoning among them, are sent back as they came.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from sovl_tools.agent.answer import (
@@ -112,9 +113,10 @@ def answered(response: Any) -> Answer:
     made = plain(response)
     if made.get("status") == "failed":
         raise reported(made.get("error"))
-    items = made.get("output")
-    if items is None:
+    items, whole_text = made.get("output"), made.get("output_text") or ""
+    if items is None and not whole_text:
         raise unanswered(made)
+    items = items or []
     calls = tuple(
         Call(each["call_id"], each["name"], written(each["arguments"]))
         for each in items
@@ -124,7 +126,8 @@ def answered(response: Any) -> Answer:
     texts = [part.get("text") or part.get("refusal") or "" for part in said]
     is_refusal = any(part["type"] == "refusal" for part in said)
     stop = _stop(made, is_refusal=is_refusal, has_calls=bool(calls))
-    return Answer("".join(texts), calls, stop, tuple(items), _usage(made.get("usage") or {}))
+    text = "".join(texts) or whole_text
+    return Answer(text, calls, stop, tuple(items), _usage(made.get("usage") or {}))
 
 
 def _stop(made: dict[str, Any], *, is_refusal: bool, has_calls: bool) -> Stop:
@@ -159,13 +162,17 @@ class Draft:
 
     def feed(self, chunk: Any) -> str:
         """Take one event in; return the text that it adds."""
-        if chunk.type in _ENDS:
-            self._whole = chunk.response
-        elif chunk.type == "error":
-            raise reported({"message": chunk.message, "code": chunk.code})
-        elif chunk.type in _DELTAS:
-            self.text += chunk.delta
-            return str(chunk.delta)
+        # Only the parts that are needed are read: the last event has the whole answer in it.
+        part = chunk.get if isinstance(chunk, dict) else partial(getattr, chunk)
+        kind = part("type")
+        if kind in _ENDS:
+            self._whole = part("response")
+        elif kind == "error":
+            raise reported({"message": part("message"), "code": part("code")})
+        elif kind in _DELTAS:
+            delta: Any = part("delta")
+            self.text += delta
+            return str(delta)
         return ""
 
     def answer(self) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -116,12 +117,24 @@ def _of_client(client: Any) -> str | None:
     if "anthropic" in packages:
         return "anthropic"
     if "openai" not in packages:
-        kind = type(client).__qualname__
-        raise ValueError(f"which provider a {kind} is for can't be told; say provider=…")
+        return _of_methods(client)
     host = str(getattr(client, "base_url", ""))
     if "openrouter.ai" in host:
         return "openrouter"
     return "openai-responses" if "api.openai.com" in host else "openai"
+
+
+def _of_methods(client: Any) -> str:
+    """Return the provider of an object that is of no SDK, if only one is asked as it can be."""
+    found = []
+    for name in ("openai-responses", "openai", "anthropic"):
+        with suppress(AttributeError):
+            import_module(PROVIDERS[name].adapter).method(client)
+            found.append(name)
+    if len(found) != 1:
+        kind = type(client).__qualname__
+        raise ValueError(f"which provider a {kind} is for can't be told; say provider=…")
+    return found[0]
 
 
 def _of_environment(base_url: str | None) -> str:

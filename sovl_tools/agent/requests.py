@@ -98,6 +98,9 @@ def _heard_stream(request: Listen) -> Iterator[Event]:
         yield from iterated(_streamed(request))
         return
     stream = request.method(**request.body)
+    if _has_to_wait(stream):
+        yield from iterated(_fed_all(request.draft, _chunks(stream)))
+        return
     try:
         for chunk in stream:
             yield from _fed(request.draft, chunk)
@@ -149,29 +152,47 @@ async def _applied(request: Apply) -> Any:
 async def _asked(request: Ask) -> Any:
     if _is_async(request.method):
         return await _call(request)()
-    return await in_thread(_call(request))
+    found = await in_thread(_call(request))
+    return await found if inspect.isawaitable(found) else found
 
 
 async def _streamed(request: Listen) -> AsyncGenerator[Event, None]:
-    chunks = _chunks if _is_async(request.method) else _chunks_of_thread
-    async with aclosing(chunks(partial(request.method, **request.body))) as stream:
-        async for chunk in stream:
-            for event in _fed(request.draft, chunk):
+    ask = partial(request.method, **request.body)
+    stream = ask() if _is_async(request.method) else await in_thread(ask)
+    chunks = _chunks if _has_to_wait(stream) else _chunks_of_thread
+    async with aclosing(_fed_all(request.draft, chunks(stream))) as events:
+        async for event in events:
+            yield event
+
+
+async def _fed_all(draft: Draft, chunks: AsyncGenerator[Any, None]) -> AsyncGenerator[Event, None]:
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            for event in _fed(draft, chunk):
                 yield event
 
 
-async def _chunks(ask: Callable[[], Any]) -> AsyncGenerator[Any, None]:
-    stream = await ask()
+def _has_to_wait(stream: Any) -> bool:
+    return inspect.isawaitable(stream) or hasattr(stream, "__aiter__")
+
+
+async def _chunks(stream: Any) -> AsyncGenerator[Any, None]:
+    stream = await stream if inspect.isawaitable(stream) else stream
+    if not hasattr(stream, "__aiter__"):
+        for chunk in stream:
+            yield chunk
+        return
     try:
         async for chunk in stream:
             yield chunk
     finally:
-        await stream.close()
+        close = getattr(stream, "close", None) or getattr(stream, "aclose", None)
+        if close is not None:
+            await close()
 
 
-async def _chunks_of_thread(ask: Callable[[], Any]) -> AsyncGenerator[Any, None]:
+async def _chunks_of_thread(stream: Any) -> AsyncGenerator[Any, None]:
     """Yield what a sync client streams; it is read, and closed, on a thread."""
-    stream = await in_thread(ask)
     chunks, end = iter(stream), object()
     try:
         while (chunk := await in_thread(partial(next, chunks, end))) is not end:

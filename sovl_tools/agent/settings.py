@@ -33,6 +33,8 @@ class Told(NamedTuple):
         most_rounds: how often the model may call tools in one turn.
         trim: what is kept of the conversation when a turn begins; None for all of it.
         emits_tools: whether calls are emitted too.
+        parallel: whether the calls of one round run at the same time.
+        most_characters: how much of a result the model reads; None for all of it.
     """
 
     name: str
@@ -47,6 +49,8 @@ class Told(NamedTuple):
     most_rounds: int
     trim: Policy | None
     emits_tools: bool
+    parallel: bool
+    most_characters: int | None
 
 
 class Settings(NamedTuple):

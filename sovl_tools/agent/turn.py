@@ -170,7 +170,7 @@ class Turn:
         raise problem
 
     def _work(self, calls: Sequence[Call], offer: Offer, span: Any) -> Steps:
-        """Make calls, all at a time, and enter what came of them in their order."""
+        """Make calls, and enter what came of them in their order."""
         calling = Calling(self._agent, self._settings, self._wanted, offer)
         results = calling.results
         self._calls += calls
@@ -178,15 +178,28 @@ class Turn:
             yield Work(partial(calling.events, calls, span))
         finally:
             self._agent.messages.extend(
-                outcome(call, results[place]) if place in results else unmade(call, _STOPPED)
+                outcome(call, results[place], self._most_characters(call))
+                if place in results
+                else unmade(call, _STOPPED)
                 for place, call in enumerate(calls)
             )
 
+    def _most_characters(self, call: Call) -> int | None:
+        """Return how much the model reads of a result, unless the tool has its own limit."""
+        tool = self._agent.tools.get(call.name)
+        has_own = tool is not None and "max_result_bytes" in tool.execution
+        return None if has_own else self._settings.told.most_characters
+
     def _finish(self, text: str, rounds: int) -> Steps:
-        """Let the answer be changed, and tell of it."""
-        agent = self._agent
+        """Let the answer be changed, keep it as it is then, and tell of it."""
+        agent, message, said = self._agent, self._agent.messages[-1], text
         for function in (agent._finalize_response, *self._settings.responded):  # noqa: SLF001 - its own
             text = _changed(function, (yield Apply(function, (text,))))
+        if text != said:
+            message["content"] = text
+            # The provider's own form of the answer says what was said before.
+            for key in ("provider", "items"):
+                message.pop(key, None)
         reply = Reply.of(text, usage=self._usage, rounds=rounds, calls=tuple(self._calls))
         if agent.emit is not None:
             try:

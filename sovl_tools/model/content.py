@@ -249,6 +249,19 @@ def cut(text: str, limit: int) -> str:
     return kept + mark.format(len(kept.encode()), len(data))
 
 
+def cut_characters(text: str, limit: int) -> str:
+    """Return the text, or the beginning of one that has more than ``limit`` characters.
+
+    It is cut between characters, with their combining marks, and says so at its end.
+    """
+    if len(text) <= limit:
+        return text
+    mark = f"… [cut: {{:,}} of {len(text):,} characters]"
+    end = max(0, limit - len(mark.format(limit)))
+    kept = text[: _boundary(text, end)]
+    return kept + mark.format(len(kept))
+
+
 _MARKS = ("… [cut: {:,} of {:,} bytes]", "…", "")
 _LONGEST_CLUSTER = 32
 _JOINER = "\u200d"

@@ -121,16 +121,28 @@ class _Hooking:
 
         return decorate if function is None else decorate(function)
 
-    def system(self, method: _F) -> _F:
+    @overload
+    def system(self, method: _F, /) -> _F: ...
+    @overload
+    def system(self, method: None = None, /) -> Callable[[_F], _F]: ...
+    def system(self, method: _F | None = None, /) -> _F | Callable[[_F], _F]:
         """Make a method of an Agent add to what the model is told before the conversation.
 
         It takes nothing and returns what ``Agent._system_messages`` may return; sync or async.
+        ``@hook.system()`` is the same as ``@hook.system``.
         """
-        return _marked(method, "system")
+        return _marking("system", method)
 
-    def response(self, method: _F) -> _F:
-        """Make a method of an Agent change the answer: it takes the text and returns another."""
-        return _marked(method, "response")
+    @overload
+    def response(self, method: _F, /) -> _F: ...
+    @overload
+    def response(self, method: None = None, /) -> Callable[[_F], _F]: ...
+    def response(self, method: _F | None = None, /) -> _F | Callable[[_F], _F]:
+        """Make a method of an Agent change the answer: it takes the text and returns another.
+
+        ``@hook.response()`` is the same as ``@hook.response``.
+        """
+        return _marking("response", method)
 
 
 hook = _Hooking()
@@ -138,9 +150,12 @@ hook = _Hooking()
 _MARK = "_agent_hook"
 
 
-def _marked(method: _F, kind: str) -> _F:
-    setattr(method, _MARK, kind)
-    return method
+def _marking(kind: str, method: _F | None) -> _F | Callable[[_F], _F]:
+    def mark(method: _F) -> _F:
+        setattr(method, _MARK, kind)
+        return method
+
+    return mark if method is None else mark(method)
 
 
 def marked_methods(instance: object, kind: str) -> list[Callable[..., Any]]:

@@ -271,5 +271,4 @@ def test_what_cannot_be_sent_is_cleaned() -> None:
 def test_an_object_of_an_sdk_is_told_as_it_was_sent() -> None:
     made = SimpleNamespace(model_dump=lambda **options: options)
     assert plain(made) == {"mode": "json", "exclude_unset": True, "warnings": False}
-    same = {"a": 1}
-    assert plain(same) is same
+    assert plain({"a": 1}) == {"a": 1}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -56,10 +57,19 @@ def parsed_filters(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 class MapAgent(Agent):
-    def __init__(self, *arguments: Any, engine: Engine, board: Map, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(  # noqa: PLR0913, PLR0917 - as such agents are written elsewhere
+        self,
+        client: Any,
+        model: str,
+        engine: Engine,
+        board: Map,
+        analyst: Agent,
+        socket_emit: Any = None,
+    ) -> None:
+        super().__init__(client, model, socket_emit)
         self.engine = engine
         self.board = board
+        self.analyst = analyst
         self.registry: tuple[Table, ...] | None = None
 
     async def _system_messages(self) -> list[dict[str, str]]:
@@ -73,9 +83,15 @@ class MapAgent(Agent):
     @tool(
         description="Add a layer to the map, of all parcels or of some.",
         params={
-            "table": {"enum": lambda self: [each.name for each in self.registry]},
+            "table": {
+                "type": "string",
+                "enum": lambda self: [each.name for each in self.registry],
+            },
+            "layer_id": {"type": "string"},
             "filters": {"type": "array", "items": {"type": "string"}},
+            "color": {"type": "string"},
         },
+        required=["table", "layer_id"],
         preprocess=parsed_filters,
         postprocess=lambda count: f"{count} parcels found",
     )
@@ -85,9 +101,23 @@ class MapAgent(Agent):
         self.board.add(layer_id, table=table, filters=filters, color=color)
         return PARCELS.get(table, 7) // (1 + len(filters or ()))
 
-    @tool(description="Remove a layer by its ID.")
-    def remove_map_layer(self, layer_id: str) -> bool:
+    @tool(
+        name="remove_map_layer",
+        description="Remove a layer by its ID.",
+        params={"layer_id": {"type": "string"}},
+        required=["layer_id"],
+    )
+    def remove(self, layer_id: str) -> bool:
         return self.board.remove(layer_id)
+
+    @tool(
+        description="Analyse what is on the map.",
+        params={"prompt": {"type": "string"}},
+        required=["prompt"],
+    )
+    async def run_analysis(self, prompt: str) -> str:
+        self.analyst.messages.clear()
+        return await self.analyst.chat(prompt)
 
 
 class Analyst(Agent):
@@ -117,12 +147,14 @@ def room(provider: str, *script: Any, analyst: Any = None) -> Iterator[Room]:
     with ScriptedServer(reply) as server:
         client = client_of(provider, server, is_async=False)
         board, emitted = Map(), list[Any]()
-        known: dict[str, Any] = {"model": "m", "provider": provider}
-        expert = Analyst(client, system=ANALYST, **known)
-        forwarded = expert.as_tool("run_analysis", "Analyse what is on the map.")
-        agent = MapAgent(
-            client, tools=[forwarded], emit=emitted.append, engine=Engine(), board=board, **known
-        )
+
+        async def emit(event: dict[str, Any]) -> None:
+            emitted.append(event)
+
+        expert = Analyst(client, "m", system=ANALYST, provider=provider)
+        # The server is none of OpenAI's, so its client would be asked for Chat Completions.
+        only = SimpleNamespace(responses=client.responses) if "responses" in provider else client
+        agent = MapAgent(only, "m", Engine(), board, expert, socket_emit=emit)
         yield Room(agent, server, emitted, board.layers)
         client.close()
     assert mapping == analysing == []
@@ -186,7 +218,7 @@ async def test_an_analysis_is_handed_to_a_second_agent(provider: str) -> None:
         provider,
         calls(
             ("add_map_layer", {"table": "parcels", "layer_id": "park"}),
-            ("run_analysis", {"message": "How large is the park?"}),
+            ("run_analysis", {"prompt": "How large is the park?"}),
         ),
         says("400 hectares, as you see."),
         analyst=[calls(("area_of", {"place": "park"})), says("It has 400 hectares.")],

@@ -10,7 +10,7 @@ import pytest
 from sovl_tools import Agent, ToolRegistry, tool
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.testing import ScriptedServer, calls, says
-from tests.agent.talking import Talk, Way, each_provider, talk
+from tests.agent.talking import Talk, Way, client_of, each_provider, talk
 from tests.conftest import Write
 
 
@@ -230,7 +230,7 @@ def test_what_is_no_tool_is_refused() -> None:
         Agent(provider="local", tools=[7])
 
 
-@pytest.mark.parametrize("name", ["max_rounds", "max_tools"])
+@pytest.mark.parametrize("name", ["max_rounds", "max_tools", "max_result_characters"])
 def test_limits_are_at_least_one(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
         Agent(provider="local", **{name: 0})  # type: ignore[arg-type]
@@ -315,3 +315,13 @@ def test_an_agent_that_was_not_made_says_so() -> None:
 
     with pytest.raises(RuntimeError, match=r"^Hollow.__init__ has not called super"):
         Hollow().chat_sync("Hello")
+
+
+async def test_client_model_and_emit_may_be_given_by_their_places() -> None:
+    with ScriptedServer([says("Hello.")]) as server:
+        async with client_of("openai", server, is_async=True) as client:
+            emitted: list[Any] = []
+            agent = Agent(client, "mine", emitted.append)
+            assert await agent.chat("Hello") == "Hello."
+        assert server.requests[0].body["model"] == "mine"
+        assert emitted == [{"type": "ai_response", "message": "Hello."}]

@@ -72,7 +72,9 @@ def test_messages_of_the_system_are_sent_first_each_turn_and_are_not_kept(
         assert [each["role"] for each in to.messages] == [
             "user", "assistant", "tool", "assistant", "user", "assistant",
         ]  # fmt: skip
-        assert to.messages[3]["content"] == " Meow. "
+        assert to.messages[3] == {"role": "assistant", "content": "meow."}
+        assert " Meow. " not in str(to.bodies[-1])
+        assert "meow." in str(to.bodies[-1])
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ class Hooked(Agent):
     def weather(self) -> str:
         return "It rains."
 
-    @hook.system
+    @hook.system()
     async def time(self) -> list[str]:
         return ["It is late."]
 
@@ -116,7 +118,7 @@ class Hooked(Agent):
     def polite(self, text: str) -> str:
         return f"{text}, please"
 
-    @hook.response
+    @hook.response()
     async def loud(self, text: str) -> str:
         return text.upper()
 
@@ -127,6 +129,21 @@ def test_hooks_speak_after_the_system_and_change_the_answer_one_after_another(wa
         assert to.say("Hello") == "COME IN, PLEASE"
         assert told(to).startswith("Be nice.")
         assert set(told(to).split("\n\n")[1:]) == {"It rains.", "It is late."}
+        assert to.messages[-1]["content"] == "COME IN, PLEASE"
+
+
+@each_provider
+def test_an_answer_that_is_left_as_it_is_keeps_what_the_provider_wants_back(way: Way) -> None:
+    with talk(way, [says("Hello.", reasoning="They greet."), says("Yes.")], kind=Untouched) as to:
+        to.say("Hello")
+        assert to.messages[-1]["content"] == "Hello."
+        assert ("items" in to.messages[-1]) == (way.provider != "openai")
+        to.say("Are you there?")
+
+
+class Untouched(Agent):
+    def _finalize_response(self, text: str) -> str:
+        return text
 
 
 @each_provider

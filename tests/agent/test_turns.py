@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Agent
+from sovl_tools import Agent, EmbeddedResource, Image, ToolError, tool
 from sovl_tools.agent.answer import Usage
 from sovl_tools.agent.errors import EmptyAnswerError, LengthError, RefusalError, RoundsError
 from sovl_tools.agent.events import RoundFinished, ToolFinished, ToolStarted, TurnFinished
@@ -92,6 +92,104 @@ WRONG: tuple[tuple[Any, str], ...] = (
     (("add", {"a": "one", "b": 2}), "must be an integer"),
     (("fall", {"x": 1}), "the ground is wet"),
 )
+
+
+@each_api
+def test_calls_may_be_made_one_after_the_other(way: Way) -> None:
+    log: list[str] = []
+
+    async def slow(name: str) -> str:
+        """Take a while."""
+        log.append(f"{name} begins")
+        await asyncio.sleep(0.01)
+        log.append(f"{name} ends")
+        return name
+
+    made = [("slow", {"name": name}) for name in "abc"]
+    script = [calls(*made[:2], ("nothing", {}), made[2]), says("Done.")]
+    with talk(way, script, tools=[slow], parallel_calls=False) as to:
+        to.say("Go")
+        assert log == [f"{name} {word}" for name in "abc" for word in ("begins", "ends")]
+        assert [*to.results()[:2], to.results()[3]] == [*"abc"]
+    with talk(way, script, tools=[slow]) as to:
+        log.clear()
+        to.say("Go")
+        assert log[:3] == ["a begins", "b begins", "c begins"]
+
+
+@each_streaming
+def test_whoever_leaves_between_calls_makes_no_more_of_them(way: Way) -> None:
+    script = [calls(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})), says("Go on.")]
+    with talk(way, script, tools=[add], parallel_calls=False) as to:
+
+        def leave(event: Any) -> None:
+            if isinstance(event, ToolFinished):
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            to.each("Add", leave)
+        assert to.results()[0] == "3"
+        assert "cancelled" in to.results()[1]
+        to.say("Go on")
+
+
+LONG = "x" * 300_000
+
+
+def _long_results() -> list[Any]:
+    def text() -> str:
+        """Return a text."""
+        return LONG
+
+    def numbers() -> list[int]:
+        """Return a list."""
+        return [*range(100_000)]
+
+    def parts() -> Any:
+        """Return a picture between texts."""
+        return [LONG[:60_000], Image(PICTURE), LONG, EmbeddedResource("a:b", LONG)]
+
+    def fail() -> None:
+        """Fail."""
+        raise ToolError(LONG)
+
+    @tool(execution={"max_result_bytes": 200_000})
+    def wide() -> str:
+        """Return a text that has a limit of its own."""
+        return LONG
+
+    return [text, numbers, parts, fail, wide]
+
+
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(200_000)
+
+
+@each_api
+def test_a_long_result_is_cut_and_says_so(way: Way) -> None:
+    names = ("text", "numbers", "parts", "fail", "wide")
+    script = [calls(*((name, {}) for name in names)), says("I see.")]
+    with talk(way, script, tools=_long_results()) as to:
+        reply = to.say("Go")
+        text, numbers, parts, fail, wide = to.results()
+        assert text.endswith("… [cut: 99,962 of 300,000 characters]")
+        assert 99_990 < len(text) <= 100_000
+        assert numbers.startswith("[0, 1, 2, ")
+        assert 99_990 < len(numbers) <= 100_000
+        assert parts[0]["text"] == LONG[:60_000]
+        assert parts[1] == Image(PICTURE).to_json()
+        assert 39_990 < len(parts[2]["text"]) <= 40_000
+        assert parts[3]["resource"]["text"] == "… [cut: 0 of 300,000 characters]"
+        assert len(fail) <= 100_000
+        assert len(wide) > 190_000
+        assert reply.calls[0].name == "text"
+
+
+@pytest.mark.parametrize(("most", "length"), [(None, 300_000), (50, 50), (1_000_000, 300_000)])
+def test_how_much_of_a_result_is_read_can_be_said(most: int | None, length: int) -> None:
+    script = [calls(("text", {})), says("I see.")]
+    with talk(Way("openai"), script, tools=_long_results(), max_result_characters=most) as to:
+        to.say("Go")
+        assert length - 10 < len(to.results()[0]) <= length
 
 
 @each_way
