@@ -20,9 +20,19 @@ from sovl_tools.agent.answer import (
     joined,
     plain,
 )
-from sovl_tools.agent.blocks import Made, arguments_of, as_one_text, parts, sendable
+from sovl_tools.agent.blocks import arguments_of, sendable
 from sovl_tools.agent.errors import unanswered
-from sovl_tools.agent.messages import as_text, calls_of, fitted_name, items_of, whole
+from sovl_tools.agent.messages import calls_of, fitted_name, items_of, told, whole
+from sovl_tools.formats.messages import (
+    NOTHING,
+    Made,
+    anthropic,
+    anthropic_picture,
+    anthropic_text,
+    as_text,
+    parts,
+    says_something,
+)
 from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "anthropic"
@@ -32,7 +42,6 @@ MOST_TOKENS = 8192
 
 _OWN = (NAME,)
 _OPENING = "(the conversation begins)"
-_NOTHING = "(nothing)"
 
 
 def method(client: Any) -> Callable[..., Any]:
@@ -79,7 +88,7 @@ def _alternating(messages: list[Message]) -> list[Made]:
         elif blocks:
             made.append({"role": role, "content": blocks})
     if made and made[0]["role"] != "user":
-        made.insert(0, {"role": "user", "content": [_text(_OPENING)]})
+        made.insert(0, {"role": "user", "content": [anthropic_text(_OPENING)]})
     return made
 
 
@@ -87,11 +96,11 @@ def _blocks(message: Message) -> Iterator[Made]:
     """Yield the blocks of a message; the API refuses empty texts, and users who say nothing."""
     own = items_of(message, _OWN)
     if message["role"] == "tool":
-        yield _result(message)
+        yield from anthropic(told(message))["content"]
     elif message["role"] == "user":
-        yield from _shown(message["content"]) or [_text(_NOTHING)]
+        yield from _shown(message["content"]) or [anthropic_text(NOTHING)]
     elif own:
-        yield from map(_named, filter(_says_something, own))
+        yield from map(_named, filter(says_something, own))
     else:
         yield from _shown(message["content"])
         for call in calls_of(message):
@@ -100,35 +109,13 @@ def _blocks(message: Message) -> Iterator[Made]:
 
 
 def _shown(content: JSON) -> list[Made]:
-    made = parts(content, _text, _picture)
-    return [*filter(_says_something, [_text(made)] if isinstance(made, str) else made)]
-
-
-def _says_something(block: Made) -> bool:
-    return block["type"] != "text" or bool(block["text"].strip())
+    made = parts(content, anthropic_text, anthropic_picture)
+    return [*filter(says_something, [anthropic_text(made)] if isinstance(made, str) else made)]
 
 
 def _named(block: Made) -> Made:
     """Return a block with a name that the API takes."""
     return {**block, "name": fitted_name(block["name"])} if _calls(block) else block
-
-
-def _result(message: Message) -> Made:
-    """Return the result of a tool; of an error it is a text, and one that says something."""
-    head = {"type": "tool_result", "tool_use_id": message["id"]}
-    if message.get("is_error"):
-        return {**head, "content": as_one_text(message["content"]) or _NOTHING, "is_error": True}
-    content = message["content"]
-    return {**head, "content": content if isinstance(content, str) else _shown(content)}
-
-
-def _text(text: str) -> Made:
-    return {"type": "text", "text": text}
-
-
-def _picture(block: Made) -> Made:
-    source = {"type": "base64", "media_type": block["mimeType"], "data": block["data"]}
-    return {"type": "image", "source": source}
 
 
 def answered(response: Any) -> Answer:

@@ -1,59 +1,11 @@
-"""Content blocks of the Model Context Protocol, as providers take them."""
+"""JSON as it can be sent to a provider, and as a model sends it."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
-from typing import TypeAlias
 
 from sovl_tools.model.document import JSON
-
-Made: TypeAlias = dict[str, JSON]
-
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""Media types that every provider looks at."""
-
-
-def parts(
-    content: JSON, text: Callable[[str], Made], picture: Callable[[Made], Made] | None
-) -> JSON:
-    """Return a content with its blocks in a provider's form; a text stays as it is.
-
-    What the provider can't be shown becomes a text that says what it was. No blocks are a text
-    without a letter.
-    """
-    if isinstance(content, str) or not content:
-        return content or ""
-    return [
-        picture(block) if picture is not None and _is_picture(block) else text(described(block))
-        for block in content
-    ]
-
-
-def as_one_text(content: JSON) -> str:
-    """Return a content as a text, for whoever takes no blocks."""
-    return content if isinstance(content, str) else "\n".join(map(described, content))
-
-
-def described(block: Made) -> str:
-    """Return a block as text."""
-    if block.get("type") == "text":
-        return str(block.get("text", ""))
-    resource = block.get("resource")
-    if isinstance(resource, dict):
-        return str(resource.get("text", f"[{resource.get('uri', 'a resource')}, not shown]"))
-    return f"[{block.get('mimeType', block.get('type', 'something'))}, not shown]"
-
-
-def data_url(block: Made) -> str:
-    """Return a picture as a URL that holds it (RFC 2397)."""
-    return f"data:{block['mimeType']};base64,{block['data']}"
-
-
-def _is_picture(block: Made) -> bool:
-    is_shown = block.get("type") == "image" and block.get("mimeType") in PICTURES
-    return is_shown and isinstance(block.get("data"), str)
 
 
 def sendable(value: JSON) -> JSON:
@@ -79,7 +31,7 @@ def _cleaned(value: JSON) -> JSON:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def arguments_of(text: str) -> Made:
+def arguments_of(text: str) -> dict[str, JSON]:
     """Return the arguments of a call as an object; an empty one if the text holds none."""
     try:
         made = json.loads(text)

@@ -13,10 +13,10 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from sovl_tools.agent.answer import Answer, Call, Message, Prompt
-from sovl_tools.agent.blocks import as_one_text
 from sovl_tools.agent.form import Form, pairs
-from sovl_tools.agent.messages import as_text, text_of, whole
+from sovl_tools.agent.messages import text_of, whole
 from sovl_tools.agent.selection import SEARCH
+from sovl_tools.formats.messages import as_one_text, as_text
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ResolutionError, ToolNotFoundError

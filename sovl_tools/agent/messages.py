@@ -14,12 +14,12 @@ list of content blocks of the Model Context Protocol (``{"type": "text", …}``,
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
+from sovl_tools.formats.messages import Outcome, as_text, content_of
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
@@ -56,15 +56,6 @@ def outcome(call: Call, result: ToolResult, most: int | None = None) -> Message:
     return _outcome(call, made, is_error=result.error is not None)
 
 
-def content_of(result: ToolResult) -> JSON:
-    """Return what a model reads of a result: a text, or content blocks."""
-    if result.error is not None:
-        return result.error.message
-    if result.content:
-        return [each.to_json() for each in result.content]
-    return result.value if isinstance(result.value, str) else as_text(result.value)
-
-
 def _shortened(content: JSON, most: int) -> JSON:
     if isinstance(content, str):
         return cut_characters(content, most)
@@ -95,11 +86,6 @@ def _outcome(call: Call, content: JSON, *, is_error: bool = False) -> Message:
     }
 
 
-def as_text(value: JSON) -> str:
-    """Return JSON as text for a model."""
-    return json.dumps(value, ensure_ascii=False)
-
-
 def written(arguments: JSON) -> str:
     """Return the arguments of a call as text, which some servers send as JSON, or not at all."""
     return arguments if arguments and isinstance(arguments, str) else as_text(arguments or {})
@@ -110,6 +96,12 @@ def text_of(content: JSON) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(block.get("text", "") for block in content if block.get("type") == "text")
+
+
+def told(message: Message) -> Outcome:
+    """Return what a message of a tool says, for the provider's own form."""
+    is_error = bool(message.get("is_error"))
+    return Outcome(message["name"], message["id"], message["content"], is_error)
 
 
 def calls_of(message: Message) -> list[Call]:

@@ -22,16 +22,10 @@ from sovl_tools.agent.answer import (
     joined,
     plain,
 )
-from sovl_tools.agent.blocks import (
-    Made,
-    arguments_of,
-    as_one_text,
-    data_url,
-    parts,
-    sendable,
-)
+from sovl_tools.agent.blocks import arguments_of, sendable
 from sovl_tools.agent.errors import reported, unanswered
-from sovl_tools.agent.messages import calls_of, fitted_name, items_of, whole, written
+from sovl_tools.agent.messages import calls_of, fitted_name, items_of, told, whole, written
+from sovl_tools.formats.messages import Made, data_url, openai, parts
 from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "openai"
@@ -75,8 +69,7 @@ def _message(message: Message) -> Made:
     if message["role"] == "user":
         return {"role": "user", "content": parts(message["content"], _text, _picture)}
     if message["role"] == "tool":
-        content = as_one_text(message["content"])
-        return {"role": "tool", "tool_call_id": message["id"], "content": content}
+        return openai(told(message))
     made: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
     calls = [_called(each) for each in calls_of(message)]
     if own:

@@ -22,9 +22,16 @@ from sovl_tools.agent.answer import (
     joined,
     plain,
 )
-from sovl_tools.agent.blocks import Made, data_url, parts, sendable
+from sovl_tools.agent.blocks import sendable
 from sovl_tools.agent.errors import reported, unanswered
-from sovl_tools.agent.messages import calls_of, fitted_name, items_of, whole, written
+from sovl_tools.agent.messages import calls_of, fitted_name, items_of, told, whole, written
+from sovl_tools.formats.messages import (
+    Made,
+    openai_responses,
+    parts,
+    responses_picture,
+    responses_text,
+)
 from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "openai-responses"
@@ -63,13 +70,10 @@ def _choice(choice: str) -> JSON:
 def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
     own = items_of(message, _OWN)
     if message["role"] == "user":
-        yield {"role": "user", "content": parts(message["content"], _text, _picture)}
+        content = parts(message["content"], responses_text, responses_picture)
+        yield {"role": "user", "content": content}
     elif message["role"] == "tool":
-        yield {
-            "type": "function_call_output",
-            "call_id": message["id"],
-            "output": parts(message["content"], _text, _picture),
-        }
+        yield openai_responses(told(message))
     elif own:
         yield from map(_named, own if is_stored else _unstored(own))
     else:
@@ -94,14 +98,6 @@ def _named(item: Made) -> Made:
     if item["type"] != "function_call":
         return item
     return {**item, "name": fitted_name(item["name"])}
-
-
-def _text(text: str) -> Made:
-    return {"type": "input_text", "text": text}
-
-
-def _picture(block: Made) -> Made:
-    return {"type": "input_image", "image_url": data_url(block), "detail": "auto"}
 
 
 def answered(response: Any) -> Answer:

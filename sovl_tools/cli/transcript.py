@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
-from sovl_tools.agent.blocks import as_one_text
 from sovl_tools.agent.events import Event, RoundFinished, TextDelta, ToolFinished, ToolStarted
 from sovl_tools.agent.messages import outcome
 from sovl_tools.cli.command import write
+from sovl_tools.formats.messages import as_one_text
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.plain import plain
 from sovl_tools.reporting.text import painted

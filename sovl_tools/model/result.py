@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Literal, NamedTuple, TypeAlias, final
 
 from sovl_tools.model.content import Content
 from sovl_tools.model.document import JSON
+
+_TO_MESSAGE = "sovl_tools.formats.messages:to_message"
+"""Where messages are made: above values, which know no provider."""
 
 FailureKind: TypeAlias = Literal[
     "unknown_tool",
@@ -74,6 +78,31 @@ class ToolResult(NamedTuple):
     duration: float
     content: tuple[Content, ...] = ()
     repairs: tuple[Repair, ...] = ()
+
+    def to_message(
+        self,
+        format: str,  # noqa: A002 - the field's word
+        *,
+        call_id: str | None = None,
+    ) -> dict[str, JSON]:
+        """Return the message by which a model learns what came of its call.
+
+        The model reads the value, as text if it is JSON, or the error; pictures go along where the
+        provider takes them from a tool. Anthropic wants the blocks of all calls of an answer in
+        one message: join their ``content``.
+
+        Args:
+            format: ``"openai"`` (Chat Completions), ``"openai-responses"``, ``"anthropic"``,
+                ``"gemini"`` or ``"openrouter"``.
+            call_id: the id of the model's call; only Gemini's calls may be without one.
+
+        Raises:
+            ValueError: there are no messages of that format.
+            TypeError: ``call_id`` is missing.
+        """
+        module, _, name = _TO_MESSAGE.partition(":")
+        made: dict[str, JSON] = getattr(import_module(module), name)(self, format, call_id)
+        return made
 
     @property
     def ok(self) -> bool:

@@ -1,0 +1,196 @@
+"""Results of calls as messages for a model, in each provider's form.
+
+Source: OpenAI's API reference (tool messages of chat completions, ``function_call_output`` of
+responses), Anthropic's page "Handle tool calls" (``tool_result``), Google's reference of
+``FunctionResponse``, and the types of their SDKs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from sovl_tools.model.content import encodable
+from sovl_tools.model.document import JSON
+from sovl_tools.model.result import ToolResult
+from sovl_tools.model.suggestion import did_you_mean
+
+Made: TypeAlias = dict[str, JSON]
+
+PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Media types that every provider looks at; Gemini does not take GIF from a tool."""
+
+NOTHING = "(nothing)"
+"""What is said where Anthropic refuses an empty text."""
+
+
+class Outcome(NamedTuple):
+    """What a model is told of a call.
+
+    Attributes:
+        tool: the tool's name.
+        call_id: by which the provider knows the call; Gemini can do without.
+        content: a text or content blocks of the Model Context Protocol.
+        is_error: whether the text says what went wrong.
+        value: the result as JSON, where it is neither content nor an error.
+    """
+
+    tool: str
+    call_id: str
+    content: JSON
+    is_error: bool = False
+    value: JSON = None
+
+
+def to_message(result: ToolResult, provider: str, call_id: str | None) -> Made:
+    """Return the message in which a provider's API wants a result; see ``ToolResult.to_message``.
+
+    Raises:
+        ValueError: there are no messages of that format.
+        TypeError: the provider wants to know which call it was.
+    """
+    if provider not in MESSAGES:
+        hint = did_you_mean(provider, MESSAGES) or f"there are {', '.join(MESSAGES)}"
+        raise ValueError(f"there is no message format {provider!r}; {hint}")
+    if call_id is None and provider != "gemini":
+        raise TypeError(f"a message for {provider} needs call_id, the id of the model's call")
+    is_error = result.error is not None
+    made = Outcome(result.tool, call_id or "", content_of(result), is_error, result.value)
+    return MESSAGES[provider](made)
+
+
+def content_of(result: ToolResult) -> JSON:
+    """Return what a model reads of a result: a text, or content blocks."""
+    if result.error is not None:
+        return encodable(result.error.message)
+    if result.content:
+        return [each.to_json() for each in result.content]
+    return result.value if isinstance(result.value, str) else as_text(result.value)
+
+
+def openai(outcome: Outcome) -> Made:
+    """Return a message of Chat Completions, which takes no pictures from a tool."""
+    text = as_one_text(outcome.content)
+    return {"role": "tool", "tool_call_id": outcome.call_id, "content": text}
+
+
+def openai_responses(outcome: Outcome) -> Made:
+    """Return an item of Responses' input."""
+    output = parts(outcome.content, responses_text, responses_picture)
+    return {"type": "function_call_output", "call_id": outcome.call_id, "output": output}
+
+
+def responses_text(text: str) -> Made:
+    """Return a part of Responses' input that is a text."""
+    return {"type": "input_text", "text": text}
+
+
+def responses_picture(block: Made) -> Made:
+    """Return a part of Responses' input that is a picture."""
+    return {"type": "input_image", "image_url": data_url(block), "detail": "auto"}
+
+
+def anthropic(outcome: Outcome) -> Made:
+    """Return a message of Messages; of an error it is a text, and one that says something."""
+    block: Made = {"type": "tool_result", "tool_use_id": outcome.call_id}
+    if outcome.is_error:
+        block |= {"content": as_one_text(outcome.content) or NOTHING, "is_error": True}
+    elif isinstance(outcome.content, str):
+        block["content"] = outcome.content
+    else:
+        made = parts(outcome.content, anthropic_text, anthropic_picture) or []
+        block["content"] = [each for each in made if says_something(each)]
+    return {"role": "user", "content": [block]}
+
+
+def anthropic_text(text: str) -> Made:
+    """Return a block of Messages that is a text."""
+    return {"type": "text", "text": text}
+
+
+def anthropic_picture(block: Made) -> Made:
+    """Return a block of Messages that is a picture."""
+    source = {"type": "base64", "media_type": block["mimeType"], "data": block["data"]}
+    return {"type": "image", "source": source}
+
+
+def says_something(block: Made) -> bool:
+    """Tell whether a block is no empty text, which Messages refuses."""
+    return block["type"] != "text" or bool(block["text"].strip())
+
+
+def gemini(outcome: Outcome) -> Made:
+    """Return a content of Gemini in the names of the wire, which its SDK reads as well."""
+    response: Made = {"name": outcome.tool, "response": {"output": outcome.value}}
+    if outcome.call_id:
+        response["id"] = outcome.call_id
+    if outcome.is_error:
+        response["response"] = {"error": as_one_text(outcome.content)}
+    elif not isinstance(outcome.content, str):
+        shown = [each for each in outcome.content if _is_shown_to_gemini(each)]
+        texts = [described(each) for each in outcome.content if each not in shown]
+        response["response"] = {"output": "\n".join(texts)}
+        if shown:
+            response["parts"] = [{"inlineData": _gemini_blob(each)} for each in shown]
+    return {"role": "user", "parts": [{"functionResponse": response}]}
+
+
+def _is_shown_to_gemini(block: Made) -> bool:
+    return is_picture(block) and block["mimeType"] != "image/gif"
+
+
+def _gemini_blob(block: Made) -> Made:
+    return {"mimeType": block["mimeType"], "data": block["data"]}
+
+
+MESSAGES: dict[str, Callable[[Outcome], Made]] = {
+    "openai": openai,
+    "openai-responses": openai_responses,
+    "anthropic": anthropic,
+    "gemini": gemini,
+    "openrouter": openai,
+}
+"""What makes the message of each format."""
+
+
+def parts(content: JSON, text: Callable[[str], Made], picture: Callable[[Made], Made]) -> JSON:
+    """Return a content with its blocks in a provider's form; a text stays as it is.
+
+    What the provider can't be shown becomes a text that says what it was. No blocks are a text
+    without a letter.
+    """
+    if isinstance(content, str) or not content:
+        return content or ""
+    return [picture(block) if is_picture(block) else text(described(block)) for block in content]
+
+
+def as_text(value: JSON) -> str:
+    """Return JSON as text for a model."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_one_text(content: JSON) -> str:
+    """Return a content as a text, for a provider that takes no blocks."""
+    return content if isinstance(content, str) else "\n".join(map(described, content))
+
+
+def described(block: Made) -> str:
+    """Return a block as text."""
+    if block.get("type") == "text":
+        return str(block.get("text", ""))
+    resource = block.get("resource")
+    if isinstance(resource, dict):
+        return str(resource.get("text", f"[{resource.get('uri', 'a resource')}, not shown]"))
+    return f"[{block.get('mimeType', block.get('type', 'something'))}, not shown]"
+
+
+def data_url(block: Made) -> str:
+    """Return a picture as a URL that holds it (RFC 2397)."""
+    return f"data:{block['mimeType']};base64,{block['data']}"
+
+
+def is_picture(block: Made) -> bool:
+    """Tell whether a block is a picture that every provider looks at."""
+    is_shown = block.get("type") == "image" and block.get("mimeType") in PICTURES
+    return is_shown and isinstance(block.get("data"), str)
