@@ -45,6 +45,8 @@ _PUBLIC = {
     "tool": "sovl_tools.authoring.decorator",
 }
 
+__all__ = [*_PUBLIC]  # noqa: PLE0604 - the names of the table
+
 
 def __getattr__(name: str) -> object:
     module = _PUBLIC.get(name)

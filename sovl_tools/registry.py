@@ -26,7 +26,7 @@ from sovl_tools.model.export import Export
 from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.journal import log_change, log_load, log_rejected
-from sovl_tools.search.criteria import is_named, meets
+from sovl_tools.search.criteria import meets
 from sovl_tools.search.indexes import Indexes
 from sovl_tools.search.phrases import PhraseMatch
 from sovl_tools.search.toolmatch import ToolMatch
@@ -46,6 +46,17 @@ class _absent:  # noqa: N801 - a decorator
 
     def __get__(self, instance: object, _: object) -> Catalog:
         return self._method(instance)
+
+
+def tools_directory(path: str | os.PathLike[str]) -> ToolRegistry:
+    """Return the registry of a directory of tool folders, for a caller who names one.
+
+    Raises:
+        ValueError: there is no such directory.
+    """
+    if not os.path.isdir(path):
+        raise ValueError(f"there is no tools directory {os.fspath(path)!r}")
+    return ToolRegistry.from_directory(path)
 
 
 class ToolRegistry:
@@ -200,29 +211,26 @@ class ToolRegistry:
 
     def filter(
         self,
-        *predicates: Callable[[ToolDefinition], object],
+        *predicates: Callable[[ToolDefinition], object] | Mapping[str, Any],
         name_pattern: str | re.Pattern[str] | None = None,
         **criteria: Any,
     ) -> list[ToolDefinition]:
         """Return the tools that meet all criteria.
 
         A list is met by an attribute that has all its members, any other value by one that
-        equals it. A name that is no attribute is looked up in ``metadata``, and then among the
-        attributes of the object that the tool belongs to; a tool without it does not match.
+        equals it or is a list with it. A name that is no attribute is looked up in ``metadata``,
+        and then among the attributes of the object that the tool belongs to; a tool without it
+        does not match.
 
         Args:
-            predicates: functions of a tool that have to be true of it.
+            predicates: functions of a tool that have to be true of it, or mappings of criteria.
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
                 is searched for in the name.
             criteria: attribute names or ``metadata`` keys and what they have to be.
         """
-        return [
-            tool
-            for tool in self
-            if (name_pattern is None or is_named(tool.name, name_pattern))
-            and all(meets(tool, key, wanted) for key, wanted in criteria.items())
-            and all(predicate(tool) for predicate in predicates)
-        ]
+        if name_pattern is not None:
+            criteria["name_pattern"] = name_pattern
+        return [tool for tool in self if meets(tool, (*predicates, criteria))]
 
     def match(self, text: str) -> list[PhraseMatch]:
         """Return the activation phrases that stand in the text, the longest first.

@@ -64,6 +64,15 @@ def test_importing_the_registry_and_the_tooler_imports_no_engine() -> None:
     assert loaded & {"click", "jsonschema", "jsonschema_rs", "watchdog", "yaml", "jinja2"} == set()
 
 
+def test_a_star_gives_the_public_names() -> None:
+    given: dict[str, object] = {}
+    exec("from sovl_tools import *", given)  # the one place where it can be tried
+    given.pop("__builtins__")
+    assert given.keys() == {*sovl_tools.__all__}
+    assert given.keys() >= {"tool", "hook", "AITool", "Agent", "Tooler", "ToolRegistry"}
+    assert given["Tooler"] is sovl_tools.Tooler
+
+
 def test_every_public_name_resolves_and_is_listed_and_typed() -> None:
     stub = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
     typed = {

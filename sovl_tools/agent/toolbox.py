@@ -10,7 +10,7 @@ from typing import Any
 from sovl_tools.authoring.offering import methods_of
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.model.catalog import Catalog, CatalogChange, Watch
-from sovl_tools.registry import Subscriber, ToolRegistry
+from sovl_tools.registry import Subscriber, ToolRegistry, tools_directory
 
 
 class Toolbox(ToolRegistry):
@@ -58,9 +58,7 @@ def gathered(tools: Any) -> Any:
         ValueError: there is no directory of that path.
     """
     if isinstance(tools, str | os.PathLike):
-        if not os.path.isdir(tools):
-            raise ValueError(f"there is no tools directory {os.fspath(tools)!r}")
-        return ToolRegistry.from_directory(tools)
+        return tools_directory(tools)
     if tools is None or isinstance(tools, ToolRegistry):
         return tools
     if isinstance(tools, Iterable) and not callable(tools):

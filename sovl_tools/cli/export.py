@@ -23,7 +23,8 @@ Examples:
   sovl-tools export --format openai --strict
   sovl-tools export --format anthropic --tool calculate --tool slugify
   sovl-tools export --format openapi -o openapi.json
-  sovl-tools export --format prompt"""
+  sovl-tools export --format prompt
+  sovl-tools export --format markdown -o TOOLS.md"""
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
@@ -66,7 +67,8 @@ def export(
 ) -> None:
     """Print the tools in a provider's format.
 
-    It is a list of definitions; for openapi it is one document, for prompt a text. What a format
+    It is a list of definitions; for openapi it is one document, for prompt a text, for markdown a
+    catalogue for people. What a format
     loses stands on the error output, and the exit code is 1 if the provider would refuse it.
     """
     if strict:

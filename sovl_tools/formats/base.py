@@ -112,6 +112,7 @@ FORMATS = {
     "mcp": "sovl_tools.formats.mcp",
     "openapi": "sovl_tools.formats.openapi",
     "prompt": "sovl_tools.formats.prompt",
+    "markdown": "sovl_tools.formats.markdown",
 }
 """The module of each format, imported when it is first used."""
 

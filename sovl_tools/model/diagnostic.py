@@ -77,8 +77,13 @@ class Diagnostic(NamedTuple):
     column: int
 
     def __str__(self) -> str:
-        """Return the line that other programs read: ``path:line:column: CODE message``."""
-        return f"{self.path}:{self.line}:{self.column}: {self.code} {self.message}"
+        """Return the line that other programs read: ``path:line:column: CODE message``.
+
+        What is in no file has a name in the place of a path: ``name: CODE message``.
+        """
+        place = f"{self.path}:{self.line}:{self.column}: " if self.path else ""
+        named = f"{self.tool}: " if self.tool and not self.path else ""
+        return f"{place}{named}{self.code} {self.message}"
 
 
 ANY: Any = object()

@@ -28,3 +28,7 @@ class StepContext(NamedTuple):
     registry: ToolLookup
     run_id: str
     log: Callable[[Level, str], None]
+
+    def __repr__(self) -> str:
+        run = f" of run {self.run_id}" if self.run_id else ""
+        return f"<StepContext{run} with {len(self.variables)} variables>"

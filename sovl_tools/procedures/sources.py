@@ -35,12 +35,14 @@ class Written(NamedTuple):
         verdicts: what was found in the document.
         path: of the file; ``""`` for a dictionary.
         place: returns the line and column of a value or a key; None for a dictionary.
+        name: what diagnostics call it while there is no procedure.
     """
 
     procedure: Procedure | None
     verdicts: list[Verdict]
     path: str
     place: Callable[..., tuple[int, int]] | None
+    name: str | None = None
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -66,7 +68,8 @@ class Written(NamedTuple):
 
     def _diagnostic(self, verdict: Verdict) -> Diagnostic:
         rule, finding = verdict
-        name = FilePath(self.path).stem or None if self.procedure is None else self.procedure.name
+        name = self.name if self.procedure is None else self.procedure.name
+        name = name or FilePath(self.path).stem or "a procedure without a name"
         line, column, message = 1, 1, finding.message
         if not isinstance(finding.place, ManifestPlace):
             line, column = finding.place.line, finding.place.column  # type: ignore[union-attr]
@@ -135,7 +138,8 @@ def _checked(
     case = DocumentCase(value, published("procedure").problems(value), path)
     verdicts = ask(document.RULES, case)
     if case.problems:
-        return Written(None, verdicts, path, place)
+        found = value.get("name") if not path and isinstance(value, dict) else None
+        return Written(None, verdicts, path, place, found if isinstance(found, str) else None)
     if any(each.rule is document.unfit_inputs_schema for each in verdicts):
         value = {**value, "inputs": {"type": "object", "additionalProperties": True}}
     return Written(made(value, text=text, source=path), verdicts, path, place)

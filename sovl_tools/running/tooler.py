@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 from sovl_tools.model.call import Mode
@@ -37,7 +39,7 @@ class Tooler(Caller):
 
     def __init__(  # noqa: PLR0913 - each is a decision of its own
         self,
-        registry: ToolLookup,
+        registry: ToolLookup | str | os.PathLike[str],
         *,
         timeout: float | None = None,
         mode: Mode | None = None,
@@ -51,7 +53,8 @@ class Tooler(Caller):
         """Make a dispatcher. What a manifest or a call says of itself wins over what is said here.
 
         Args:
-            registry: where the tools are; each call looks its tool up anew.
+            registry: where the tools are; each call looks its tool up anew. The path of a tools
+                directory will do as well.
             timeout: how long a call may take, in seconds; None for as long as it takes.
             mode: where sync tools run: ``"inline"`` in the thread that calls, ``"thread"`` on one
                 of the Tooler's own. None means a thread for awaited calls and for those with a
@@ -65,9 +68,12 @@ class Tooler(Caller):
                 go to the logger ``sovl_tools.tools``.
 
         Raises:
-            ValueError: a number is not more than 0, or a word is unknown.
+            ValueError: a number is not more than 0, a word is unknown, or there is no such
+                directory.
             TypeError: a hook can't be called, or an observer can't be called at once.
         """
+        if isinstance(registry, str | os.PathLike):
+            registry = _of_directory(registry)
         check_timeout(timeout)
         check_word("mode", mode, (None, "inline", "thread"))
         check_word("coerce", coerce, ("strict", "lenient"))
@@ -154,6 +160,12 @@ class Tooler(Caller):
         return summary(self._engine.logs)
 
 
+def _of_directory(path: str | os.PathLike[str]) -> ToolLookup:
+    module, _, name = _TOOLS_DIRECTORY.partition(":")
+    registry: ToolLookup = getattr(import_module(module), name)(path)
+    return registry
+
+
 def _check_least(name: str, number: int | None) -> None:
     if number is not None and number < 1:
         raise ValueError(f"{name} must be at least 1, not {number!r}")
@@ -168,3 +180,6 @@ def _checked_observer(observer: Any) -> Observer:
 
 def _as_hook(function: Hook | HookFunction) -> Hook:
     return function if isinstance(function, Hook) else hook(function)
+
+
+_TOOLS_DIRECTORY = "sovl_tools.registry:tools_directory"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-import re
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeAlias
 
 from sovl_tools.model.definition import ToolDefinition
 
@@ -13,26 +13,41 @@ _ABSENT = object()
 _LOGGER = logging.getLogger("sovl_tools")
 
 
-def is_named(name: str, pattern: str | re.Pattern[str]) -> bool:
-    """Tell whether a shell pattern fits a name, or a compiled expression is found in it."""
-    if isinstance(pattern, str):
-        return fnmatchcase(name, pattern)
-    return pattern.search(name) is not None
+Criterion: TypeAlias = Callable[[ToolDefinition], object] | Mapping[str, Any]
+"""A function that has to be true of a tool, or attributes and what they have to be."""
 
 
-def meets(tool: ToolDefinition, key: str, wanted: Any) -> bool:
-    """Tell whether a tool has an attribute of that value; a list means all of its members.
+def meets(tool: ToolDefinition, criteria: Iterable[Criterion]) -> bool:
+    """Tell whether a tool meets all criteria."""
+    return all(
+        all(_has(tool, key, wanted) for key, wanted in each.items())
+        if isinstance(each, Mapping)
+        else each(tool)
+        for each in criteria
+    )
+
+
+def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
+    """Tell whether a tool has an attribute of that value.
+
+    A list means all of its members, and of an attribute that is a list any other value means one.
 
     What is no attribute is looked up in ``metadata``, and then at the object that the tool
     belongs to.
     """
+    if key == "name_pattern":
+        if isinstance(wanted, str):
+            return fnmatchcase(tool.name, wanted)
+        return wanted is None or wanted.search(tool.name) is not None
     actual = getattr(tool, key, _ABSENT)
     if actual is _ABSENT:
         actual = tool.metadata.get(key, _ABSENT)
     if actual is _ABSENT:
         actual = _of_instance(tool, key)
-    if isinstance(wanted, _SEVERAL) and isinstance(actual, _SEVERAL):
-        return all(each in actual for each in wanted)
+    if isinstance(actual, _SEVERAL):
+        return all(
+            each in actual for each in (wanted if isinstance(wanted, _SEVERAL) else [wanted])
+        )
     return bool(actual == wanted)
 
 

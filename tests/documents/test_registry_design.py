@@ -106,6 +106,8 @@ CRITERIA: list[tuple[dict[str, Any], list[str]]] = [
     ({"tags": ["text"]}, ["read_file", "run_python"]),
     ({"tags": ["read", "scripting"]}, []),
     ({"tags": []}, ["aws_s3_list", "read_file", "run_python"]),
+    ({"tags": "text"}, ["read_file", "run_python"]),
+    ({"tags": "tex"}, []),
     ({"category": "Code Execution"}, ["run_python"]),
     ({"category": None}, ["aws_s3_list"]),
     ({"category": "Code"}, []),
@@ -124,6 +126,15 @@ def test_tools_are_filtered_by_what_they_say_of_themselves(
     registry: ToolRegistry, criteria: dict[str, Any], found: list[str]
 ) -> None:
     assert names(registry.filter(**criteria)) == found
+    assert names(registry.filter(criteria)) == found
+
+
+def test_criteria_and_functions_of_all_forms_have_to_be_met(registry: ToolRegistry) -> None:
+    text = {"tags": ["text"]}
+    assert names(registry.filter(text, category="Code Execution")) == ["run_python"]
+    assert names(registry.filter(text, lambda each: "file" in each.name)) == ["read_file"]
+    assert names(registry.filter(text, {"tags": ["read"]}, tags=["file_io"])) == ["read_file"]
+    assert names(registry.filter(text, tags="scripting")) == ["run_python"]
 
 
 def test_instructions_are_joined_without_the_tools_that_have_none(registry: ToolRegistry) -> None:

@@ -238,7 +238,7 @@ def test_what_breaks_below_a_package_stops_nothing_beside_it(site: Site) -> None
             "absent:1:1: ST701 the package 'absent' can't be imported: ModuleNotFoundError: ",
         ),
         ("bare", "bare:1:1: ST706 there is no tool in the package 'bare'"),
-        ("", ":1:1: ST701 the package '' can't be imported: ValueError: Empty module name"),
+        ("", "ST701 the package '' can't be imported: ValueError: Empty module name"),
     ],
 )
 def test_a_package_that_gives_nothing_is_told(site: Site, name: str, line: str) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.sources import RULES, written
 from tests.procedures.killing import Kitchen
 from tests.procedures.strategies import procedures
@@ -221,3 +223,20 @@ def test_sound_procedures_raise_no_alarm_and_run(source: Any) -> None:
 
 def test_a_call_of_a_tool_twice_is_fine() -> None:
     assert said(procedure(call("add", "x", a=1, b=2), call("add", "x", a="{{ x }}", b=2))) == []
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        ({"name": "demo", "steps": []}, "demo"),
+        ({"name": 7, "steps": []}, "a procedure without a name"),
+        ({"steps": []}, "a procedure without a name"),
+    ],
+)
+def test_a_dictionary_is_told_by_its_name(document: dict[str, Any], name: str) -> None:
+    manager = ProcedureManager(ToolRegistry())
+    found = manager.check(document)
+    assert found
+    assert all(str(each).startswith(f"{name}: ST7") for each in found)
+    with pytest.raises(ProcedureError, match=f"^{name}: ST7"):
+        manager.run_sync(document)

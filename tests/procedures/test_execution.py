@@ -471,6 +471,13 @@ def test_handlers_get_the_step_with_templates_filled_in() -> None:
     assert seen == [(step, {}, {"inputs": {}, "x": 1}, "")]
 
 
+def test_what_a_handler_gets_is_shown_on_a_short_line() -> None:
+    shown: list[str] = []
+    manager = manager_of(note=lambda _, context: shown.append(repr(context)))
+    manager.run_sync(procedure(values(text="x" * 100_000), {"action": "note"}))
+    assert shown == ["<StepContext with 2 variables>"]
+
+
 async def test_a_handler_may_be_async_and_call_tools() -> None:
     async def total(step: Any, context: StepContext) -> Any:
         context.log("warning", "adding")

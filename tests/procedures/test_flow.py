@@ -29,7 +29,7 @@ def said(*steps: dict[str, Any], manager: ProcedureManager | None = None) -> lis
 def test_an_unknown_action_is_told_with_a_suggestion() -> None:
     manager = manager_of(send_mail=lambda _, __: None)
     (diagnostic,) = manager.check(procedure({"action": "send_mial"}))
-    assert str(diagnostic) == ":1:1: ST753 there is no action 'send_mial', at 'steps[0].action'"
+    assert str(diagnostic) == "sample: ST753 there is no action 'send_mial', at 'steps[0].action'"
     assert diagnostic.help == "did you mean 'send_mail'?"
     assert manager.check(procedure({"action": "send_mail"})) == ()
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Awaitable, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -186,3 +187,11 @@ def test_a_folder_that_can_not_be_called_says_why(
     assert rejected.startswith(f"tool 'broken' is not available: {tools}/broken/broken.py:1:")
     assert "ST502" in rejected
     assert call(dispatcher, "echo", {"text": "a"}).value == "a"
+
+
+def test_the_path_of_a_directory_will_do(write: Write, tmp_path: Path) -> None:
+    write("echo")
+    for path in (str(tmp_path / "tools"), tmp_path / "tools"):
+        assert Tooler(path).call_sync("echo", {"text": "hi"}).value == "hi"
+    with pytest.raises(ValueError, match=r"^there is no tools directory 'nowhere'$"):
+        Tooler("nowhere")

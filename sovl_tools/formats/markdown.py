@@ -1,0 +1,96 @@
+"""A catalogue of tools in Markdown, for people."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sovl_tools.formats.base import Asked, Loss, Shape
+from sovl_tools.formats.prompt import described
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+
+_HEADINGS = ("Argument", "Type", "Required", "Description")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
+
+
+def shaped(tool: ToolDefinition, _: Asked) -> Shape:
+    """Return the section about one tool."""
+    said = _SPECIAL.sub(r"\\\1", tool.description.strip())
+    blocks = [f"## {tool.name}", said, *_facts(tool), *_arguments(tool)]
+    if tool.returns:
+        blocks.append(f"**Returns:** {_escaped(tool.returns)}")
+    if tool.examples:
+        blocks += ["### Examples", *map(_example, tool.examples)]
+    return Shape(tool, "\n\n".join(block for block in blocks if block))
+
+
+def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+    """Return the sections of all tools below a table of them."""
+    rows = [
+        f"| [{shape.tool.name}](#{shape.tool.name.lower()}) | {_first_line(shape.tool)} |"
+        for shape in shapes
+    ]
+    head = "\n".join(["| Tool | What it does |", "| --- | --- |", *rows])
+    sections = [shape.definition for shape in shapes]
+    return "\n\n".join(["# Tools", head if rows else "There are no tools.", *sections]), ()
+
+
+def _first_line(tool: ToolDefinition) -> str:
+    return _escaped(tool.description.strip().partition("\n")[0])
+
+
+def _facts(tool: ToolDefinition) -> Iterator[str]:
+    """Yield a list of what is known beside the description, if there is anything."""
+    said = {
+        "Category": tool.category,
+        "Tags": ", ".join(tool.tags),
+        "Version": tool.version,
+        "Phrases": ", ".join(f'"{phrase}"' for phrase in tool.activation_phrases),
+        "Kind": ", ".join(
+            name.replace("_", " ") for name, is_so in tool.annotations.items() if is_so
+        ),
+    }
+    yield "\n".join(f"- **{name}:** {_escaped(text)}" for name, text in said.items() if text)
+
+
+def _arguments(tool: ToolDefinition) -> Iterator[str]:
+    """Yield a table of the arguments, and lists of what lies in them."""
+    found = list(described(tool.parameters))
+    rows = [
+        (f"`{each.name}`", each.type, each.mark, " ".join([each.meaning, *each.notes]))
+        for each in found
+    ]
+    if not rows:
+        yield "It takes no arguments."
+        return
+    lines = [_HEADINGS, ("---",) * len(_HEADINGS), *(tuple(map(_cell, row)) for row in rows)]
+    yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    for each in found:
+        if each.inner:
+            yield "\n".join([f"In `{each.name}`:", "", *each.inner])
+
+
+def _example(example: JSON) -> str:
+    given, came = example.get("input"), example.get("output")
+    lines = [str(example.get("description", "")), _code(given)]
+    if "output" in example:
+        lines += ["gives", _code(came)]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _code(value: JSON) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}json\n{text}\n{fence}"
+
+
+def _cell(text: str) -> str:
+    return text if text.startswith("`") else _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    r"""Return a text on one line, without what Markdown would read as its own."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
