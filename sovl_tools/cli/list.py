@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import click
 
-from sovl_tools.cli.command import Command, code_option, results, tools_option, write
+from sovl_tools.cli.command import Command, code_option, colored, results, tools_option, write
 from sovl_tools.cli.documents import serialized
 from sovl_tools.cli.loaded import all_tools
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
+from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.plain import plain
 
 EXAMPLES = """\b
@@ -30,6 +33,9 @@ _GAP = "  "
 @click.option("--category", metavar="C", help="Only of this category.")
 @click.option("--name", "pattern", metavar="PATTERN", help="Only these names: a shell pattern.")
 @click.option(
+    "--all", "all_", is_flag=True, help="With json or yaml: those that are not loaded as well."
+)
+@click.option(
     "--format",
     "format_",
     type=click.Choice(["table", "json", "yaml"]),
@@ -43,16 +49,46 @@ def list_tools(
     tags: tuple[str, ...],
     category: str | None,
     pattern: str | None,
+    all_: bool,
     format_: str,
 ) -> None:
-    """List the tools that load, by name."""
+    """List the tools, by name, and why some are not loaded.
+
+    Of those nothing is known but their names, so a tag or a category leaves them out.
+    """
     registry = all_tools(tools, entry_points=entry_points)
     criteria = {"category": category} if category is not None else {}
     found = registry.filter(name_pattern=pattern, tags=tags, **criteria)
+    lost = [] if tags or category is not None else _not_loaded(registry, pattern)
     if format_ == "table":
-        write(table([_row(tool) for tool in found], width=_width()))
-    else:
-        write(serialized([_entry(tool) for tool in found], format_))
+        rows = sorted([*map(_row, found), *map(_dim_row, lost)])
+        write(table(rows, width=_width(), dim={each.name for each in lost}))
+        return
+    entries = [_entry(tool) for tool in found]
+    if all_:
+        entries = [{**each, "status": "loaded", "reason": None} for each in entries]
+        entries += [each._asdict() for each in lost]
+        entries.sort(key=lambda each: each["name"])
+    write(serialized(entries, format_))
+
+
+class NotLoaded(NamedTuple):
+    """A tool that can't be called, with its status and the reason in words."""
+
+    name: str
+    status: str
+    reason: str
+
+
+def _not_loaded(registry: ToolRegistry, pattern: str | None) -> list[NotLoaded]:
+    """Return what can't be called, of the names that fit a pattern."""
+    catalog = registry.catalog
+    statuses = {each.name: each.status for each in catalog.candidates}
+    return [
+        NotLoaded(name, statuses.get(name, "rejected"), "; ".join(reasons))
+        for name, reasons in catalog.unavailable.items()
+        if pattern is None or fnmatchcase(name, pattern)
+    ]
 
 
 def _width() -> int | None:
@@ -66,6 +102,10 @@ def _row(tool: ToolDefinition) -> tuple[str, ...]:
     return tuple(plain(cell) for cell in cells)
 
 
+def _dim_row(lost: NotLoaded) -> tuple[str, ...]:
+    return plain(lost.name), "", "", plain(f"{lost.status}: {lost.reason}")
+
+
 def _entry(tool: ToolDefinition) -> dict[str, JSON]:
     return {
         "name": tool.name,
@@ -77,15 +117,20 @@ def _entry(tool: ToolDefinition) -> dict[str, JSON]:
     }
 
 
-def table(rows: Sequence[tuple[str, ...]], *, width: int | None) -> str:
-    """Return rows under their headings; the last column is cut to a width, if there is one."""
+def table(rows: Sequence[tuple[str, ...]], *, width: int | None, dim: Collection[str] = ()) -> str:
+    """Return rows under their headings; the last column is cut to a width, if there is one.
+
+    ``dim`` are the names of rows that are shown dimmed where colours are.
+    """
     if not rows:
         return "no tools"
     lines = [_COLUMNS, *rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(_COLUMNS) - 1)]
     taken = sum(widths) + len(_GAP) * len(widths)
     room = None if width is None else max(20, width - taken)
-    return "\n".join(_line(line, widths, room) for line in lines)
+    dimmed = dim if dim and colored() else ()
+    shown = ((_line(line, widths, room), line[0] in dimmed) for line in lines)
+    return "\n".join(click.style(text, dim=True) if is_dim else text for text, is_dim in shown)
 
 
 def _line(cells: tuple[str, ...], widths: Sequence[int], room: int | None) -> str:

@@ -57,8 +57,51 @@ def test_list_filters(options: list[str], names: list[str], run: Run) -> None:
 def test_list_says_how_many_did_not_load(run: Run, write: Write) -> None:
     write("odd", "{")
     done = run("list")
-    assert (done.code, done.out) == (0, "no tools\n")
+    reason = "tools/odd/odd.json:1:2: ST201 the text ends too early"
+    assert (done.code, done.out.splitlines()) == (
+        0,
+        ["NAME  CATEGORY  TAGS  DESCRIPTION", f"odd                   rejected: {reason}"],
+    )
     assert done.err == "1 tool did not load; sovl-tools validate says why\n"
+
+
+def _three(write: Write) -> None:
+    write("echo")
+    write("off", manifest_of("off", enabled=False))
+    write("needy", manifest_of("needy", requires={"env": ["NOBODY_HAS_THIS"]}))
+
+
+def test_what_is_not_loaded_is_listed_in_json_if_all_are_wanted(run: Run, write: Write) -> None:
+    _three(write)
+    assert [each["name"] for each in json.loads(run("list", "--format", "json").out)] == ["echo"]
+    shown = json.loads(run("list", "--format", "json", "--all").out)
+    assert [(each["name"], each["status"]) for each in shown] == [
+        ("echo", "loaded"),
+        ("needy", "unavailable"),
+        ("off", "disabled"),
+    ]
+    assert shown[1]["reason"] == "the environment variable NOBODY_HAS_THIS is not set"
+    assert yaml.safe_load(run("list", "--format", "yaml", "--all").out) == shown
+    table = run("list", "--all").out
+    assert table == run("list").out
+    assert 'off                    disabled: its manifest says "enabled": false' in table
+
+
+def test_names_choose_among_what_is_not_loaded_and_tags_leave_it_out(
+    run: Run, write: Write
+) -> None:
+    _three(write)
+    assert "needy" in run("list", "--name", "n*").out
+    assert "off" not in run("list", "--name", "n*").out
+    assert run("list", "--tag", "x").out == "no tools\n"
+    assert json.loads(run("list", "--category", "x", "--all", "--format", "json").out) == []
+
+
+def test_what_is_not_loaded_is_dimmed_on_a_terminal(terminal: Run, write: Write) -> None:
+    _three(write)
+    lines = terminal("list", COLUMNS="60").out.splitlines()
+    assert [line.startswith("\x1b[2m") for line in lines] == [False, False, True, True]
+    assert "\x1b" not in terminal("list", NO_COLOR="1").out
 
 
 LONG = "word " * 60
