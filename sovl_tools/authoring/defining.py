@@ -36,13 +36,18 @@ def defined(
         documentation=documentation,
         described={name for name, each in marks.params.items() if _is_whole(each)},
     )
+    parameters = _parameters(function, marks, inference)
     return ToolDefinition(
         **_head(function, marks, documentation),
-        parameters=_parameters(function, marks, inference),
+        parameters=parameters,
         function=function,
         types=inference.types,
         is_dynamic=is_dynamic(marks.params),
-        remarks=_remarks(marks, documentation, inference),
+        remarks=tuple(
+            (name, words)
+            for name, words in _remarks(marks, documentation, inference)
+            if name is None or name in parameters["properties"]
+        ),
     )
 
 
@@ -97,6 +102,8 @@ def is_method(function: Any) -> bool:
 
 def _parameters(function: Any, marks: Marks, inference: Inference) -> dict[str, JSON]:
     parameters: dict[str, JSON] = copied(inference.parameters)
+    if _is_own_form(marks, inference):
+        parameters = _stated_form(marks, parameters)
     properties = parameters["properties"]
     for mark in ("param_descriptions", "params", "required"):
         for name in getattr(marks, mark) or ():
@@ -105,11 +112,31 @@ def _parameters(function: Any, marks: Marks, inference: Inference) -> dict[str, 
         properties[name] = {**properties[name], "description": text}
     for name, fragment in marks.params.items():
         properties[name] = _laid_over(properties[name], fragment)
-    for name in filter(partial(_is_supplied, marks), inference.parameters["required"]):
+    for name in filter(partial(_is_supplied, marks), parameters["required"]):
         _check_default(function, name, properties[name])
     parameters["required"] = _required(marks, parameters["required"])
     _check_supplied(function, marks, parameters["required"], inference)
     return parameters
+
+
+def _is_own_form(marks: Marks, inference: Inference) -> bool:
+    """Tell whether ``params`` names what the function need not have, as something else takes it."""
+    unknown = marks.params.keys() - inference.parameters["properties"].keys()
+    is_open = "additionalProperties" in inference.parameters
+    return bool(unknown) and (is_open or marks.fields.get("preprocess") is not None)
+
+
+def _stated_form(marks: Marks, parameters: dict[str, JSON]) -> dict[str, JSON]:
+    """Return the schema of the arguments that a model sends, of which ``params`` has the names.
+
+    With ``**kwargs`` the function has the others as well; otherwise what it has beside them is
+    made of them in ``preprocess``. A name is required if ``required`` says so.
+    """
+    known = parameters["properties"]
+    inferred = known if "additionalProperties" in parameters else {}
+    properties = {**inferred, **{name: known.get(name, {}) for name in marks.params}}
+    required = [name for name in parameters["required"] if name in properties]
+    return {**parameters, "properties": properties, "required": required}
 
 
 def _required(marks: Marks, inferred: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, json_path
 from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.model.schemanodes import nodes
-from sovl_tools.running.defaults import filling, nullable
+from sovl_tools.running.defaults import admitting_null, filling, nullable
 from sovl_tools.running.given import SHORT, Arguments, Unparsed, parsed, scan, vetted, whole
 from sovl_tools.running.integers import with_integers
 from sovl_tools.schema.references import lookup
@@ -43,7 +43,9 @@ class ArgumentCheck:
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_for(tool)
         self._tool = tool.name
-        self._schema = _closed(tool.parameters, signature)
+        # Where the schema was inferred, nobody has refused null for ``T | None = default``.
+        parameters = admitting_null(tool.parameters, signature) if tool.types else tool.parameters
+        self._schema = _closed(parameters, signature)
         self._validator: Validator = compile_schema(self._schema)
         self._fill = filling(tool.parameters, signature, tool.function)
         lacking = [] if tool.preprocess else self._lacking(signature)

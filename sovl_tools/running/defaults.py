@@ -44,14 +44,29 @@ def nullable(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
     )
 
 
-def _optional(schema: dict[str, JSON], signature: Signature) -> list[Parameter]:
-    """Return the parameters ``T | None`` that need not be given and have no other default."""
+def admitting_null(schema: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
+    """Return a schema that admits null for ``T | None`` with a default other than None.
+
+    Such a parameter is told to a model as a ``T`` that may be left out, but None is a value of it.
+    """
+    changed = {
+        parameter.name: {"anyOf": [schema["properties"][parameter.name], {"type": "null"}]}
+        for parameter in _optional(schema, signature, is_default_none=False)
+        if fit.problems(_property(schema, parameter.name), None)
+    }
+    return {**schema, "properties": {**schema["properties"], **changed}} if changed else schema
+
+
+def _optional(
+    schema: dict[str, JSON], signature: Signature, *, is_default_none: bool = True
+) -> list[Parameter]:
+    """Return the parameters ``T | None`` that need not be given, with or without other defaults."""
     properties, required = schema.get("properties", {}), schema.get("required", ())
     return [
         parameter
         for parameter in signature.parameters
         if parameter.annotation.optional
-        and (parameter.default is REQUIRED or parameter.default is None)
+        and (parameter.default is REQUIRED or parameter.default is None) is is_default_none
         and isinstance(properties.get(parameter.name), dict)
         and parameter.name not in required
     ]

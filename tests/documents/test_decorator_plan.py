@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import date
 from typing import Any, Dict, List, Literal, Optional  # noqa: UP035 - as the plan writes them
 
 import pytest
@@ -102,6 +103,31 @@ async def test_the_weather_tool_is_called_by_its_name(registry: ToolRegistry) ->
     assert await registry["get_current_weather"].execute(location="Rome", unit="F") == (
         "12 degrees F in Rome"
     )
+
+
+def test_null_is_a_value_of_an_optional_parameter_with_a_default(registry: ToolRegistry) -> None:
+    def said(**arguments: Any) -> Any:
+        result = Tooler(registry).call_sync(
+            "get_current_weather", {"location": "Rome", **arguments}
+        )
+        return result.value if result.ok else str(result.error)
+
+    assert said(unit=None) == "12 degrees None in Rome"
+    assert said() == "12 degrees celsius in Rome"
+    assert "unit" in said(unit=3)
+
+    @registry.tool
+    def day(
+        on: date | None = date(2026, 1, 2),
+        kind: Optional[Literal["a", "b"]] = "a",  # noqa: UP045
+    ) -> str:
+        """Name a day."""
+        return f"{on} {kind}"
+
+    call = Tooler(registry).call_sync
+    assert call("day", {"on": None, "kind": None}).value == "None None"
+    assert call("day", {"on": "2026-05-06"}).value == "2026-05-06 a"
+    assert not call("day", {"kind": "c"}).ok
 
 
 def test_a_call_without_the_location_is_refused(registry: ToolRegistry) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from sovl_tools import Tooler, ToolError, ToolRegistry, definition_of, tool
+from sovl_tools import InferenceError, Tooler, ToolError, ToolRegistry, definition_of, tool
 
 PARCELS = {"zoning": ["R1", "R1", "C2"], "parks": ["P"]}
 
@@ -245,3 +245,47 @@ def test_decorating_leaves_the_method_as_it_is(desk: MapDesk) -> None:
     assert desk.put_layer("parks", [], "fill", "green", "two") == 1
     assert definition_of(desk.put_layer).instance is desk
     assert definition_of(MapDesk.put_layer).instance is None
+
+
+class Desk:
+    @tool(params={"a": {"type": "integer"}}, required=["a"], preprocess=lambda d: {"b": d["a"]})
+    def z(self, b: int) -> int:
+        """Double a number."""
+        return 2 * b
+
+    @tool(
+        params={"x": {"type": "string", "enum": lambda self: self.words}, "y": {"type": "integer"}},
+        required=["x"],
+    )
+    def rest(self, **others: Any) -> Any:
+        """Return what was given."""
+        return others
+
+    words: ClassVar[Any] = ["up", "down"]
+
+
+def test_params_may_name_what_the_function_does_not_have() -> None:
+    registry = ToolRegistry()
+    registry.register(Desk())
+    call = Tooler(registry).call_sync
+    z = registry["z"].parameters
+    assert (list(z["properties"]), z["required"]) == (["a"], ["a"])
+    assert call("z", {"a": 4}).value == 8
+    for wrong in ({"b": 4}, {}, {"a": "4"}, {"a": 4, "b": 5}):
+        error = call("z", wrong).error
+        assert error is not None
+        assert error.kind == "invalid_arguments"
+    assert call("rest", {"x": "up", "y": 3, "more": 1}).value == {"x": "up", "y": 3, "more": 1}
+    assert not call("rest", {"y": 3}).ok
+    assert not call("rest", {"x": "left"}).ok
+    assert registry.report.diagnostics == ()
+
+
+@pytest.mark.parametrize("marks", [{}, {"postprocess": str}])
+def test_without_either_a_name_that_the_function_lacks_is_an_error(marks: dict[str, Any]) -> None:
+    with pytest.raises(InferenceError, match="params names no parameter"):
+
+        @tool(params={"a": {"type": "integer"}}, **marks)
+        def z(b: int) -> int:
+            """Double a number."""
+            return 2 * b
