@@ -36,8 +36,11 @@ def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diag
 
 
 def members(module: ModuleType) -> list[Any]:
-    """Return the tools that stand in a module, each once; of a class its instances, if any do."""
-    found = {id(value): value for _, value in sorted(vars(module).items()) if _is_tool(value)}
+    """Return the tools that stand in a module, each once; of a class its instances, if any do.
+
+    They come in the order in which the module binds them, so that of one name the first stays.
+    """
+    found = {id(value): value for value in [*vars(module).values()] if _is_tool(value)}
     made = {id(type(value)) for value in found.values()}
     return [each for each in found.values() if id(each) not in made and not _is_base(each, module)]
 

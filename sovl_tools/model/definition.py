@@ -9,7 +9,7 @@ from typing import Any
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.dynamic import resolved
 from sovl_tools.model.interface import StepHandler
-from sovl_tools.model.parameter import ToolParameterDefinition, parameter_definitions
+from sovl_tools.model.parameter import ToolParameterDefinition, parameter_definitions, schema_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,8 @@ class ToolDefinition:
     Attributes:
         name: an ASCII identifier of at most 64 characters.
         description: what the tool does and when to use it, for the model.
-        parameters: the JSON Schema (draft 2020-12) of the arguments, an object.
+        parameters: the JSON Schema (draft 2020-12) of the arguments, an object; it may be given
+            as a list of ToolParameterDefinition.
         function: what is called, with the arguments as keywords.
         source: the folder, module or distribution that it comes from.
         output_schema: the JSON Schema of the result, if the author gave one.
@@ -60,6 +61,14 @@ class ToolDefinition:
     instance: object = None
     preprocess: Callable[[dict[str, Any]], Any] | None = None
     postprocess: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Make the schema of parameters that are given one by one."""
+        given: Any = self.parameters
+        if isinstance(given, list | tuple):
+            object.__setattr__(self, "parameters", schema_of(given))
+            types = {each.name: each.param_type for each in given}
+            object.__setattr__(self, "types", {**types, **self.types})
 
     def resolve(self) -> ToolDefinition:
         """Return the tool with the functions in its parameters called; itself if there are none.

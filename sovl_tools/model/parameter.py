@@ -30,6 +30,34 @@ class ToolParameterDefinition(NamedTuple):
     has_default: bool = False
 
 
+def schema_of(parameters: Sequence[ToolParameterDefinition]) -> dict[str, JSON]:
+    """Return the JSON Schema of arguments that are described one by one.
+
+    Raises:
+        TypeError: one of them is no ToolParameterDefinition.
+    """
+    for each in parameters:
+        if not isinstance(each, ToolParameterDefinition):
+            raise TypeError(f"parameters must be ToolParameterDefinition, not {each!r:.80}")
+    return {
+        "type": "object",
+        "properties": {each.name: _property(each) for each in parameters},
+        "required": [each.name for each in parameters if each.is_required],
+    }
+
+
+def _property(parameter: ToolParameterDefinition) -> dict[str, JSON]:
+    names = [name.strip() for name in parameter.type_str.split("|")]
+    schema: dict[str, JSON] = {}
+    if all(name in _PYTHON_TYPES for name in names):
+        schema["type"] = names[0] if len(names) == 1 else names
+    if parameter.description:
+        schema["description"] = parameter.description
+    if parameter.has_default or parameter.default_value is not None:
+        schema["default"] = parameter.default_value
+    return schema
+
+
 def parameter_definitions(
     parameters: Mapping[str, JSON], types: Mapping[str, Any]
 ) -> list[ToolParameterDefinition]:

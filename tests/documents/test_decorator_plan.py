@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import date
+from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional  # noqa: UP035 - as the plan writes them
 
 import pytest
@@ -309,3 +310,49 @@ def test_what_is_registered_by_hand_wins_over_what_is_scanned(
     assert registry["get_current_weather"] is definition_of(get_weather)
     registry.unregister("get_current_weather")
     assert registry["get_current_weather"].description == "Read it in the paper."
+
+
+def test_a_definition_is_made_of_parameter_objects() -> None:
+    def move(where: str, steps: int = 1, note: Any = None) -> str:
+        return f"{where} {steps} {note}"
+
+    objects = [
+        ToolParameterDefinition("where", "In which direction.", str, "string", is_required=True),
+        ToolParameterDefinition(
+            "steps", "How far.", int, "integer", is_required=False, default_value=3
+        ),
+        ToolParameterDefinition("note", "", Any, "any", is_required=False),
+    ]
+    definition = ToolDefinition("move", "Move.", function=move, parameters=objects)  # type: ignore[arg-type]  # made a schema
+    assert definition.parameters == {
+        "type": "object",
+        "properties": {
+            "where": {"type": "string", "description": "In which direction."},
+            "steps": {"type": "integer", "description": "How far.", "default": 3},
+            "note": {},
+        },
+        "required": ["where"],
+    }
+    where, steps, note = definition.parameter_definitions
+    assert (where, note) == (objects[0], objects[2])
+    assert steps == objects[1]._replace(has_default=True)
+    registry = ToolRegistry()
+    registry.register(definition)
+    call = Tooler(registry).call_sync
+    assert call("move", {"where": "up"}).value == "up 3 None"
+    assert not call("move", {"where": "up", "steps": "many"}).ok
+    with pytest.raises(TypeError, match="parameters must be ToolParameterDefinition, not 'where'"):
+        ToolDefinition("move", "Move.", function=move, parameters=["where"])  # type: ignore[arg-type]
+
+
+def test_within_one_module_the_tool_that_is_defined_first_stays(tmp_path: Path) -> None:
+    (tmp_path / "tools_here.py").write_text(
+        "from sovl_tools import tool\n\n\n"
+        "@tool(name='echo')\ndef z_first() -> str:\n    'Say first.'\n    return 'first'\n\n\n"
+        "@tool(name='echo')\ndef a_second() -> str:\n    'Say second.'\n    return 'second'\n"
+    )
+    registry = ToolRegistry()
+    registry.load_modules(tmp_path)
+    assert Tooler(registry).call_sync("echo").value == "first"
+    (diagnostic,) = registry.report.errors
+    assert (diagnostic.code, diagnostic.line) == ("ST801", 11)

@@ -83,7 +83,7 @@ def test_a_module_holds_decorated_functions_classes_and_instances() -> None:
     names = found(
         forecast=forecast, Greeter=Greeter, one=Named("one"), plain=plain, number=5, tool=tool
     )
-    assert list(names) == ["greet", "forecast", "one"]
+    assert list(names) == ["forecast", "greet", "one"]
     assert {each.status for each in names.values()} == {"loaded"}
 
 
