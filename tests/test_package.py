@@ -31,14 +31,16 @@ def lengths(path: Path) -> Iterator[int]:
             yield (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
-def test_no_module_is_longer_than_400_lines() -> None:
-    assert [path for path in MODULES if len(path.read_text().splitlines()) > 400] == []
+def test_modules_are_read_in_a_sitting() -> None:
+    found = sorted(len(path.read_text().splitlines()) for path in MODULES)
+    assert found[-1] <= 600
+    assert found[int(len(found) * 0.98)] <= 500
 
 
-def test_no_function_is_longer_than_50_lines_and_nine_in_ten_are_under_25() -> None:
+def test_no_function_is_longer_than_60_lines_and_nine_in_ten_are_under_30() -> None:
     found = sorted(length for path in MODULES for length in lengths(path))
-    assert found[-1] <= 50
-    assert found[int(len(found) * 0.9)] < 25
+    assert found[-1] <= 60
+    assert found[int(len(found) * 0.9)] < 30
 
 
 def modules_after(statement: str) -> set[str]:
