@@ -16,18 +16,22 @@ from sovl_tools.running.integers import with_integers
 from sovl_tools.schema.references import lookup
 from sovl_tools.signature.signature import Signature
 from sovl_tools.validation import Problem, Validator, compile_schema
-from sovl_tools.validation.wording import explanations, named, place
+from sovl_tools.validation.wording import MAX_NAME, brief, explanations, named, place
 
-_MOST_LINES = 50
+_MOST_LINES = 20
 _COMBINED = ("allOf", "anyOf", "oneOf")
 
 
 def refusal(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
     """Return the failure that lists what is wrong with the arguments, each with its place."""
-    lines = [f"- {place(path) or 'the arguments'}: {words}" for path, words in details]
-    more = [f"- and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    lines = [
+        f"- {brief(place(path), MAX_NAME) or 'the arguments'}: {brief(words)}"
+        for path, words in details[:_MOST_LINES]
+    ]
+    left_out = len(details) - _MOST_LINES
+    more = [f"- and {left_out} more"] if left_out > 0 else []
     bad = tuple(BadArgument(json_path(path), words) for path, words in details)
-    message = "\n".join([f"invalid arguments for {tool}:", *lines[:_MOST_LINES], *more])
+    message = "\n".join([f"invalid arguments for {tool}:", *lines, *more])
     return Failure("invalid_arguments", message, bad)
 
 

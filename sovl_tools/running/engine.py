@@ -22,6 +22,7 @@ from sovl_tools.running.prepared import (
 )
 from sovl_tools.running.scope import CallScope
 from sovl_tools.running.statistics import CallLog
+from sovl_tools.validation.wording import MAX_NAME, brief
 
 _LOGGER = logging.getLogger("sovl_tools")
 _TOOLS_LOGGER = logging.getLogger("sovl_tools.tools")
@@ -93,8 +94,9 @@ class Engine:
         reasons = catalog.unavailable.get(name) if isinstance(name, str) else None
         if isinstance(name, str) and reasons is not None:
             return Failure("unavailable", str(UnavailableError(name, "; ".join(reasons))))
-        hint = did_you_mean(str(name), catalog.tools)
-        message = f"there is no tool {str(name)!r}"
+        asked = brief(str(name), MAX_NAME)
+        hint = did_you_mean(asked, catalog.tools)
+        message = f"there is no tool {asked!r}"
         return Failure("unknown_tool", f"{message}; {hint}" if hint else message)
 
     def make_context(self, tool: UnpreparedTool, scope: CallScope | None) -> ToolContext:

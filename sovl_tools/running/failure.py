@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import takewhile
 from json import dumps
 from traceback import format_exception
@@ -16,6 +17,7 @@ from sovl_tools.loading.inner import as_written
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError, UnavailableError
 from sovl_tools.model.result import BadArgument, Failure, FailureKind
 from sovl_tools.running.arguments import refusal
+from sovl_tools.validation.wording import MAX_MESSAGE, MAX_NAME, brief
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -23,17 +25,22 @@ type_name: Callable[[type], str] = vars(type)["__name__"].__get__
 """The name of a type, whatever its metaclass says."""
 
 
-def message_of(error: BaseException) -> str:
+def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
     """Return the message of an exception, whose own ``__str__`` may be as broken as the tool.
 
-    Modules of the tool's folder are called what its relative imports call them.
+    Modules of the tool's folder are called what its relative imports call them, secrets what
+    their variables are called. A long message is cut.
     """
     try:
-        return as_written(str(error))
+        text = str(error)
     except KeyboardInterrupt:
         raise
     except BaseException as failure:  # noqa: BLE001 - the tool's own code
         return f"its message can't be read ({type_name(type(failure))})"
+    if len(text) <= MAX_MESSAGE:
+        return brief(redacted(as_written(text), secrets))
+    # a secret is found as a whole, so more is searched than is shown
+    return brief(redacted(as_written(text[: 2 * MAX_MESSAGE]), secrets), length=len(text))
 
 
 def failure_of(
@@ -50,13 +57,14 @@ def failure_of(
         more = f"; its {worker} was given up and may still be at it" if is_abandoned else ""
         return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=is_abandoned)
     if isinstance(error, UnavailableError):
-        return Failure("unavailable", str(error))
+        return Failure("unavailable", message_of(error, secrets))
     if isinstance(error, ConversionError):
         return without_secrets(refusal(tool, error.problems), secrets)
     if isinstance(error, InvalidResult):
-        return Failure("invalid_result", redacted(message_of(error), secrets))
+        return Failure("invalid_result", message_of(error, secrets))
     _log(error, tool, secrets)
-    words, name = redacted(message_of(error), secrets), type_name(type(error))
+    words = message_of(error, secrets)
+    name = brief(redacted(type_name(type(error)), secrets), MAX_NAME)
     if isinstance(error, ToolError):
         return Failure("tool_error", words, error_type=name)
     return Failure("tool_error", f"{name}: {words}" if words else name, error_type=name)
@@ -87,7 +95,12 @@ def without_secrets(failure: Failure, secrets: Iterable[str]) -> Failure:
         BadArgument(redacted(each.path, names), redacted(each.message, names))
         for each in failure.details
     )
-    return failure._replace(message=redacted(failure.message, names), details=details)
+    kind = failure.error_type
+    return failure._replace(
+        message=redacted(failure.message, names),
+        details=details,
+        error_type=None if kind is None else redacted(kind, names),
+    )
 
 
 def redacted(text: str, secrets: Iterable[str]) -> str:
@@ -96,7 +109,7 @@ def redacted(text: str, secrets: Iterable[str]) -> str:
     Of long values not even the beginning is left, where a message has cut them.
     """
     labels = {f"[{name}]": f"[{name}]" for name in secrets}
-    forms = {form: label for label in labels for form in _forms(os.environ.get(label[1:-1]))}
+    forms = {form: label for label in labels for form in _forms(label[1:-1])}
     return _replaced(text, forms | labels) if forms else text
 
 
@@ -131,18 +144,51 @@ _TELLING = 16
 """So many characters tell a value."""
 
 
-def _forms(value: str | None) -> set[str]:
-    """Return a value and its lines as they stand, as in strings of code, and as in addresses."""
-    if not value:
+def _forms(name: str) -> set[str]:
+    """Return the value of a variable as it may be written: in code, addresses, base64 and hex.
+
+    So may be its lines, and what is left of it without the space around it.
+    """
+    value = os.environ.get(name, "")
+    parts = {value, value.strip(), *map(str.strip, value.splitlines())}
+    parts = {each for each in parts if len(each) >= _LEAST}
+    if not parts:
+        if value:
+            _warn_of_short(name)
         return set()
     from urllib.parse import quote, quote_plus  # noqa: PLC0415 - for failures with secrets only
 
-    forms = {value, *(line for line in value.splitlines() if len(line) >= _TELLING)}
-    data = os.fsencode(value)
-    addresses = {quote(data), quote(data, safe=""), quote_plus(data)}
+    found: set[str] = set()
+    for data in map(os.fsencode, parts):
+        found |= {quote(data), quote(data, safe=""), quote_plus(data)}
+        found |= {data.hex(), data.hex().upper(), *_in_base64(data)}
     for _ in range(3):  # a message may quote another that quotes a third
-        forms |= {escape(each) for each in forms for escape in _ESCAPES}
-    return forms | addresses
+        parts |= {escape(each) for each in parts for escape in _ESCAPES}
+    return {each for each in found if len(each) >= _LEAST} | parts
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
+    """Yield what base64 has of some bytes, wherever they stand among others."""
+    from base64 import b64encode  # noqa: PLC0415 - for failures with secrets only
+
+    for before in range(3):
+        text = b64encode(bytes(before) + data).decode().rstrip("=")
+        is_mixed = (before + len(data)) % 3 > 0
+        text = text[(0, 2, 3)[before] : -1 if is_mixed else None]
+        yield from (text, text.translate({43: "-", 47: "_"}))
+
+
+_LEAST = 6
+"""Shorter values are found in ordinary words."""
+
+
+@cache
+def _warn_of_short(name: str) -> None:
+    _LOGGER.warning(
+        "the value of %s has fewer than %d characters: messages are not searched for it",
+        name,
+        _LEAST,
+    )
 
 
 _ESCAPES: tuple[Callable[[str], str], ...] = (

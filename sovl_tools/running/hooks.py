@@ -13,7 +13,7 @@ from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError, ToolError
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.running.awaitables import standing_for
-from sovl_tools.running.failure import message_of, redacted, trace_of, type_name
+from sovl_tools.running.failure import message_of, trace_of, type_name
 from sovl_tools.running.runner import Runner
 from sovl_tools.running.scope import CallScope
 
@@ -249,7 +249,7 @@ def _checked(result: Any) -> ToolResult:
 
 def _failed(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
     secrets = call.tool.requires.get("env", ())
-    message = redacted(message_of(error), secrets)
+    message = message_of(error, secrets)
     if isinstance(error, ToolError):
         return ToolResult(call.name, None, Failure("tool_error", message), 0.0)
     trace = trace_of(error, secrets)

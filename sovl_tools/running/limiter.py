@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from weakref import WeakSet
 
 
 class Ticket:
@@ -22,8 +24,14 @@ class Limiter:
     """Lets in at most ``limit`` at a time, in the order in which they came."""
 
     def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.start_anew()
+        _LIMITERS.add(self)
+
+    def start_anew(self) -> None:
+        """Let everybody out, as after a fork: the calls of the parent are not there."""
         self._lock = threading.Lock()
-        self._free = limit
+        self._free = self._limit
         self._queue: deque[Ticket] = deque()
 
     def queue(self, notify: Callable[[], object]) -> Ticket | None:
@@ -50,7 +58,8 @@ class Limiter:
         while True:
             with self._lock:
                 if not self._queue:
-                    self._free += 1
+                    # the call that forked ends in the child too
+                    self._free = min(self._free + 1, self._limit)
                     return
                 ticket = self._queue.popleft()
                 ticket.is_admitted = True
@@ -59,3 +68,15 @@ class Limiter:
             except RuntimeError:
                 continue  # its event loop is closed: nobody waits there any more
             return
+
+
+_LIMITERS: WeakSet[Limiter] = WeakSet()
+
+
+def _start_anew() -> None:
+    for limiter in list(_LIMITERS):
+        limiter.start_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)

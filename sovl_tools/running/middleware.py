@@ -7,6 +7,7 @@ generators, so that they serve sync and async calls alike and never block an eve
 from __future__ import annotations
 
 import json
+from bisect import insort
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable
 from math import inf
@@ -14,6 +15,7 @@ from random import random
 from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
+from weakref import ReferenceType, ref
 
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.definition import ToolDefinition
@@ -77,7 +79,7 @@ class _Entry(NamedTuple):
 
     result: ToolResult
     until: float
-    tool: ToolDefinition
+    tool: ReferenceType[ToolDefinition]
 
 
 def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | None = None) -> Hook:
@@ -107,12 +109,12 @@ def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | Non
         key = call.name, json.dumps(dict(call.arguments), sort_keys=True)
         with lock:
             entry = entries.get(key)
-        if entry is not None and entry.until > monotonic() and entry.tool is call.tool:
+        if entry is not None and entry.until > monotonic() and entry.tool() is call.tool:
             return _own(entry.result)
         result = yield following(call)
         if result.ok:
             with lock:
-                entries[key] = _Entry(_own(result), monotonic() + seconds, call.tool)
+                entries[key] = _Entry(_own(result), monotonic() + seconds, ref(call.tool))
                 entries.move_to_end(key)
                 while len(entries) > max_entries:
                     entries.popitem(last=False)
@@ -142,16 +144,29 @@ def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None
     """
     if not (calls >= 1 and 0 < seconds < inf):
         raise ValueError("calls must be at least 1, seconds more than 0 and finite")
-    begun: deque[float] = deque(maxlen=calls)
+    turns: deque[float] = deque()
+    returned: deque[float] = deque()
     lock = Lock()
 
     def limiting(call: ToolCall, following: Next) -> Steps:
         with lock:
             now = monotonic()
-            turn = now if len(begun) < calls else max(now, begun[0] + seconds)
-            begun.append(turn)
+            while returned and returned[0] < now:
+                turns.remove(returned.popleft())
+            while turns and turns[0] + seconds <= now:
+                turns.popleft()
+            if returned:
+                turn = returned.popleft()
+            else:
+                turn = now if len(turns) < calls else turns[-calls] + seconds
+                turns.append(turn)
         if turn > now:
-            yield Pause(turn - now)
+            try:
+                yield Pause(turn - now)
+            except BaseException:  # the call has ended while it waited
+                with lock:
+                    insort(returned, turn)
+                raise
         result: ToolResult = yield following(call)
         return result
 

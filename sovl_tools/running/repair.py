@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
@@ -203,12 +204,15 @@ def _distinct(values: Iterable[JSON]) -> list[JSON]:
 
 
 def _number(text: str) -> Iterator[float]:
+    """Yield the number that a text spells, if a float has all its digits."""
     if len(text) > _LONGEST_NUMBER:
         return
     if _INTEGER.fullmatch(text):
         yield int(text)
-    elif _NUMBER.fullmatch(text) and math.isfinite(float(text)):
-        yield float(text)
+    elif _NUMBER.fullmatch(text):
+        number = float(text)
+        if math.isfinite(number) and Decimal(repr(number)) == Decimal(text):
+            yield number
 
 
 def _integer(text: str) -> Iterator[int]:

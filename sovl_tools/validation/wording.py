@@ -72,6 +72,18 @@ def _cut(text: str, length: int = _LONGEST_PATTERN) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
+MAX_MESSAGE = 4000
+"""How many characters of an exception a model reads."""
+MAX_NAME = 200
+"""How many characters of a name that it made up."""
+
+
+def brief(text: str, limit: int = MAX_MESSAGE, *, length: int | None = None) -> str:
+    """Return the text, or its beginning and how much was left out of its ``length``."""
+    left_out = (len(text) if length is None else length) - limit
+    return text if left_out <= 0 else f"{text[:limit]}… [{left_out:,} characters left out]"
+
+
 def place(path: Path) -> str:
     """Return a path as people write it, odd keys in brackets: ``filters[0]['odd key']``."""
     return json_path(path).removeprefix("$").removeprefix(".")

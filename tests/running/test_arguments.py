@@ -500,9 +500,9 @@ def test_names_are_suggested_wherever_they_are_described(schema: dict[str, Any])
 def test_a_message_that_would_be_very_long_is_cut() -> None:
     failure = refused({"value": ["x"] * 60}, properties(value={"items": INTEGER}))
     assert len(failure.details) == 60
-    assert failure.message.split("\n")[50:] == [
-        '- value[49]: must be an integer, not the string "x"',
-        "- and 10 more",
+    assert failure.message.split("\n")[20:] == [
+        '- value[19]: must be an integer, not the string "x"',
+        "- and 40 more",
     ]
 
 

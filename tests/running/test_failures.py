@@ -214,3 +214,29 @@ def test_the_traceback_goes_to_the_log_at_debug(
     (record,) = [each for each in caplog.records if each.name == "sovl_tools"]
     assert record.levelno == logging.DEBUG
     assert "ValueError: bad" in caplog.text
+
+
+@each_way
+def test_a_model_reads_the_beginning_of_a_long_message(call: Call) -> None:
+    def fail() -> None:
+        raise ToolError("x" * 1_000_000)
+
+    failure = call(tooler(fail), "fail").error
+    assert failure is not None
+    assert failure.message == "x" * 4000 + "… [996,000 characters left out]"
+
+
+@each_way
+def test_a_model_reads_the_beginning_of_a_long_name(call: Call) -> None:
+    long = "x" * 1_000_000
+    failure = call(tooler(), long).error
+    assert failure is not None
+    assert len(failure.message) < 300
+    assert "999,800 characters left out" in failure.message
+
+    def plain() -> None: ...
+
+    failure = call(tooler(plain), "plain", {long: 1}).error
+    assert failure is not None
+    assert len(failure.message) < 400
+    assert "characters left out" in failure.message

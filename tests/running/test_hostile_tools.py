@@ -93,6 +93,31 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
 
+FULL = """
+import os, threading
+from tests.running.toolbox import tool, tooler
+begun, release = threading.Event(), threading.Event()
+def wait():
+    begun.set()
+    return release.wait(30)
+calls = tooler(tool(wait, max_concurrency=1), max_threads=1)
+call = threading.Thread(target=lambda: calls.call_sync("wait", mode="thread"), daemon=True)
+call.start()
+begun.wait(30)
+pid = os.fork()
+if pid == 0:
+    release.set()
+    os._exit(0 if calls.call_sync("wait", timeout=3).ok else 1)
+release.set()
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_no_limiter_is_full_of_calls_that_a_forked_process_does_not_have() -> None:
+    assert run_script(FULL) == "0"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_async_tools_are_called_in_a_forked_process_too() -> None:
     assert run_script(FORK) == "0"

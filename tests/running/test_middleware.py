@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -460,3 +462,26 @@ def test_what_a_caller_does_to_a_result_does_not_reach_the_next(call: Call) -> N
         value = call(dispatcher, "give").value
         assert value == {"a": [1]}
         value["a"].append(2)
+
+
+async def test_the_turn_of_a_cancelled_call_is_given_back() -> None:
+    calls = tooler(counting(Counter()), hooks=[rate_limit(1, 0.2)])
+    await calls.call("count")
+    waiting = [asyncio.create_task(calls.call("count")) for _ in range(10)]
+    await asyncio.sleep(0)
+    for each in waiting:
+        each.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    started = perf_counter()
+    assert (await calls.call("count")).ok
+    assert 0.1 < perf_counter() - started < 1
+
+
+def test_a_cache_holds_no_definition() -> None:
+    definition = counting(Counter(), read_only=True)
+    keeping = cache(HOUR)
+    assert tooler(definition, hooks=[keeping]).call_sync("count").ok
+    held = weakref.ref(definition)
+    del definition
+    gc.collect()
+    assert held() is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import logging
 import os
@@ -280,10 +281,10 @@ def test_an_outer_hook_does_not_see_the_secret_in_a_failure(
 
 
 def test_a_short_value_is_only_found_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOVL_TEST_A", "ab")
-    monkeypatch.setenv("SOVL_TEST_B", "abcdefgh")
-    text = redacted("abcdefg abcdefgh", ["SOVL_TEST_A", "SOVL_TEST_B"])
-    assert text == "[SOVL_TEST_A]cdefg [SOVL_TEST_B]"
+    monkeypatch.setenv("SOVL_TEST_A", "abcdef")
+    monkeypatch.setenv("SOVL_TEST_B", "abcdefghij")
+    text = redacted("abcdefghi abcdefghij", ["SOVL_TEST_A", "SOVL_TEST_B"])
+    assert text == "[SOVL_TEST_A]ghi [SOVL_TEST_B]"
 
 
 @each_way
@@ -365,7 +366,7 @@ def test_a_variable_without_a_value_hides_nothing(
     assert without_secrets(failure, []) is failure
 
 
-@pytest.mark.parametrize("value", ["K", "[", "]", "_", "SOVL_TEST", LABEL])
+@pytest.mark.parametrize("value", ["KEYKEY", "[[[[[[", "]]]]]]", "______", "SOVL_TEST", LABEL])
 def test_a_short_value_is_hidden_once(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(NAME, value)
     text = redacted(f"1{value}2", [NAME])
@@ -377,7 +378,7 @@ def test_the_longest_of_several_values_is_hidden_as_a_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     names = [f"SOVL_TEST_{letter}" for letter in "ABCD"]
-    values = ["abc", "abcdef", PLAIN, f"{PLAIN}{PLAIN}"]
+    values = ["abcdef", "abcdefghi", PLAIN, f"{PLAIN}{PLAIN}"]
     for name, value in zip(names, values, strict=True):
         monkeypatch.setenv(name, value)
     for order in (names, names[::-1]):
@@ -403,7 +404,7 @@ def test_a_value_that_is_no_text_is_hidden(monkeypatch: pytest.MonkeyPatch) -> N
 
 @moderate
 @given(
-    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=4),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=6),
     st.sampled_from(sorted(WRITINGS)),
 )
 def test_no_value_is_left_in_any_writing(value: str, writing: str) -> None:
@@ -447,3 +448,76 @@ def test_an_exception_without_a_readable_traceback_is_logged_all_the_same(
     assert caplog.messages == [
         "tool needy failed\nOpaqueError, whose traceback can't be read",
     ]
+
+
+def in_base64(before: str, secret: str, encode: Any = base64.b64encode) -> str:
+    return str(encode(before.encode() + os.fsencode(secret)).decode())
+
+
+OTHER_WRITINGS: dict[str, Callable[[str], str]] = {
+    "stripped": lambda secret: f"key {secret.strip()} is wrong",
+    "hex": lambda secret: f"key {os.fsencode(secret).hex()} is wrong",
+    "upper hex": lambda secret: f"key {os.fsencode(secret).hex().upper()} is wrong",
+    "base64": lambda secret: f"key {in_base64('', secret)} is wrong",
+    "base64 after one": lambda secret: f"Basic {in_base64(':', secret)} is wrong",
+    "base64 after two": lambda secret: f"Basic {in_base64('a:', secret)} is wrong",
+    "base64 in addresses": lambda secret: in_base64("", secret, base64.urlsafe_b64encode),
+}
+
+
+@pytest.mark.parametrize("write", OTHER_WRITINGS.values(), ids=OTHER_WRITINGS)
+@pytest.mark.parametrize("value", ["  sk-0123456789\n", "hunter", "sk-<<<???>>>~~~", LINES])
+@each_way
+def test_no_secret_is_in_another_writing(
+    call: Call, write: Any, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NAME, value)
+
+    def fail() -> None:
+        raise ToolError(write(value))
+
+    failure = call(tooler(needy(fail)), "needy").error
+    assert failure is not None
+    assert LABEL in failure.message
+    assert value.strip() not in failure.message
+
+
+@each_way
+def test_each_line_of_a_secret_is_hidden(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, "first-key\nsecond-key")
+
+    def fail() -> None:
+        raise ToolError("second-key is wrong, and so is first-key")
+
+    failure = call(tooler(needy(fail)), "needy").error
+    assert failure is not None
+    assert failure.message == f"{LABEL} is wrong, and so is {LABEL}"
+
+
+@each_way
+def test_no_secret_is_in_the_type_of_an_exception(call: Call, secret: str) -> None:
+    def fail() -> None:
+        raise type(f"E{secret}".replace("\0", ""), (Exception,), {})
+
+    failure = call(tooler(needy(fail)), "needy").error
+    assert failure is not None
+    assert failure.error_type == f"E{LABEL}"
+
+
+def test_a_value_that_is_too_short_is_not_hidden_and_that_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SOVL_TEST_SHORT", "12345")
+
+    def fail() -> None:
+        raise ToolError("there are 12345 of them")
+
+    definition = replace(tool(fail), requires={"env": ["SOVL_TEST_SHORT"]})
+    calls = tooler(definition)
+    for _ in range(2):
+        failure = calls.call_sync("fail").error
+        assert failure is not None
+        assert failure.message == "there are 12345 of them"
+    said = [each for each in caplog.messages if "SOVL_TEST_SHORT" in each]
+    assert len(said) == 1
+    assert "12345" not in said[0]
