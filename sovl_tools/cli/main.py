@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 import click
 
 from sovl_tools import __version__
+from sovl_tools.running.threads import any_given_up
 
 COMMANDS = {
     "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
@@ -103,5 +107,15 @@ def group(ctx: click.Context, *, quiet: bool, verbose: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
-    group(prog_name="sovl-tools")
+    """Run the command line; end at once, whatever tools do that were given up."""
+    try:
+        group(prog_name="sovl-tools")
+    except SystemExit as end:
+        if not any_given_up():
+            raise
+        # Python would wait for whatever such a thread holds, or abort: input() holds stdin
+        atexit._run_exitfuncs()  # noqa: SLF001 - what the interpreter itself would call
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.running.event_loop import is_cancellation
+from sovl_tools.running.threads import LOOP, give_up_loop
 
 _T = TypeVar("_T")
 
@@ -29,7 +30,7 @@ class BackgroundLoop:
     def __init__(self) -> None:
         self.is_blocked = False
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="sovl-tools-loop", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name=LOOP, daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
@@ -52,6 +53,7 @@ class BackgroundLoop:
         except FutureTimeoutError:
             future.cancel()
             _forget(self)
+            give_up_loop(self._thread)
             raise TimeLimitError(limit or 0.0) from None
         except BaseException:
             future.cancel()

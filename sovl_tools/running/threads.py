@@ -22,6 +22,9 @@ What runs for such a call needs no room of its own: its caller only waits for it
 
 _IDLE_SECONDS = 10.0
 _MAX_IDLE = 32
+_NAME = "sovl-tools-call"
+LOOP = "sovl-tools-loop"
+"""The name of threads with an event loop."""
 
 
 class _Job(NamedTuple):
@@ -36,7 +39,7 @@ class _Worker:
     def __init__(self, idle_seconds: float = _IDLE_SECONDS) -> None:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
         self._idle_seconds = idle_seconds
-        threading.Thread(target=self._serve, name="sovl-tools-call", daemon=True).start()
+        threading.Thread(target=self._serve, name=_NAME, daemon=True).start()
 
     def _serve(self) -> None:
         while True:
@@ -95,6 +98,20 @@ def _retire(worker: _Worker) -> bool:
             return False
         _IDLE.remove(worker)
         return True
+
+
+def any_given_up() -> bool:
+    """Tell whether tools still run on threads, when no call is under way any more."""
+    names = [thread.name for thread in threading.enumerate()]
+    return names.count(_NAME) > len(_IDLE) or _GIVEN_UP_LOOP in names
+
+
+def give_up_loop(thread: threading.Thread) -> None:
+    """Note that nobody waits for an event loop's thread any more."""
+    thread.name = _GIVEN_UP_LOOP
+
+
+_GIVEN_UP_LOOP = f"{LOOP}-given-up"
 
 
 def start(

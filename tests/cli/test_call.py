@@ -312,3 +312,22 @@ def test_a_time_limit_that_is_none_is_misuse(limit: str, run: Run, echo: Path) -
     for arguments in (["call", "echo", "text=a", "--timeout"], ["validate", "--import-timeout"]):
         done = run(*arguments, limit)
         assert (done.code, "Traceback" in done.err) == (2, False)
+
+
+def test_the_command_ends_although_a_tool_waits_for_an_answer(write: Write, tmp_path: Path) -> None:
+    folder = write("ask", manifest_of("ask"), code="def ask(text):\n    return input()\n")
+    command = [sys.executable, "-m", "sovl_tools", "call", "ask", "text=x", "--timeout", "0.3"]
+    with subprocess.Popen(
+        [*command, "--tools", str(folder.parent)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=clean_environment(),
+    ) as process:
+        assert process.wait(20) == 1
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert GIVEN_UP in said
+    assert "Fatal" not in said
