@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, contextmanager
@@ -17,7 +18,7 @@ from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.changes import stream
 from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import Write
-from tests.loading.folders import PATIENCE, answers, gives, loaded, says, statuses
+from tests.loading.folders import PATIENCE, News, answers, gives, loaded, says, statuses
 
 
 @pytest.fixture
@@ -205,6 +206,41 @@ def test_libraries_are_watched_too(
     with registry.watch(libraries=[library]):
         library.write_text("WORD = 'three'\n")
         news.until({"echo": "three"})
+
+
+LATE = """
+def echo(text: str) -> object:
+    from {0} import a, c
+    import {0}.b
+    return a.WORD, {0}.b.WORD, c.__name__
+"""
+
+
+@pytest.mark.parametrize("broken", ["WORD =", "raise SystemExit", "while True: pass"])
+def test_a_broken_library_serves_imports_inside_functions_as_it_was(
+    write: Write,
+    tools: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    broken: str,
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    library = tmp_path / f"late_{abs(hash(tmp_path))}"
+    library.mkdir()
+    for name in ("__init__", "a", "b", "c"):
+        (library / f"{name}.py").write_text("WORD = 'one'\n")
+    write("echo", code=LATE.format(library.name))
+    registry = ToolRegistry.from_directory(tools, import_timeout=0.5)
+    news = News(registry)
+    same = f"{library.name}.c"
+    with registry.watch(libraries=[library]):
+        assert answers(registry.catalog) == {"echo": ("one", "one", same)}
+        (library / "a.py").write_text(f"{broken}\n")
+        news.next()
+        assert answers(registry.catalog) == {"echo": ("one", "one", same)}
+        assert sys.modules[library.name].a.WORD == "one"
+        (library / "a.py").write_text("WORD = 'three'\n")
+        news.until({"echo": ("three", "one", same)})
 
 
 def following(registry: ToolRegistry) -> Any:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from importlib import invalidate_caches
+from functools import partial
+from importlib import import_module, invalidate_caches
 from importlib.util import cache_from_source
 from types import ModuleType
 
+from sovl_tools.loading.limited import Abandoned, Stalled, within
 from sovl_tools.loading.modules import locations_naming
 from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
+
+_LOGGER = logging.getLogger("sovl_tools")
 
 
 class Libraries:
@@ -65,10 +70,44 @@ class Libraries:
         return taken
 
 
+def renew(taken: Mapping[str, ModuleType], *, limit: float) -> None:
+    """Import those modules anew that no tool has imported: some do so when they are called.
+
+    What is broken is put back as it was. A module whose file is gone stays out. ``limit`` is how
+    long all of them may take, in seconds.
+    """
+    missing = sorted(name for name in taken if not _is_imported(name))
+    if missing and isinstance(within(limit, partial(_import_all, missing, taken)), Stalled):
+        put_back(taken)
+
+
+def _import_all(names: Iterable[str], taken: Mapping[str, ModuleType]) -> None:
+    for name in names:
+        try:
+            import_module(name)
+        except Abandoned:
+            raise
+        except BaseException as error:  # noqa: BLE001 - it is the library's author's
+            if not (isinstance(error, ModuleNotFoundError) and error.name == name):
+                kind = type(error).__name__
+                _LOGGER.warning("module %s is served as it was: %s: %s", name, kind, error)
+                put_back({name: taken[name]})
+
+
 def put_back(taken: Mapping[str, ModuleType]) -> None:
     """Put those modules back that nobody has imported anew, for tools that still use them."""
     for name, module in taken.items():
-        sys.modules.setdefault(name, module)
+        if not _is_imported(name):
+            sys.modules[name] = module
+            package, _, attribute = name.rpartition(".")
+            if package in sys.modules:
+                setattr(sys.modules[package], attribute, module)
+
+
+def _is_imported(name: str) -> bool:
+    """Tell whether a module is there as a whole, not on its way in a thread that was given up."""
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    return name in sys.modules and not getattr(spec, "_initializing", False)
 
 
 def users(taken: Iterable[str]) -> set[str]:

@@ -13,7 +13,7 @@ from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.collecting import Collected, collect
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.folder_changes import FolderChanges
-from sovl_tools.loading.libraries import Libraries, put_back, users
+from sovl_tools.loading.libraries import Libraries, put_back, renew, users
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
 from sovl_tools.loading.origins import Origin, Origins
@@ -119,6 +119,7 @@ class ReloadState:
         candidates = self._load(due, is_patient=touched is not None, forced=forced)
         if any(each.status == "rejected" for each in candidates):
             put_back(taken)
+        renew(taken, limit=self._source.settings.limit)
         for each in candidates:
             self._enter(each)
         change = self._recombined(known)
