@@ -37,6 +37,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from enum import Enum
 from json import JSONEncoder
+from sys import getsizeof
 from types import NoneType, SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -211,9 +212,53 @@ def _room(path: Path) -> int:
     return MAX_DEPTH - len(path)
 
 
+MAX_ITEMS = 1_000_000
+MAX_BYTES = 100_000_000
+"""How much is taken of iterators, generators and sequences of a tool's own."""
+
+
+def limited(items: Iterable[Any], path: Path = ()) -> Iterator[Any]:
+    """Yield items that are made one by one.
+
+    Raises:
+        InvalidResult: there are too many, or they are too long.
+    """
+    size = 0
+    for count, item in enumerate(items, 1):
+        size += item_size(item)
+        if count > MAX_ITEMS or size > MAX_BYTES:
+            raise too_much(count, path)
+        yield item
+
+
+def item_size(item: Any) -> int:
+    """Return about how many bytes an item has, without its own items."""
+    return getsizeof(item) if type(item) in _SIZED else 0
+
+
+def too_much(count: int, path: Path = ()) -> InvalidResult:
+    """Return why the items of something that makes them one by one are no result."""
+    words = f"{MAX_ITEMS:,} items" if count > MAX_ITEMS else f"{MAX_BYTES:,} bytes"
+    return InvalidResult(path, f"has more than {words}")
+
+
+_SIZED = frozenset({str, bytes, bytearray, list, tuple, dict, set, frozenset})
+_WHOLE = frozenset({list, tuple, set, frozenset, deque, range})
+
+
+def is_lazy(value: Any, room: int = 3) -> bool:
+    """Tell whether a conversion runs code of the tool's own, or waits, for each of many items."""
+    kind = type(value)
+    if kind in (list, tuple) and room:
+        return any(is_lazy(item, room - 1) for item in value)
+    if kind is dict and room:
+        return any(is_lazy(item, room - 1) for item in value.values())
+    return kind not in _BY_TYPE and isinstance(value, tuple(_BY_ABSTRACT))
+
+
 def _list(items: Iterable[Any], path: Path) -> JSON:
     room = _room(path)
-    found = list(items)
+    found = list(items if type(items) in _WHOLE else limited(items, path))
     if is_plain(found, room):
         return found
     return [_converted(item, (*path, index)) for index, item in enumerate(found)]

@@ -9,6 +9,13 @@ from contextlib import aclosing, closing
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, TypeAlias, TypeVar
 
+from sovl_tools.annotations.jsonvalues import (
+    MAX_BYTES,
+    MAX_ITEMS,
+    item_size,
+    limited,
+    too_much,
+)
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.running.scope import CallScope
 
@@ -107,7 +114,9 @@ def waiting(
 
 def _waited(value: Any, scope: CallScope | None) -> Any:
     if isinstance(value, GeneratorType):
-        return list(_items(value, scope))
+        is_stream = scope is not None and scope.sink is not None
+        items = _items(value, scope)
+        return list(items if is_stream else limited(items))
     if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
         return in_background(settled(value, scope))
     return value
@@ -157,21 +166,31 @@ def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterato
 
 
 async def _gathered(items: Generator[Any, None, Any], scope: CallScope | None) -> list[Any]:
-    found, sink = [], _begun(scope)
+    found: list[Any] = []
+    size, sink = 0, _begun(scope)
     with closing(items):
         for item in items:
             if sink is not None:
                 await sink.put_later(item)
+            else:
+                size += item_size(item)
+                if len(found) >= MAX_ITEMS or size > MAX_BYTES:
+                    raise too_much(len(found) + 1)
             found.append(item)
     return found
 
 
 async def _collected(items: AsyncGenerator[Any, None], scope: CallScope | None) -> list[Any]:
-    found, sink = [], _begun(scope)
+    found: list[Any] = []
+    size, sink = 0, _begun(scope)
     async with aclosing(items):
         async for item in items:
             if sink is not None:
                 await sink.put_later(item)
+            else:
+                size += item_size(item)
+                if len(found) >= MAX_ITEMS or size > MAX_BYTES:
+                    raise too_much(len(found) + 1)
             found.append(item)
     return found
 

@@ -16,6 +16,7 @@ from time import perf_counter
 from types import CoroutineType
 from typing import Any, TypeVar
 
+from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import ToolResult
@@ -28,6 +29,7 @@ from sovl_tools.running.awaitables import (
     settled,
 )
 from sovl_tools.running.limiter import Limiter
+from sovl_tools.running.results import converted
 from sovl_tools.running.runner import Stepwise, leaving, unless_stopped
 from sovl_tools.running.scope import CallScope
 from sovl_tools.running.threads import IS_ON_THREAD, on_thread, start
@@ -89,10 +91,16 @@ ASYNC = AsyncRunner()
 
 async def _taken(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
     """Take the steps of a tool; sync functions of an author run on a thread, unless inline."""
-    is_inline = scope is None or scope.mode == "inline"
+    mode = None if scope is None else scope.mode
+    is_inline = scope is None or mode == "inline"
     for step, function, is_async in tool.steps:
         if function is None:
-            value = step(value, scope)
+            if step is converted and is_plain(value):
+                value = value, ()
+            elif step is converted and mode != "inline" and is_lazy(value):
+                value = await in_thread(partial(step, value, scope), scope, threads=tool.threads)
+            else:
+                value = step(value, scope)
         elif is_async:
             value = function(value)
             if type(value) is CoroutineType:
