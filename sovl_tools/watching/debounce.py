@@ -49,8 +49,11 @@ class Debounce:
     """A queue of paths at which something has happened. ``tell`` may be called by any thread."""
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[str | None] = SimpleQueue()
-        self.tell = self._queue.put
+        self._queue: SimpleQueue[tuple[str, float] | None] = SimpleQueue()
+
+    def tell(self, path: str) -> None:
+        """Say that something has happened at a path, at this moment."""
+        self._queue.put((path, perf_counter()))
 
     def end(self) -> None:
         """Say that nobody wants to know any more."""
@@ -59,14 +62,17 @@ class Debounce:
     def gathered(self, timeout: float) -> Batch | None:
         """Wait for signs until they rest, so many seconds for the first one; None at the end."""
         paths: set[str] = set()
-        since, count, left = perf_counter(), 0, timeout
+        begun, count, left = perf_counter(), 0, timeout
+        since = begun
         with contextlib.suppress(Empty):
             while left > 0:
-                path = self._queue.get(timeout=left)
-                if path is None:
+                sign = self._queue.get(timeout=left)
+                if sign is None:
                     return None
-                since = since if count else perf_counter()
+                path, moment = sign
+                if not count:  # it may have waited for the reaction to what was before
+                    since, begun = moment, perf_counter()
                 count += 1
                 paths.add(path)
-                left = min(_rest(path), since + LONGEST - perf_counter())
+                left = min(_rest(path), begun + LONGEST - perf_counter())
         return Batch(paths, since, count)

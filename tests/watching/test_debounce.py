@@ -156,3 +156,14 @@ def test_very_many_signs_are_a_flood(debounce: Debounce, number: int, *, is_floo
     batch = gathered(debounce)
     assert batch.paths == {"/a"}
     assert batch.is_flood is is_flood
+
+
+def test_a_change_counts_from_its_sign_although_nobody_waited_for_it_then() -> None:
+    debounce = Debounce()
+    debounce.tell("/tools/a")
+    debounce.tell("/tools/b")
+    later = perf_counter()
+    batch = debounce.gathered(QUIET)
+    assert batch is not None
+    assert batch.paths == {"/tools/a", "/tools/b"}
+    assert batch.since < later
