@@ -21,7 +21,9 @@ _T = TypeVar("_T")
 
 
 class BackgroundLoop:
-    """An event loop on a daemon thread; it lives as long as the process.
+    """An event loop on a daemon thread, for as long as the process lives.
+
+    One that was given up ends with its tools.
 
     Attributes:
         is_blocked: whether a call on it waits for another, so that it can't run anything.
@@ -29,14 +31,20 @@ class BackgroundLoop:
 
     def __init__(self) -> None:
         self.is_blocked = False
+        self._is_given_up = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name=LOOP, daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        while True:  # a tool may stop the loop that it runs on
+        while not self._is_given_up:  # a tool may stop the loop that it runs on
             self._loop.run_forever()
+        # somebody may have chosen this loop just before it was given up
+        self._loop.run_until_complete(asyncio.sleep(_GRACE))
+        while tasks := asyncio.all_tasks(self._loop):
+            self._loop.run_until_complete(asyncio.wait(tasks))
+        self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, _T], limit: float | None) -> _T:
         """Run the coroutine on the loop and return its value or raise its exception.
@@ -54,6 +62,8 @@ class BackgroundLoop:
             future.cancel()
             _forget(self)
             give_up_loop(self._thread)
+            self._is_given_up = True
+            self._loop.call_soon_threadsafe(self._loop.stop)
             raise TimeLimitError(limit or 0.0) from None
         except BaseException:
             future.cancel()

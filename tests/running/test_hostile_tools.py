@@ -73,6 +73,20 @@ def test_an_async_tool_that_blocks_its_loop_is_given_up() -> None:
     release.set()
 
 
+def test_a_loop_that_was_given_up_ends_when_its_tool_does() -> None:
+    release, threads = threading.Event(), []
+
+    async def block() -> None:
+        threads.append(threading.current_thread())
+        release.wait(60)
+
+    failure = tooler(block).call_sync("block", timeout=0.1).error
+    assert failure is not None
+    release.set()
+    threads[0].join(30)
+    assert not threads[0].is_alive()
+
+
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
 def test_a_time_limit_that_is_none_is_the_callers_mistake(timeout: float) -> None:
     with pytest.raises(ValueError, match="timeout must be more than 0"):
