@@ -429,3 +429,21 @@ def test_loading_leaves_the_module_path_alone(tools: Path) -> None:
     before = list(sys.path)
     ToolRegistry.from_directory("tools")
     assert sys.path == before
+
+
+@pytest.mark.parametrize("annotation", ["Hidden", "'1/0'", "'['", "'exit()'"])
+def test_a_tool_with_an_annotation_that_nobody_can_read_takes_what_its_schema_says(
+    annotation: str, tools: Path, write: Write
+) -> None:
+    code = (
+        "from __future__ import annotations\nfrom typing import TYPE_CHECKING\n\n"
+        "if TYPE_CHECKING:\n    from nowhere import Hidden\n\n\n"
+        f"def odd(text: {annotation}):\n    return [text]\n"
+    )
+    manifest = manifest_of("odd")
+    manifest["parameters"]["required"] = []
+    write("odd", manifest, code)
+    registry = ToolRegistry.from_directory(tools)
+    assert [each for each in registry.report.diagnostics if each.severity == "error"] == []
+    assert Tooler(registry).call_sync("odd").value == [None]
+    assert Tooler(registry).call_sync("odd", {"text": "a"}).value == ["a"]

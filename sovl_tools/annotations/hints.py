@@ -177,7 +177,7 @@ def _evaluating() -> Iterator[None]:
         raise
     except (NameError, AttributeError) as error:
         raise _undefined(error) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = f"it can't be evaluated, {type(error).__name__}: {error}"
         raise InexpressibleError(reason, "correct it") from error
 

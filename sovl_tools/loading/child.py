@@ -64,7 +64,10 @@ def serve(document: dict[str, Any]) -> None:
         if isinstance(event, Candidate):
             is_last = interpreter.is_damaged or _is_stalled(event)
             found = {"candidate": document_of(event), "is_last": is_last}
-            reports.write(_line({"pid": os.getpid(), **found}))
+            try:
+                reports.write(_line({"pid": os.getpid(), **found}))
+            except Exception:  # noqa: BLE001 - a module has taken the pipe or a library away
+                os._exit(SPEECHLESS)
             if is_last:
                 end()
 
@@ -77,6 +80,10 @@ def serve(document: dict[str, Any]) -> None:
     folders = [ToolFolder(*names) for names in document["folders"]]
     load_folders(folders, Settings(*document["settings"]), observe=report)
     end()
+
+
+SPEECHLESS = 70
+"""The exit code of a child that can't report any more: EX_SOFTWARE of sysexits."""
 
 
 def _keep_from_forks(reports: IO[bytes]) -> None:

@@ -20,7 +20,7 @@ from sovl_tools.loading.checks.module import (
     import_flooded,
     import_stalled,
 )
-from sovl_tools.loading.child import COMMAND, Report, decoded, request
+from sovl_tools.loading.child import COMMAND, SPEECHLESS, Report, decoded, request
 from sovl_tools.loading.pipeline import Settings, rejected
 from sovl_tools.loading.supervision import Observer
 from sovl_tools.model.catalog import Candidate
@@ -194,6 +194,8 @@ class _Child:
             return self._failed(import_crashed, folder, "it writes where validate reads reports")
         if self._printed > MAX_OUTPUT:
             return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
+        if self._process.returncode == SPEECHLESS:
+            return self._failed(import_crashed, folder, "it takes away what validate reports with")
         return self._failed(import_crashed, folder, ending(self._process.returncode))
 
     def _failed(self, rule: Rule, folder: ToolFolder, words: str) -> Candidate:

@@ -22,14 +22,15 @@ def filling(schema: dict[str, JSON], signature: Signature, function: Any = None)
     """Return what fills in the arguments that were left out; None if there never are any.
 
     The manifest's defaults win; they are copied for each call, and those that break their own
-    schema are left out. ``T | None`` without any default receives None. Nothing is filled in
-    within an argument that becomes an instance: its class knows best what it lacks. ``function``
-    is whose names the texts of annotations use.
+    schema are left out. ``T | None`` without any default receives None, and so does an annotation
+    that nobody can read: no rule finds fault with it. Nothing is filled in within an argument that
+    becomes an instance: its class knows best what it lacks. ``function`` is whose names the texts
+    of annotations use.
     """
     defaults = _Defaults.of(SchemaNode((), schema, schema, ()))
     if defaults.nested:
         defaults = defaults.within(_hints(signature, function))
-    for parameter in _optional(schema, signature):
+    for parameter in _optional(schema, signature, known=(True, None)):
         if parameter.default is REQUIRED and parameter.name not in defaults.containers:
             defaults.scalars.setdefault(parameter.name, None)
     return defaults.fill if defaults else None
@@ -58,14 +59,21 @@ def admitting_null(schema: dict[str, JSON], signature: Signature) -> dict[str, J
 
 
 def _optional(
-    schema: dict[str, JSON], signature: Signature, *, is_default_none: bool = True
+    schema: dict[str, JSON],
+    signature: Signature,
+    *,
+    is_default_none: bool = True,
+    known: tuple[bool | None, ...] = (True,),
 ) -> list[Parameter]:
-    """Return the parameters ``T | None`` that need not be given, with or without other defaults."""
+    """Return the parameters ``T | None`` that need not be given, with or without other defaults.
+
+    ``known`` is what must be known of their annotations: None stands for those that can't be read.
+    """
     properties, required = schema.get("properties", {}), schema.get("required", ())
     return [
         parameter
         for parameter in signature.parameters
-        if parameter.annotation.optional
+        if parameter.annotation.optional in known
         and (parameter.default is REQUIRED or parameter.default is None) is is_default_none
         and isinstance(properties.get(parameter.name), dict)
         and parameter.name not in required

@@ -105,7 +105,7 @@ def _read(annotation: Any, function: Any) -> Annotation:
         return from_object(annotation, partial(_seen, function))
     try:
         value = eval(_compiled(annotation), function.__globals__)  # noqa: S307 - code of the function's author
-    except Exception:  # noqa: BLE001 - the annotation may be any expression, or none
+    except (Exception, SystemExit):  # noqa: BLE001 - the annotation may be any expression, or none
         return from_text(annotation, partial(_seen, function))._replace(source=annotation)
     found = from_object(value, partial(_seen, function))
     if type(value) is str:

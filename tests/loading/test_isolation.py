@@ -48,6 +48,7 @@ ENDINGS = {
     "an endless line in the report": (f"{WRITE}while True:\n    write(b'[' * 65536)\n", GARBLED, 1),
     "a report nested without end": (f"{WRITE}write(b'[' * 60_000 + b'\\n')\n{WAIT}", GARBLED, 1),
     "a report of wrong types": (f"{WRITE}write(b'[1, 2]\\n')\n{WAIT}", GARBLED, 1),
+    "a library taken away": ("import json\n\njson.dumps = None\n", "what validate reports with", 1),
     "a closed report": ("import os\n\nos.closerange(3, 64)\n", "process", 1),
 }
 
