@@ -20,6 +20,9 @@ from tests.conftest import Write, manifest_of
 from tests.loading.folders import Left, answer, generations, gives, loggers, says
 
 LOGS = "import logging\n\nlogging.getLogger(__name__)\n"
+READING = manifest_of("echo", reload=["words.*"])
+"""Of a tool that reads a file beside it when it is imported."""
+
 HELPED = gives("helpers.WORD", head=f"{LOGS}\nfrom . import helpers\n")
 WAITS = """
 from threading import Event
@@ -279,7 +282,7 @@ def test_another_manifest_does_not_run_the_module_again(
 def test_another_file_beside_the_module_runs_it_again(
     write: Write, tools: Path, ran: Callable[[], int], noting: str
 ) -> None:
-    folder = write("echo", code=says("old", head=noting))
+    folder = write("echo", READING, code=says("old", head=noting))
     (folder / "words.csv").write_text("one")
     registry = ToolRegistry.from_directory(tools)
     reloaded(registry)
@@ -299,17 +302,17 @@ def test_a_source_that_is_only_read_runs_the_module_again(
     write: Write, tools: Path, tmp_path: Path
 ) -> None:
     read = f"with open({str(tools / 'echo' / 'words.py')!r}) as words:\n    TEXT = words.read()\n"
-    write("echo", code=gives("TEXT", head=read), words="one")
+    write("echo", READING, code=gives("TEXT", head=read), words="one")
     registry = ToolRegistry.from_directory(tools)
     reloaded(registry)
-    write("echo", code=gives("TEXT", head=read), words="three")
+    write("echo", READING, code=gives("TEXT", head=read), words="three")
     assert reloaded(registry).updated == ("echo",)
     assert answer(registry.catalog.tools) == "three"
 
 
 def test_each_registry_runs_a_module_for_the_files_that_it_saw(write: Write, tools: Path) -> None:
     read = f"with open({str(tools / 'echo' / 'words.csv')!r}) as words:\n    TEXT = words.read()\n"
-    folder = write("echo", code=gives("TEXT", head=read))
+    folder = write("echo", READING, code=gives("TEXT", head=read))
     (folder / "words.csv").write_text("0")
     registries = [ToolRegistry.from_directory(tools)]
     for number in range(1, 6):

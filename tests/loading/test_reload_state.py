@@ -234,7 +234,8 @@ def test_a_module_that_writes_beside_itself_does_not_run_for_ever(
     write: Write, tools: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_more = f"with open({str(tools / 'echo' / 'log.txt')!r}, 'a') as log:\n    log.write('x')"
-    folder = write("echo", code=says(1, head=write_more))
+    listing = manifest_of("echo", reload=["*.txt"])
+    folder = write("echo", listing, code=says(1, head=write_more))
     state = loaded(tools)
     for _ in range(20):
         touch(state, folder / "log.txt")
