@@ -38,10 +38,10 @@ _PUBLIC = {
     "ToolParameterDefinition": "sovl_tools.model.parameter",
     "ToolRegistry": "sovl_tools.registry",
     "ToolResult": "sovl_tools.model.result",
-    "Tooler": "sovl_tools.running.tooler",
+    "Tooler": "sovl_tools.dispatch.tooler",
     "default_registry": "sovl_tools.configured",
     "definition_of": "sovl_tools.authoring.decorator",
-    "hook": "sovl_tools.running.hooks",
+    "hook": "sovl_tools.dispatch.hooks",
     "tool": "sovl_tools.authoring.decorator",
 }
 

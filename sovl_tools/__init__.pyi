@@ -4,6 +4,8 @@ from sovl_tools.authoring.aitool import AITool as AITool
 from sovl_tools.authoring.decorator import definition_of as definition_of
 from sovl_tools.authoring.decorator import tool as tool
 from sovl_tools.configured import default_registry as default_registry
+from sovl_tools.dispatch.hooks import hook as hook
+from sovl_tools.dispatch.tooler import Tooler as Tooler
 from sovl_tools.model.call import CallEvent as CallEvent
 from sovl_tools.model.call import LogMessage as LogMessage
 from sovl_tools.model.call import Progress as Progress
@@ -28,8 +30,6 @@ from sovl_tools.model.result import ToolResult as ToolResult
 from sovl_tools.procedures.context import StepContext as StepContext
 from sovl_tools.procedures.manager import ProcedureManager as ProcedureManager
 from sovl_tools.registry import ToolRegistry as ToolRegistry
-from sovl_tools.running.hooks import hook as hook
-from sovl_tools.running.tooler import Tooler as Tooler
 from sovl_tools.search.phrases import PhraseMatch as PhraseMatch
 from sovl_tools.search.toolmatch import ToolMatch as ToolMatch
 

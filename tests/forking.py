@@ -29,7 +29,7 @@ _EVERYDAY = (
     "sovl_tools.loading.reloader",
     "sovl_tools.procedures.yaml_core",
     "sovl_tools.search.ranking",
-    "sovl_tools.validation.rust",
+    "sovl_tools.schema.rust_engine",
 )
 """What most commands import when they come to need it."""
 

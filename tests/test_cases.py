@@ -159,7 +159,7 @@ import json, sys
 sys.modules["jsonschema_rs"] = None
 sys.path.insert(0, sys.argv[1])
 import os
-from sovl_tools.validation import engine_name
+from sovl_tools.schema.engine import engine_name
 from tests.test_cases import CASES, loaded, shown
 assert engine_name() == "jsonschema"
 for case in sys.argv[2:]:

@@ -25,7 +25,7 @@ from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.procedures.errors import ProcedureError
 from tests.conftest import code_of, manifest_of
 from tests.procedures.workshop import add, manager_of
-from tests.validation.strategies import examples, moderate
+from tests.schema.strategies import examples, moderate
 
 FORMATS = (
     "json-schema", "openai", "openai-responses", "anthropic", "gemini", "openrouter", "mcp",

@@ -30,7 +30,7 @@ from contest import Group, Line, hold
 from dispatch_peers import COROUTINE, FUNCTION, installed_peers, is_installed, peer_groups
 
 from sovl_tools import ToolCall, ToolContext, Tooler, ToolRegistry, ToolResult, tool
-from sovl_tools.running.telemetry import JsonLines
+from sovl_tools.dispatch.telemetry import JsonLines
 
 
 class Colour(Enum):
@@ -157,7 +157,7 @@ def traced(registry: ToolRegistry) -> Tooler:
         InMemorySpanExporter,
     )
 
-    from sovl_tools.running.opentelemetry import OpenTelemetry  # noqa: PLC0415
+    from sovl_tools.dispatch.opentelemetry import OpenTelemetry  # noqa: PLC0415
 
     tracer, meter = trace.TracerProvider(), metrics.MeterProvider([InMemoryMetricReader()])
     tracer.add_span_processor(SimpleSpanProcessor(InMemorySpanExporter()))

@@ -31,10 +31,10 @@ from sovl_tools.agent.settings import (
 from sovl_tools.agent.stream import AgentStream
 from sovl_tools.agent.toolbox import gathered
 from sovl_tools.agent.turn import Turn
+from sovl_tools.dispatch.hooks import Hook, HookFunction
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.running.hooks import Hook, HookFunction
 
 
 class Agent:

@@ -8,12 +8,12 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any
 
+from sovl_tools.dispatch.event_loop import in_thread
+from sovl_tools.dispatch.failure import message_of, redacted, trace_of
+from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import ToolError
 from sovl_tools.model.result import Failure, ToolResult
-from sovl_tools.running.event_loop import in_thread
-from sovl_tools.running.failure import message_of, redacted, trace_of
-from sovl_tools.running.hooks import Hook
 
 _LOGGER = logging.getLogger("sovl_tools")
 

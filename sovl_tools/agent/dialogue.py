@@ -20,8 +20,8 @@ from sovl_tools.formats.messages import as_one_text, as_text
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ResolutionError, ToolNotFoundError
+from sovl_tools.schema.messages import shown
 from sovl_tools.search.words import words
-from sovl_tools.validation.wording import shown
 
 _CHOICES = {"auto", "required", "none"}
 _GREETINGS = {"", "hello", "hi", "help", "what can you do"}

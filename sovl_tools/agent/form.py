@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from sovl_tools.dispatch.arguments import ArgumentCheck
+from sovl_tools.dispatch.given import Unparsed, parsed
+from sovl_tools.dispatch.repair import repaired
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, json_path
-from sovl_tools.running.arguments import ArgumentCheck
-from sovl_tools.running.given import Unparsed, parsed
-from sovl_tools.running.repair import repaired
-from sovl_tools.validation import compile_schema
-from sovl_tools.validation.wording import shown
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.messages import shown
 
 _PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
 _MOST_CHOICES = 20

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 from sovl_tools.agent.answer import Draft
 from sovl_tools.agent.errors import reading
 from sovl_tools.agent.events import Event, TextDelta
-from sovl_tools.running.background import iterated, run_in_background
-from sovl_tools.running.event_loop import in_thread
-from sovl_tools.running.threads import start
+from sovl_tools.dispatch.background import iterated, run_in_background
+from sovl_tools.dispatch.event_loop import in_thread
+from sovl_tools.dispatch.threads import start
 
 
 class Apply(NamedTuple):

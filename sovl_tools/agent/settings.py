@@ -12,9 +12,9 @@ from sovl_tools.agent.providers import Chosen
 from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.toolbox import equipped
 from sovl_tools.agent.tracing import Tracing
+from sovl_tools.dispatch.hooks import marked_methods
+from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.document import JSON
-from sovl_tools.running.hooks import marked_methods
-from sovl_tools.running.tooler import Tooler
 
 
 class Told(NamedTuple):

@@ -20,7 +20,7 @@ class Tracing(NamedTuple):
     """Makes spans of turns, if there is anybody who makes spans.
 
     Attributes:
-        tracer: a ``sovl_tools.running.opentelemetry.OpenTelemetry``, or None.
+        tracer: a ``sovl_tools.dispatch.opentelemetry.OpenTelemetry``, or None.
         agent: the agent's name.
         provider: the provider's name.
     """

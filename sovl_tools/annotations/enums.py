@@ -20,8 +20,8 @@ from sovl_tools.annotations.kind import (
     UnfitError,
 )
 from sovl_tools.model.document import JSON
-from sovl_tools.validation import Problem
-from sovl_tools.validation.wording import describe, shown
+from sovl_tools.schema.engine import Problem
+from sovl_tools.schema.messages import describe, shown
 
 _TYPES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import ToolError
-from sovl_tools.validation.wording import named, one_of, shown
+from sovl_tools.schema.messages import named, one_of, shown
 
 Schema: TypeAlias = dict[str, JSON]
 

@@ -22,7 +22,7 @@ from sovl_tools.annotations.kind import (
     ignore,
 )
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.validation.wording import named
+from sovl_tools.schema.messages import named
 
 
 def is_model(kind: Any) -> bool:

@@ -20,13 +20,13 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import complete_names, one_tool
 from sovl_tools.cli.pairs import given, paired
+from sovl_tools.dispatch.prepared import Observer
+from sovl_tools.dispatch.telemetry import JsonLines
+from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.plain import plain
-from sovl_tools.running.prepared import Observer
-from sovl_tools.running.telemetry import JsonLines
-from sovl_tools.running.tooler import Tooler
 
 EXAMPLES = """\b
 Examples:

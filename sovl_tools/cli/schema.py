@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from sovl_tools.cli.command import Command, write
-from sovl_tools.validation.published import NAMES, schema_text
+from sovl_tools.schema.published import NAMES, schema_text
 
 EXAMPLES = """\b
 Examples:

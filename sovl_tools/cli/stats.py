@@ -14,13 +14,13 @@ import click
 
 from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, tools_option, write
 from sovl_tools.cli.documents import serialized
+from sovl_tools.dispatch.statistics import CallLog, Statistics, summary
+from sovl_tools.dispatch.telemetry import readable
 from sovl_tools.model.document import JSON, dotted, parse_json
 from sovl_tools.model.result import FailureKind
 from sovl_tools.reporting.plain import plain
-from sovl_tools.running.statistics import CallLog, Statistics, summary
-from sovl_tools.running.telemetry import readable
-from sovl_tools.validation import Problem, Validator, compile_schema
-from sovl_tools.validation.wording import describe, shown
+from sovl_tools.schema.engine import Problem, Validator, compile_schema
+from sovl_tools.schema.messages import describe, shown
 
 EXAMPLES = """\b
 Examples:

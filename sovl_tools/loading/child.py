@@ -22,7 +22,7 @@ from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.validation import Validator, compile_schema
+from sovl_tools.schema.engine import Validator, compile_schema
 
 COMMAND = (
     "import json, sys\n"

@@ -23,7 +23,7 @@ from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.manifest import KEYS
-from sovl_tools.validation.published import published
+from sovl_tools.schema.published import published
 
 
 def checked(definition: ToolDefinition, location: str) -> Candidate:

@@ -10,8 +10,8 @@ from sovl_tools.model.diagnostic import Verdict, ask
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.manifest import Manifest
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.fit import surely_fits
-from sovl_tools.validation import compile_schema
 
 
 def example_verdicts(manifest: Manifest) -> list[Verdict]:

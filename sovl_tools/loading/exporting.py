@@ -22,7 +22,7 @@ from sovl_tools.model.diagnostic import Diagnostic, Finding, ManifestPlace, ask,
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ResolutionError, SchemaError
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.validation import compile_schema
+from sovl_tools.schema.engine import compile_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
 

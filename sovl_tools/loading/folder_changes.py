@@ -15,7 +15,7 @@ from typing import NamedTuple
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.sources import listed_data, take_snapshot
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
+from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 
 _LOGGER = logging.getLogger("sovl_tools")
 _MAX_ECHOES = 10

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from sovl_tools.loading.limited import Abandoned, Stalled, within
 from sovl_tools.loading.modules import locations_naming
-from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
+from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 
 _LOGGER = logging.getLogger("sovl_tools")
 

@@ -23,7 +23,7 @@ from sovl_tools.loading.supervision import load_folders
 from sovl_tools.loading.whereabouts import shown
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
-from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
+from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 
 GROUP = "sovl_tools.tools"
 """The group of the entry points of installed distributions that are tools."""

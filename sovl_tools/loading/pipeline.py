@@ -44,7 +44,7 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.interface import StepHandler
 from sovl_tools.model.manifest import Manifest
-from sovl_tools.validation.published import published
+from sovl_tools.schema.published import published
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()

@@ -24,7 +24,7 @@ from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.listening import Place, places
+from sovl_tools.reloading.listening import Place, places
 
 _REVISIONS = itertools.count(1)
 _FEW = 32

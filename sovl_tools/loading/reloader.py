@@ -19,9 +19,9 @@ from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
-from sovl_tools.watching.debounce import Debounce
-from sovl_tools.watching.events import Events, Place
-from sovl_tools.watching.watcher import Watcher
+from sovl_tools.reloading.debounce import Debounce
+from sovl_tools.reloading.events import Events, Place
+from sovl_tools.reloading.watcher import Watcher
 
 
 class Swap(Protocol):

@@ -18,7 +18,7 @@ from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.reading import read_file, read_manifest
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.fingerprint import fingerprint
+from sovl_tools.reloading.fingerprint import fingerprint
 
 MAX_MODULE_BYTES = 4 << 20
 _RELATIVE = re.compile(rb"from[\s\\]*\.")

@@ -13,7 +13,7 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.fingerprint import Fingerprint
+from sovl_tools.reloading.fingerprint import Fingerprint
 
 
 def arriving(folder: ToolFolder, seen: Fingerprint, *, is_new: bool) -> Candidate | None:

@@ -18,7 +18,7 @@ from sovl_tools.procedures.scope import Scope
 from sovl_tools.procedures.surroundings import Outcome, Surroundings
 from sovl_tools.procedures.telling import Telling
 from sovl_tools.procedures.work import done
-from sovl_tools.validation.wording import named
+from sovl_tools.schema.messages import named
 
 
 class _Returned(Exception):  # noqa: N818 - no error

@@ -7,8 +7,8 @@ from typing import Any
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.procedures.errors import InputError
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.validation import compile_schema
-from sovl_tools.validation.wording import explanations, place
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.messages import explanations, place
 
 
 def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JSON]:

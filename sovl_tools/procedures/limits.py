@@ -6,9 +6,9 @@ from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any, TypeVar
 
+from sovl_tools.dispatch.event_loop import drive
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.running.event_loop import drive
 
 _T = TypeVar("_T")
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
@@ -29,7 +30,6 @@ from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.records import RunRecord, StepRecord
 from sovl_tools.procedures.scope import Scope
 from sovl_tools.procedures.surroundings import Log, Surroundings, Unlogged
-from sovl_tools.running.tooler import Tooler
 
 __all__ = ["Named", "ProcedureManager"]
 
@@ -190,7 +190,7 @@ class ProcedureManager:
         self, source: Named, inputs: Mapping[str, JSON] | None = None, **options: Any
     ) -> JSON:
         """Run a procedure and wait for its result; see ``run``."""
-        from sovl_tools.running.background import run_in_background  # noqa: PLC0415 - asyncio
+        from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415 - asyncio
 
         return run_in_background(self.run(source, inputs, **options))
 

@@ -18,7 +18,7 @@ from sovl_tools.procedures.checks.environment import traced
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.model import Procedure, made
 from sovl_tools.procedures.reading import Source, UnreadableError, read
-from sovl_tools.validation.published import published
+from sovl_tools.schema.published import published
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """What the names of files of procedures end in."""

@@ -8,6 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from sovl_tools.dispatch.awaitables import called_async, is_async, waiting
+from sovl_tools.dispatch.event_loop import in_thread, is_cancellation
+from sovl_tools.dispatch.failure import failure_of
+from sovl_tools.dispatch.results import converted
+from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON, copied
@@ -17,12 +22,7 @@ from sovl_tools.procedures.limits import within
 from sovl_tools.procedures.model import Step
 from sovl_tools.procedures.scope import Scope
 from sovl_tools.procedures.surroundings import Surroundings
-from sovl_tools.running.awaitables import called_async, is_async, waiting
-from sovl_tools.running.event_loop import in_thread, is_cancellation
-from sovl_tools.running.failure import failure_of
-from sovl_tools.running.results import converted
-from sovl_tools.running.scope import CallScope
-from sovl_tools.validation.wording import named
+from sovl_tools.schema.messages import named
 
 _LOGGER = logging.getLogger("sovl_tools.tools")
 _YEAR = 31_536_000

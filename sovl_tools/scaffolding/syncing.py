@@ -37,9 +37,9 @@ from sovl_tools.scaffolding.jsonlayout import rendered
 from sovl_tools.scaffolding.looking import look
 from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.saving import replace_files
+from sovl_tools.schema.published import published
 from sovl_tools.schema.references import expands_too_far
 from sovl_tools.signature.pairs import BASE, pairs
-from sovl_tools.validation.published import published
 
 _MARK = "\ufeff".encode()
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from sovl_tools.model.document import JSON, kind, pointer
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.schemanodes import SchemaNode, nodes
+from sovl_tools.schema.engine import Problem, Validator, compile_schema
 from sovl_tools.schema.references import lookup
-from sovl_tools.validation import Problem, Validator, compile_schema
 
 _MAX_REFERENCES = 8
 _EXACT = 1 << 53

@@ -13,7 +13,7 @@ import pytest
 
 from sovl_tools import Agent
 from sovl_tools.agent.events import Event, Reply, TextDelta, TurnFinished
-from sovl_tools.running.background import run_in_background
+from sovl_tools.dispatch.background import run_in_background
 from sovl_tools.testing import ScriptedServer
 
 PROVIDERS = ("openai", "openai-responses", "anthropic")

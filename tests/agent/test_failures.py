@@ -21,7 +21,7 @@ from sovl_tools import Agent
 from sovl_tools.agent.errors import ProviderError, RoundsError, provider_error, reported
 from sovl_tools.testing import Reply, calls, drops, fails, interrupts, says
 from tests.agent.talking import Way, each_api, each_provider, each_streaming, each_way, said, talk
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 def add(a: int, b: int) -> int:

@@ -23,7 +23,7 @@ from sovl_tools.testing.apis import APIS
 from sovl_tools.testing.memory import Memory
 from sovl_tools.testing.record import Request
 from tests.agent.talking import PROVIDERS, Way, each_api, each_provider, talk
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 ADAPTERS: dict[str, Any] = {
     "openai": openai_chat,

@@ -18,7 +18,7 @@ from sovl_tools.agent.events import Reply, TextDelta
 from sovl_tools.agent.messages import text_of
 from sovl_tools.model.definition import ToolDefinition
 from tests.conftest import Write, code_of, manifest_of
-from tests.validation.strategies import moderate, texts, values
+from tests.schema.strategies import moderate, texts, values
 
 LEVELS = ["low", "very high"]
 

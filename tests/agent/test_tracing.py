@@ -14,7 +14,7 @@ from opentelemetry.trace import StatusCode
 
 from sovl_tools import Agent
 from sovl_tools.agent.errors import ProviderError
-from sovl_tools.running.opentelemetry import OpenTelemetry
+from sovl_tools.dispatch.opentelemetry import OpenTelemetry
 from sovl_tools.testing import ScriptedServer, calls, fails, says
 
 

@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.schemas import schema_of
-from sovl_tools.validation import compile_schema
+from sovl_tools.schema.engine import compile_schema
 from tests.annotations.strategies import SCALARS, cases, kinds
-from tests.validation.strategies import examples
+from tests.schema.strategies import examples
 
 library = pytest.importorskip("annotated_types")
 pydantic = pytest.importorskip("pydantic")

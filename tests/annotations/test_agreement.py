@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from sovl_tools.authoring.inference import infer
-from sovl_tools.validation import compile_schema
+from sovl_tools.schema.engine import compile_schema
 from tests.annotations.strategies import Case, cases
-from tests.running.toolbox import tool, tooler
-from tests.validation.strategies import moderate, values
+from tests.dispatch.toolbox import tool, tooler
+from tests.schema.strategies import moderate, values
 
 
 def taking(annotation: Any, *default: Any) -> tuple[Callable[..., None], list[Any]]:

@@ -12,7 +12,7 @@ import pytest
 from sovl_tools.authoring.inference import infer
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds, parameter
-from tests.running.toolbox import tool, tooler
+from tests.dispatch.toolbox import tool, tooler
 
 library = pytest.importorskip("annotated_types")
 Ge, Gt, Le, Lt = library.Ge, library.Gt, library.Le, library.Lt

@@ -43,8 +43,8 @@ from hypothesis import strategies as st
 from sovl_tools.annotations.conversion import ConversionError, converter_of
 from sovl_tools.model.document import Path
 from sovl_tools.model.errors import ToolError
-from tests.running.toolbox import run_script
-from tests.validation.strategies import examples, moderate, values
+from tests.dispatch.toolbox import run_script
+from tests.schema.strategies import examples, moderate, values
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 MOMENT = datetime(2026, 1, 31, 12, 0)  # noqa: DTZ001 - a text without a time zone has none

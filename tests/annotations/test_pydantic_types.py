@@ -15,7 +15,7 @@ from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
-from tests.running.toolbox import run_script, tool, tooler
+from tests.dispatch.toolbox import run_script, tool, tooler
 
 DAY = date(2026, 1, 31)
 

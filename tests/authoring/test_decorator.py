@@ -14,7 +14,7 @@ from sovl_tools import InferenceError, ToolDefinition, ToolRegistry, definition_
 from sovl_tools.authoring.binding import PendingDefinition
 from sovl_tools.authoring.decorator import ATTRIBUTE, FIELDS, define, marks_of
 from sovl_tools.authoring.marks import NO_MARKS, Marks
-from tests.running.toolbox import run_script
+from tests.dispatch.toolbox import run_script
 
 
 def forecast(city: str, days: int = 1) -> str:

@@ -16,7 +16,7 @@ from sovl_tools.authoring.binding import PendingDefinition, bound
 from sovl_tools.authoring.defining import defined, is_method, source_of
 from sovl_tools.authoring.marks import NO_MARKS, Marks
 from sovl_tools.model.errors import UnresolvedReferenceError
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 class Color(Enum):

@@ -16,8 +16,8 @@ from sovl_tools.annotations.docstrings import (
     documentation_in,
     documentation_of,
 )
-from tests.running.toolbox import run_script
-from tests.validation.strategies import moderate
+from tests.dispatch.toolbox import run_script
+from tests.schema.strategies import moderate
 
 
 def google(city: str, days: int, *rest: str) -> None:

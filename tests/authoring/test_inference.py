@@ -21,7 +21,7 @@ from sovl_tools.authoring.inference import MISSING, Inference, infer
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from tests.annotations.strategies import Color
-from tests.running.toolbox import run_script
+from tests.dispatch.toolbox import run_script
 
 DATE = {"type": "string", "format": "date"}
 INTEGER = {"type": "integer"}

@@ -32,7 +32,7 @@ from tests.conftest import (
     manifest_of,
 )
 from tests.reporting.findings import WRONG
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY", "OPENAI_MODEL", "NO_COLOR")
 ADD = {

@@ -15,7 +15,7 @@ from sovl_tools.procedures.mermaid import mermaid
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.sources import written
 from tests.conftest import REPOSITORY, Run
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 SVG = "{http://www.w3.org/2000/svg}"
 EXAMPLES = sorted((REPOSITORY / "docs" / "examples" / "procedures").iterdir())

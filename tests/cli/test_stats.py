@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.cli.stats import _lines, _Tally, _warnings
+from sovl_tools.dispatch.statistics import summary
+from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.model.call import CallEvent
-from sovl_tools.running.statistics import summary
-from sovl_tools.running.telemetry import JsonLines
 from tests.conftest import Run, clean_environment
-from tests.validation.strategies import moderate, values
+from tests.schema.strategies import moderate, values
 
 NOON = 1_763_812_800.0
 SUM = "6 calls of 3 tools from 2025-11-22T12:00:00Z to 2025-11-22T12:00:05Z\n"

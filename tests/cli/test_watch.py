@@ -27,7 +27,7 @@ from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.loading.plugins import decorated
 from tests.reporting.findings import ODD, WRONG
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 NOON = datetime(2026, 1, 31, 12, 0, 0, 500, UTC)
 SUMMARY = "Ctrl-C ends it"

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from sovl_tools.validation import Validator, compile_schema
+from sovl_tools.schema.engine import Validator, compile_schema
 from tests.formats.rules.walking import resolved, types
 
 Schema: TypeAlias = Any

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import Any, TypeAlias
 
-from sovl_tools.validation import Validator, compile_schema
+from sovl_tools.schema.engine import Validator, compile_schema
 from tests.formats.rules.walking import rebuilt, resolved
 
 Schema: TypeAlias = Any

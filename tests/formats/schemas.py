@@ -23,7 +23,7 @@ from tests.formats.scope import (
     few,
     some,
 )
-from tests.validation.strategies import examples
+from tests.schema.strategies import examples
 
 __all__ = ["arguments_for", "manifests", "moderate", "parameters", "strict_parameters"]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.formats.base import Loss
 from sovl_tools.formats.gemini import declared
-from sovl_tools.validation import compile_schema
+from sovl_tools.schema.engine import compile_schema
 from tests.formats.rules.gemini import problems_of_schema
 from tests.formats.schemas import arguments_for, moderate, parameters
 from tests.formats.tools import TEXT

@@ -10,7 +10,7 @@ import pytest
 from sovl_tools.formats.openai import DIALECT
 from sovl_tools.formats.restore import Undoing
 from sovl_tools.formats.strict import accepts_null, narrowed
-from sovl_tools.validation import compile_schema
+from sovl_tools.schema.engine import compile_schema
 
 TEXT: dict[str, Any] = {"type": "string"}
 NULL = {"type": "null"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.formats.base import Loss
 from sovl_tools.formats.compat import ANTHROPIC, OPENAI, OPENROUTER, Rules, compatible, misnamed
-from sovl_tools.validation import compile_schema
+from sovl_tools.schema.engine import compile_schema
 from tests.formats.rules.anthropic import problems_of_schema as problems_of_anthropic
 from tests.formats.rules.openai import problems_of_schema as problems_of_openai
 from tests.formats.schemas import arguments_for, moderate, parameters

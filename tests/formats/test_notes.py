@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.formats.notes import note, with_notes
-from tests.validation.strategies import moderate, values
+from tests.schema.strategies import moderate, values
 
 TEXT = {"type": "string"}
 

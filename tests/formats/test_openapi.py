@@ -13,10 +13,10 @@ from sovl_tools.formats.openapi import ANSWERS, gathered, shaped
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.result import FailureKind
-from sovl_tools.validation import Validator, compile_schema
+from sovl_tools.schema.engine import Validator, compile_schema
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import arguments_for, moderate, parameters
-from tests.validation.strategies import values
+from tests.schema.strategies import values
 
 EMPTY: dict[str, JSON] = {"type": "object", "properties": {}}
 MOVED = "default stands in the description only: its own schema may refuse it"

@@ -17,7 +17,7 @@ from tests.formats.forms import comes_to, fits, strict_forms
 from tests.formats.remarkable import RESTORED
 from tests.formats.rules.walking import rebuilt, resolved, types, walk
 from tests.formats.schemas import moderate, parameters, strict_parameters
-from tests.validation.strategies import examples
+from tests.schema.strategies import examples
 
 SAID_OTHERWISE = "ST903"
 LOSING = {"ST901", "ST902", SAID_OTHERWISE}

@@ -30,7 +30,7 @@ from tests.formats.rules import (
 )
 from tests.formats.schemas import manifests, moderate, strict_parameters
 from tests.formats.scope import PLAIN_NAMES
-from tests.validation.strategies import examples
+from tests.schema.strategies import examples
 
 BEYOND_MENDING = ("the property name ", "recursion through required properties")
 """What no conversion can cure, as names are never altered: then a diagnostic has to say so."""

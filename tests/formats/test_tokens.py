@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.formats.tokens import estimate
-from tests.validation.strategies import moderate, values
+from tests.schema.strategies import moderate, values
 
 
 @pytest.mark.parametrize(

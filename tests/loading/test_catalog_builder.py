@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.model.catalog import Candidate, Catalog, Status
 from sovl_tools.model.definition import ToolDefinition
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 def handler(step: Any, context: Any) -> None: ...

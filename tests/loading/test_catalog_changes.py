@@ -17,7 +17,7 @@ from sovl_tools.loading.reload_state import ReloadState
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Status
 from sovl_tools.model.folder import ToolFolder
 from tests.loading.folders import bad, good, statuses
-from tests.validation.strategies import examples, moderate
+from tests.schema.strategies import examples, moderate
 
 ALL = tuple(good(name, root).location for root in ("one", "two", "three") for name in "abc")
 

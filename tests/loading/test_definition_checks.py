@@ -21,7 +21,7 @@ from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.definition_checks import checked, diagnosed, not_inferable, rejected
 from sovl_tools.model.catalog import Candidate
 from tests.loading.folders import handler
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 HERE = os.path.relpath(__file__)
 

@@ -11,7 +11,7 @@ import pytest
 
 from sovl_tools.loading.folder_changes import FolderChanges
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.watching.fingerprint import Fingerprint, fingerprint
+from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 from tests.conftest import REPOSITORY, Write, manifest_of
 
 HELPED = "from . import helpers\n\n\ndef echo(text: str):\n    return text\n"

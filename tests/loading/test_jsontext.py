@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sovl_tools.loading.jsontext import Places, line_and_column, members, too_deep_at
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, Path, depth
-from tests.validation.strategies import moderate, scalars, texts
+from tests.schema.strategies import moderate, scalars, texts
 
 keys = texts | st.text('"\\/{}[]:,\n', max_size=4)
 documents = st.recursive(

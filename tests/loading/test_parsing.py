@@ -14,7 +14,7 @@ from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Parameter, Signature
-from tests.validation.strategies import examples, moderate
+from tests.schema.strategies import examples, moderate
 
 ANNOTATIONS = (
     "str", "int", "float", "bool", "list", "dict", "None", "list[str]", "dict[str, int]",

@@ -13,7 +13,7 @@ from sovl_tools import AITool, tool
 from sovl_tools.authoring.decorator import definition_of
 from sovl_tools.loading.scanning import candidate_of, candidates_of, identity, members
 from sovl_tools.model.catalog import Candidate
-from tests.running.toolbox import tooler
+from tests.dispatch.toolbox import tooler
 
 
 def module(name: str = "things", **members: Any) -> ModuleType:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry, definition_of, tool
 from sovl_tools.loading.taking import disagreements, signature_for
 from sovl_tools.model.errors import ToolLoadError
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 def parameters(*required: str, **properties: Any) -> dict[str, Any]:

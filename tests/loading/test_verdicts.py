@@ -15,13 +15,13 @@ from sovl_tools.model.diagnostic import RuleTable, ask, rule
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.schemanodes import nodes
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.published import published
 from sovl_tools.schema.visitor import visit
 from sovl_tools.signature.signature import UNKNOWN, Parameter, Signature
-from sovl_tools.validation import compile_schema
-from sovl_tools.validation.published import published
 from tests.conftest import manifest_of
-from tests.validation.strategies import TYPES, examples, moderate, scalars
-from tests.validation.strategies import schemas as any_schemas
+from tests.schema.strategies import TYPES, examples, moderate, scalars
+from tests.schema.strategies import schemas as any_schemas
 
 NAMES = ("color", "size", "user name")
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.loading.whereabouts import Whereabouts, shown, whereabouts_of
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 SOURCE = '''\
 import functools

@@ -24,7 +24,7 @@ from sovl_tools.model.content import (
     cut,
     encodable,
 )
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt "
@@ -361,7 +361,7 @@ def test_an_endless_row_of_marks_is_cut_somewhere() -> None:
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = (
-        "import sys; before = {*sys.modules}; import sovl_tools.running.results;"
+        "import sys; before = {*sys.modules}; import sovl_tools.dispatch.results;"
         "print(*({*sys.modules} - before) & {'mimetypes', 'base64', 'unicodedata', 'pathlib',"
         "'datetime', 'decimal', 'uuid', 'asyncio', 'fractions', 'ipaddress', 'numpy'})"
     )

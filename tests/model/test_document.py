@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.model.document import Path, depth, dotted, json_path, kind, pointer
-from tests.validation.strategies import moderate, values
+from tests.schema.strategies import moderate, values
 
 paths = st.lists(st.integers(0, 9) | st.text("ab/~01 ", max_size=4), max_size=4).map(tuple)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sovl_tools import ToolDefinition
 from sovl_tools.model.dynamic import is_dynamic, resolved, stated, without_functions
 from sovl_tools.model.errors import ResolutionError
-from tests.validation.strategies import moderate, schemas
+from tests.schema.strategies import moderate, schemas
 
 
 def called(function: Callable[[], Any]) -> Any:

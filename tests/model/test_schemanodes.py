@@ -7,7 +7,7 @@ from hypothesis import given
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.schemanodes import SchemaNode, nodes
-from tests.validation.strategies import moderate, schemas
+from tests.schema.strategies import moderate, schemas
 
 LEAF: dict[str, Any] = {"title": "leaf"}
 

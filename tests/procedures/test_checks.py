@@ -16,7 +16,7 @@ from sovl_tools.procedures.sources import RULES, written
 from tests.procedures.killing import Kitchen
 from tests.procedures.strategies import procedures
 from tests.procedures.workshop import add, call, found, manager_of, procedure, values
-from tests.validation.strategies import examples
+from tests.schema.strategies import examples
 
 
 def said(source: Any) -> list[str]:

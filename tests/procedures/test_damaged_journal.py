@@ -20,7 +20,7 @@ from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.journal_errors import JournalError, RunBusyError, RunNotFoundError
 from sovl_tools.procedures.records import RunRecord, StepRecord
 from tests.procedures.workshop import add, call, manager_of, procedure, values
-from tests.validation.strategies import examples, moderate
+from tests.schema.strategies import examples, moderate
 
 COLUMNS = [("runs", name) for name in (*RunRecord._fields, "lock")] + [
     ("steps", name) for name in (*StepRecord._fields, "run")

@@ -15,7 +15,7 @@ from sovl_tools.procedures.expressions import (
     Template,
     TemplateError,
 )
-from tests.validation.strategies import moderate, values
+from tests.schema.strategies import moderate, values
 
 VARIABLES: dict[str, JSON] = {
     "count": 2,

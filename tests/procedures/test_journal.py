@@ -23,7 +23,7 @@ from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.journal_errors import JournalError, RunNotFoundError, RunOverError
 from sovl_tools.procedures.records import RunRecord, StepRecord, row_of, run_record, step_record
 from sovl_tools.procedures.run_log import RunLog
-from tests.validation.strategies import examples, moderate
+from tests.schema.strategies import examples, moderate
 
 texts = st.text(st.characters(), max_size=8)
 values = st.recursive(

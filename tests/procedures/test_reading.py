@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.procedures.reading import MAX_BYTES, MAX_VALUES, UnreadableError, read
-from tests.validation.strategies import moderate, texts, values
+from tests.schema.strategies import moderate, texts, values
 
 # Without a blank, at which a long line could be folded.
 MARKER = "MARKER"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.conftest import REPOSITORY, clean_environment, uncovered
 from tests.procedures.strategies import procedures
 from tests.procedures.workshop import call, inputs, procedure, values
-from tests.validation.strategies import examples
+from tests.schema.strategies import examples
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
 

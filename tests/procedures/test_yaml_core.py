@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.yaml_core import MAX_EXPANSION, MAX_VALUES, NotYamlError, load
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 def refused(text: str) -> NotYamlError:

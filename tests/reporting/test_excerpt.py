@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sovl_tools.reporting.excerpt import Excerpt, excerpt
 from sovl_tools.reporting.plain import plain
 from tests.reporting.findings import diagnostic
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 WIDTH = 100
 

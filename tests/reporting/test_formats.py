@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.rendering import FORMATS, render
 from tests.reporting.findings import ODD, WRONG, diagnostic, folder, outcome
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 FOLDERS = (folder("echo", "loaded"), folder("ehco", "rejected"), folder("off", "disabled"))
 SHOWN = outcome(WRONG, ODD, folders=FOLDERS, duration=0.5)

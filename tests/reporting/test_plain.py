@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.reporting.plain import plain
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 anything = st.text(st.characters() | st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Optional, TypedDict, Union
 
 from hypothesis import strategies as st
 
-from tests.validation.strategies import values
+from tests.schema.strategies import values
 
 _GAPS = st.sampled_from(["", "", " ", "\n", "\n  ", "\r\n\t", "  "])
 _INDENTS = st.sampled_from([None, 2, 4, "\t"])

@@ -17,7 +17,7 @@ from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.scaffolding.syncing import sync_of
 from tests.conftest import Run, Write, manifest_of
-from tests.validation.strategies import examples, moderate
+from tests.schema.strategies import examples, moderate
 
 HEAD = """from __future__ import annotations
 

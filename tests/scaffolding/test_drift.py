@@ -12,7 +12,7 @@ from sovl_tools.scaffolding.account import account_of
 from sovl_tools.scaffolding.drift import mended
 from sovl_tools.scaffolding.jsonedit import edited
 from tests.scaffolding.strategies import Case, cases, texts_of
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 class Point(TypedDict):

@@ -20,7 +20,7 @@ from sovl_tools.scaffolding.module import source_of
 from sovl_tools.scaffolding.parameter import PYTHON, NewParameter
 from sovl_tools.scaffolding.saving import create_folder
 from sovl_tools.scaffolding.syncing import sync_of
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 DEFAULTS = {"string": 'a"\\', "integer": 2, "number": 1.5, "boolean": True, "array": [1]}
 EVERY = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sovl_tools.scaffolding.jsonedit import edited
 from sovl_tools.scaffolding.jsontree import Node, parsed
 from tests.scaffolding.strategies import changed, documents, texts_of
-from tests.validation.strategies import moderate, values
+from tests.schema.strategies import moderate, values
 
 
 def canonical(value: Any) -> str:

@@ -18,11 +18,11 @@ from sovl_tools.scaffolding.account import account_of
 from sovl_tools.scaffolding.drift import mended
 from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.sample import sample
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.from_function import from_function
-from sovl_tools.validation import compile_schema
 from tests.scaffolding.strategies import annotated_types
 from tests.scaffolding.test_drift import after, parameters
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 @dataclass

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.scaffolding.parameter import PYTHON, NewParameter, parameter
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 @pytest.mark.parametrize(

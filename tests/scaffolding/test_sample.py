@@ -7,10 +7,10 @@ from hypothesis import given
 
 from sovl_tools.scaffolding.account import account_of
 from sovl_tools.scaffolding.sample import sample, sample_of
-from sovl_tools.validation import compile_schema
+from sovl_tools.schema.engine import compile_schema
 from tests.scaffolding.strategies import annotated_types
 from tests.scaffolding.test_mending import taking
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 @moderate

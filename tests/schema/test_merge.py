@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.merge import merged
-from sovl_tools.validation import compile_schema
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}

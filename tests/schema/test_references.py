@@ -6,6 +6,7 @@ import pytest
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.references import (
     Reference,
     excess,
@@ -13,7 +14,6 @@ from sovl_tools.schema.references import (
     is_static,
     lookup,
 )
-from sovl_tools.validation import compile_schema
 
 ROOT: dict[str, Any] = {
     "$id": "urn:root",

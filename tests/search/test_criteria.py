@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
 from sovl_tools.search.criteria import meets
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 def definition(**fields: Any) -> ToolDefinition:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.search.phrases import PhraseIndex, PhraseMatch, _Node
 from sovl_tools.search.words import spans, words
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 WORDS = ("add", "numbers", "don't", "straße", "Éclair", "x2", "日", "ﬁle", "snake_case")
 SEPARATORS = (" ", ", ", "\n", "! ", " … ", " - ", "🚀")

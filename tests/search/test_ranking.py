@@ -14,8 +14,8 @@ from sovl_tools.search.ranking import FIELDS, SearchIndex
 from sovl_tools.search.terms import parts, term, terms
 from sovl_tools.search.texts import texts
 from sovl_tools.search.toolmatch import ToolMatch
+from tests.schema.strategies import moderate
 from tests.search.everyday import TOOLS, made
-from tests.validation.strategies import moderate
 
 WORDS = ("map", "maps", "route", "city", "draw", "the", "of", "天気", "read_file")
 QUERY = "draw the map of a city, maps of routes, read_file 天気"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.search.terms import COMMON, parts, term, terms
+from tests.schema.strategies import moderate
 from tests.search.test_words import letters, mixed
-from tests.validation.strategies import moderate
 
 lower = st.text("abcdefgxyz", min_size=3, max_size=5)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.search.words import spans, words
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 letters = st.characters(categories=["L", "M", "N"], max_codepoint=0x0DFF) | st.characters(
     min_codepoint=0xAC00, max_codepoint=0xD7A3

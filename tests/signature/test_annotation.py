@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.signature.annotation import conventional, from_object, from_text
-from tests.validation.strategies import moderate
+from tests.schema.strategies import moderate
 
 
 class Color(enum.Enum):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.testing import Call, Reply, ScriptedServer, Usage, calls, refuses, says
+from tests.schema.strategies import moderate
 from tests.testing.asking import PROVIDERS, Heard, ask, ask_async, client_of, create
-from tests.validation.strategies import moderate
 
 STREAM = pytest.mark.parametrize("stream", [False, True], ids=["plain", "streaming"])
 PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)

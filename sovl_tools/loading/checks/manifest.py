@@ -12,8 +12,8 @@ from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS, SECTIONS
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
-from sovl_tools.validation import Problem
-from sovl_tools.validation.wording import describe
+from sovl_tools.schema.engine import Problem
+from sovl_tools.schema.messages import describe
 
 _EXAMPLE_KEYS = {"input", "output", "output_is", "description"}
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"

@@ -11,9 +11,9 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema import fit
+from sovl_tools.schema.engine import Problem, compile_schema
+from sovl_tools.schema.messages import describe, shown
 from sovl_tools.schema.references import excess, lookup
-from sovl_tools.validation import Problem, compile_schema
-from sovl_tools.validation.wording import describe, shown
 
 _SAYS_TYPE = frozenset(
     {"type", "$ref", "$dynamicRef", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from sovl_tools.dispatch.defaults import nullable
 from sovl_tools.loading.taking import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
@@ -17,9 +18,8 @@ from sovl_tools.procedures.checks.schemas import Lacking, do_exclude, followed, 
 from sovl_tools.procedures.expressions import Template
 from sovl_tools.procedures.language import TemplateError
 from sovl_tools.procedures.model import Step
-from sovl_tools.running.defaults import nullable
-from sovl_tools.validation import compile_schema
-from sovl_tools.validation.wording import explanations, place
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.messages import explanations, place
 
 _PLAIN = re.compile(r"\{\{\s*[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[[^\[\]{}|()+*/%~-]+\])*\s*\}\}")
 _COMBINED = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})

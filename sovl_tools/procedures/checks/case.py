@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.validation import Problem
+from sovl_tools.schema.engine import Problem
 
 Others: TypeAlias = Callable[[str], Procedure | None]
 """Returns the procedure of a name, as the one that is checked would find it."""

@@ -13,10 +13,10 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.checks.case import DocumentCase
 from sovl_tools.procedures.model import COMMON, OWN
+from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.schema.messages import describe
+from sovl_tools.schema.problem import explained
 from sovl_tools.schema.references import expands_too_far
-from sovl_tools.validation import Validator, compile_schema
-from sovl_tools.validation.problem import explained
-from sovl_tools.validation.wording import describe
 
 _KEYS = (
     "$schema", "name", "description", "inputs", "steps", "output", "tags", "timeout",

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from sovl_tools.model.document import JSON
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.testing.checking.anthropic_schemas import faults, over_limits
 from sovl_tools.testing.checking.anthropic_shapes import CUSTOM_TOOL
 from sovl_tools.testing.checking.wording import of_anthropic
 from sovl_tools.testing.record import Objection
-from sovl_tools.validation import compile_schema
 
 NAME = "^[a-zA-Z0-9_-]{1,128}$"
 

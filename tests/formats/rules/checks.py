@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from sovl_tools.validation import Validator, compile_schema
+from sovl_tools.schema.engine import Validator, compile_schema
 from tests.formats.rules.walking import Node, target, walk
 
 UNIONS = ("oneOf", "anyOf", "allOf", "not")

@@ -1,0 +1,169 @@
+"""Event loops in the background, for sync code that calls async tools.
+
+Nothing imports this module at its top, because asyncio takes 20 ms to import.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from sovl_tools.dispatch.event_loop import is_cancellation
+from sovl_tools.dispatch.threads import LOOP, give_up_loop
+from sovl_tools.model.errors import TimeLimitError
+
+_T = TypeVar("_T")
+
+
+class BackgroundLoop:
+    """An event loop on a daemon thread, for as long as the process lives.
+
+    One that was given up ends with its tools.
+
+    Attributes:
+        is_blocked: whether a call on it waits for another, so that it can't run anything.
+    """
+
+    def __init__(self) -> None:
+        self.is_blocked = False
+        self._is_given_up = False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name=LOOP, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        while not self._is_given_up:  # a tool may stop the loop that it runs on
+            self._loop.run_forever()
+        # somebody may have chosen this loop just before it was given up
+        self._loop.run_until_complete(asyncio.sleep(_GRACE))
+        while tasks := asyncio.all_tasks(self._loop):
+            self._loop.run_until_complete(asyncio.wait(tasks))
+        self._loop.close()
+
+    def run(self, work: Coroutine[Any, Any, _T], limit: float | None) -> _T:
+        """Run the coroutine on the loop and return its value or raise its exception.
+
+        Context variables of the caller are carried over. Works under a running loop as well,
+        which is blocked meanwhile, as by any sync call.
+
+        Raises:
+            TimeLimitError: the work blocks the loop beyond its limit; the loop is given up.
+        """
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result(None if limit is None else limit + _GRACE)
+        except FutureTimeoutError:
+            future.cancel()
+            _forget(self)
+            give_up_loop(self._thread)
+            self._is_given_up = True
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            raise TimeLimitError(limit or 0.0) from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the caller runs on this loop."""
+        return threading.current_thread() is self._thread
+
+
+_LOCK = threading.Lock()
+_LOOPS: list[BackgroundLoop] = []
+_GRACE = 1.0
+"""How long a loop may go on after a limit, in seconds: work that cleans up has half of that."""
+
+
+def _forget(loop: BackgroundLoop) -> None:
+    with _LOCK:
+        if loop in _LOOPS:
+            _LOOPS.remove(loop)
+
+
+def _start_anew() -> None:
+    """Forget the loops of the parent in a forked child: their threads are not there."""
+    global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
+    _LOCK = threading.Lock()
+    _LOOPS.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
+
+
+def run_in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:
+    """Run a coroutine on a loop in the background and return its value."""
+    return run_on(free_loop(), work, limit=limit)
+
+
+def free_loop() -> BackgroundLoop:
+    """Return a loop that can run something: neither the caller's own nor a blocked one."""
+    with _LOCK:
+        free = next((each for each in _LOOPS if not (each.is_blocked or each.is_current)), None)
+        if free is None:
+            free = BackgroundLoop()
+            _LOOPS.append(free)
+        return free
+
+
+def run_on(
+    loop: BackgroundLoop, work: Coroutine[Any, Any, _T], *, limit: float | None = None
+) -> _T:
+    """Run a coroutine on that loop and return its value.
+
+    A caller that is on such a loop itself blocks it meanwhile.
+    """
+    with _LOCK:
+        own = next((each for each in _LOOPS if each.is_current), None)
+        if own is not None:
+            own.is_blocked = True
+    try:
+        value, error = loop.run(_outcome(work), limit)
+    finally:
+        if own is not None:
+            own.is_blocked = False
+    if error is not None:
+        raise error
+    return value  # type: ignore[return-value]  # without an error there is a value
+
+
+def iterated(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
+    """Yield what an async generator yields; it runs on one loop and is closed there at the end."""
+    loop, end = free_loop(), object()
+    try:
+        while (item := run_on(loop, _next(items, end))) is not end:
+            yield item
+    finally:
+        run_on(loop, items.aclose())
+
+
+async def _next(items: AsyncGenerator[Any, None], end: object) -> Any:
+    return await anext(items, end)
+
+
+async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseException | None]:
+    """Return what the work returned or raised.
+
+    As a value, because an exception that ends programs would end the loop, and a future would
+    lose the message of a cancellation that is the work's own.
+    """
+    try:
+        value = await work
+    except BaseException as error:
+        if is_cancellation(error):
+            raise
+        return None, error
+    task = asyncio.current_task()
+    if task is not None and getattr(task, "_must_cancel", False):
+        # the work has cancelled its own task and returned: the result is there all the same
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
+        task.uncancel()
+    return value, None

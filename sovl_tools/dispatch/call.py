@@ -1,0 +1,378 @@
+"""A call, from the arguments that a model sent to the result that it reads.
+
+It is written once, for sync and for async callers; a runner does what differs between the two.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import cache
+from threading import TIMEOUT_MAX
+from time import perf_counter, time
+from types import MappingProxyType
+from typing import Any
+
+from sovl_tools.dispatch.awaitables import completed, in_background
+from sovl_tools.dispatch.engine import Engine
+from sovl_tools.dispatch.failure import failure_of, without_secrets
+from sovl_tools.dispatch.given import Arguments
+from sovl_tools.dispatch.hooks import through
+from sovl_tools.dispatch.prepared import (
+    DynamicTool,
+    Observer,
+    PreparedTool,
+    UnpreparedTool,
+)
+from sovl_tools.dispatch.runner import SYNC, Runner
+from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
+from sovl_tools.dispatch.statistics import FULL
+from sovl_tools.model.call import CallEvent, ToolCall
+from sovl_tools.model.content import Content
+from sovl_tools.model.document import copied
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError
+from sovl_tools.model.result import Failure, Repair, ToolResult
+from sovl_tools.schema.messages import one_of
+
+_LOGGER = logging.getLogger("sovl_tools")
+_new: Callable[..., ToolResult] = tuple.__new__
+"""Makes a result of all its fields in a fifth of the time that calling the type would take."""
+
+_NO_CONTENT: tuple[Content, ...] = ()
+_NO_REPAIRS: tuple[Repair, ...] = ()
+MAX_CHAIN = 16
+"""How many tools may call one another."""
+
+
+async def call(
+    tool: PreparedTool | DynamicTool,
+    given: Arguments,
+    runner: Runner,
+    scope: CallScope | None,
+    limit: float | None,
+) -> ToolResult:
+    """Make a call and return its result, whatever the model or the tool does wrong.
+
+    It may take ``limit`` seconds, not counting hooks. ``scope`` is None where none is needed; see
+    ``UnpreparedTool.is_scoped``.
+    """
+    started, repairs = perf_counter(), _NO_REPAIRS
+    try:
+        if type(tool) is DynamicTool:
+            made = runner.run(tool, None, scope, started=started, limit=limit)
+            ready: PreparedTool = (await made) if runner.is_async else made
+        else:
+            ready = tool
+        keywords = ready.check(given)
+        if scope is not None:
+            keywords, repairs = _reconsidered(ready, given, keywords, scope)
+        if type(keywords) is Failure:
+            duration = perf_counter() - started
+            result = _new(ToolResult, (tool.name, None, keywords, duration, (), _NO_REPAIRS))
+        elif scope is not None and ready.hooks:
+            found = await _hooked(ready, keywords, runner, scope, limit)
+            value, error, content = found.value, found.error, found.content
+            duration = perf_counter() - started
+            result = _new(ToolResult, (tool.name, value, error, duration, content, _NO_REPAIRS))
+        else:
+            outcome = runner.run(ready, keywords, scope, started=started, limit=limit)
+            value, content = (await outcome) if runner.is_async else outcome
+            duration = perf_counter() - started
+            result = _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
+    except BaseException as error:
+        result = _failed(tool, error, runner, scope, started)
+        if runner.is_own_end(error):
+            _ended(tool, given, result, scope)
+            raise
+    finally:
+        if scope is not None:
+            scope.close()
+    if repairs:
+        result = result._replace(repairs=repairs)
+    return _ended(tool, given, result, scope)
+
+
+def _reconsidered(
+    tool: PreparedTool, given: Arguments, keywords: dict[str, Any] | Failure, scope: CallScope
+) -> tuple[dict[str, Any] | Failure, tuple[Repair, ...]]:
+    """Return the checked arguments as the call wants them: repaired, or refused after all."""
+    if len(scope.chain) == 1 and scope.coerce == "strict":
+        return keywords, _NO_REPAIRS
+    *above, name = scope.chain
+    if name in above or len(above) >= MAX_CHAIN:
+        reason = "in a circle" if name in above else "so deep"
+        words = f"tools can't call one another {reason}: {' → '.join(scope.chain)}"
+        return Failure("tool_error", words), _NO_REPAIRS
+    if isinstance(keywords, Failure) and scope.coerce == "lenient":
+        return tool.repair(given, keywords)
+    return keywords, _NO_REPAIRS
+
+
+async def _hooked(
+    tool: PreparedTool,
+    keywords: dict[str, Any],
+    runner: Runner,
+    scope: CallScope,
+    limit: float | None,
+) -> ToolResult:
+    """Take the call through its hooks, which may make any number of attempts or none."""
+    # hooks look at the arguments again, or have them used again: each attempt gets a copy
+    arguments = MappingProxyType(keywords)
+
+    async def attempt(again: ToolCall) -> ToolResult:
+        inner = scope.attempt()
+        started = inner.started
+        try:
+            is_same = again.arguments is arguments
+            checked = copied(keywords) if is_same else tool.check(again.arguments)
+            if type(checked) is Failure:
+                return ToolResult(tool.name, None, checked, perf_counter() - started)
+            outcome = runner.run(tool, checked, inner, started=started, limit=limit)
+            value, content = (await outcome) if runner.is_async else outcome
+        except BaseException as error:
+            if runner.is_own_end(error):
+                raise
+            return _failed(tool, error, runner, inner, started)
+        finally:
+            inner.close()
+        duration = perf_counter() - started
+        return _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
+
+    made = ToolCall(tool.definition, arguments, scope.call_id, scope.chain)
+    return await runner.whole(through(tool.hooks, made, scope, runner, attempt), scope)
+
+
+def _failed(
+    tool: UnpreparedTool,
+    error: BaseException,
+    runner: Runner,
+    scope: CallScope | None,
+    started: float,
+) -> ToolResult:
+    """Return the result that an exception stands for; the end of the caller is a cancellation."""
+    if runner.is_own_end(error):
+        error = RunCancelledError()
+        if scope is not None:
+            scope.stop()
+    is_abandoned = scope is not None and scope.is_abandoned
+    failure = failure_of(error, tool.name, secrets=tool.secrets, is_abandoned=is_abandoned)
+    return ToolResult(tool.name, None, failure, perf_counter() - started)
+
+
+def _ended(
+    tool: UnpreparedTool, given: Arguments, result: ToolResult, scope: CallScope | None
+) -> ToolResult:
+    """Count a call and tell of its end, once; return its result without the tool's secrets."""
+    error = result.error
+    if error is not None and tool.secrets:
+        result = result._replace(error=without_secrets(error, tool.secrets))
+    if scope is not None and not scope.end():
+        return result
+    if error is None:
+        log = tool.log
+        log.append(result.duration)
+        if len(log.durations) >= FULL:
+            log.fold()
+    else:
+        tool.log.failed(error.kind, result.duration, abandoned=error.is_abandoned)
+    if tool.observers:
+        call_id = new_call_id() if scope is None else scope.call_id
+        _emit(tool.observers, given, result, call_id)
+    return result
+
+
+def _emit(
+    observers: tuple[Observer, ...], given: Arguments, result: ToolResult, call_id: str
+) -> None:
+    """Tell every observer; one that fails disturbs nobody."""
+    name, value, error, duration = result[:4]
+    kind, error_type, is_abandoned = None, None, False
+    if error is not None:
+        kind, _, _, error_type, is_abandoned = error
+    event = CallEvent(
+        name,
+        call_id,
+        time() - duration,
+        duration,
+        kind,
+        error_type,
+        is_abandoned,
+        given,
+        value,
+    )
+    for observer in observers:
+        try:
+            observer(event)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            _LOGGER.exception("an observer failed at a call of %s", name)
+
+
+class Caller:
+    """Calls tools: those that a tool calls through its context know that they are below its call.
+
+    A call returns a ToolResult for whatever the model or the tool did wrong. It raises only for
+    the caller's own mistakes and for the caller's own cancellation.
+    """
+
+    def __init__(self, engine: Engine, parent: CallScope | None = None) -> None:
+        self._engine = engine
+        self._parent = parent
+
+    def call_sync(
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> ToolResult:
+        """Call a tool and wait for its result.
+
+        A sync tool runs in the caller's thread, or on a thread of its own if there is a time
+        limit; an async tool on one long-lived loop in the background, so that this works under
+        a running loop as well.
+
+        Args:
+            name: the tool's name.
+            arguments: an object, JSON text of one, or nothing. It is not changed.
+            timeout: how long the call may take, in seconds; None for what the tool or the Tooler
+                says.
+            options: ``mode``, ``coerce`` and ``on_event`` for this call, as for the Tooler;
+                ``call_id``, by which ``cancel`` knows the call.
+
+        Raises:
+            ValueError: the timeout is not more than 0, or a call of that id is under way.
+            TypeError: there is no such option.
+        """
+        tool = self._engine.tool(name)
+        if type(tool) is Failure:
+            return self._refused(name, arguments, tool, options)
+        scope, limit = None, tool.limit if timeout is None else check_timeout(timeout)
+        if tool.is_scoped or limit is not None or options or self._parent is not None:
+            scope = self.scope(tool, limit, options)
+            if tool.needs_loop:
+                return _called_in_background(tool, arguments, scope)
+        return completed(call(tool, arguments, SYNC, scope, limit))
+
+    async def call(
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - it is the tool's, armed if it suspends
+        **options: Any,
+    ) -> ToolResult:
+        """Call a tool and await its result; see ``call_sync`` for the arguments.
+
+        An async tool runs on the caller's loop. A sync tool runs on a thread of its own, so that
+        the loop never blocks, unless its ``execution.mode`` is ``"inline"``.
+        """
+        tool = self._engine.tool(name)
+        if type(tool) is Failure:
+            return self._refused(name, arguments, tool, options)
+        scope, limit = None, tool.limit if timeout is None else check_timeout(timeout)
+        if tool.is_scoped_async or options or self._parent is not None:
+            scope = self.scope(tool, limit, options)
+        return await call(tool, arguments, async_runner(), scope, limit)
+
+    def scope(
+        self,
+        tool: UnpreparedTool,
+        limit: float | None,
+        options: Mapping[str, Any],
+        sink: Sink | None = None,
+    ) -> CallScope:
+        """Return the scope of a call that begins now; see ``call_sync`` for the options.
+
+        Raises:
+            TypeError: there is no such option.
+            ValueError: an option makes no sense, or a call of that id is under way.
+        """
+        check_options(options)
+        parent = self._parent
+        return CallScope(
+            options.get("call_id") or new_call_id(),
+            (tool.name,) if parent is None else (*parent.chain, tool.name),
+            parent=parent,
+            limit=limit,
+            mode=options.get("mode") or tool.mode,
+            coerce=options.get("coerce") or tool.coerce,
+            listen=options.get("on_event") or (None if parent is None else parent.listen),
+            sink=sink,
+            under_way=self._engine.under_way,
+        )
+
+    def _refused(
+        self, name: str, given: Arguments, failure: Failure, options: Mapping[str, Any]
+    ) -> ToolResult:
+        """Return the result of a call of what can't be called, and tell of it."""
+        check_options(options)
+        result = ToolResult(name, None, failure, 0.0)
+        call_id = options.get("call_id") or new_call_id()
+        _emit(self._engine.settings.observers, given, result, call_id)
+        return result
+
+
+def _called_in_background(
+    tool: PreparedTool | DynamicTool, given: Arguments, scope: CallScope
+) -> ToolResult:
+    """Make a call on the loop in the background; hooks have no limit."""
+    work = call(tool, given, async_runner(), scope, scope.limit)
+    try:
+        return in_background(work, limit=None if tool.hooks else scope.limit)
+    except TimeLimitError as error:  # the loop itself is blocked
+        scope.abandon()
+        scope.stop()
+        return _ended(tool, given, _failed(tool, error, SYNC, scope, scope.started), scope)
+
+
+@cache
+def async_runner() -> Runner:
+    """Return the runner of async code, which imports asyncio."""
+    from sovl_tools.dispatch.event_loop import ASYNC  # noqa: PLC0415 - asyncio takes 20 ms
+
+    return ASYNC
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options of a call that make no sense.
+
+    Raises:
+        TypeError: there is no such option.
+        ValueError: the timeout is not more than 0, or a word is unknown.
+    """
+    if not options:
+        return
+    for name in options:
+        if name not in _OPTIONS:
+            raise TypeError(f"a call has no option {name!r}, but {one_of(_OPTIONS)}")
+    check_timeout(options.get("timeout"))
+    check_word("mode", options.get("mode"), (None, "inline", "thread"))
+    check_word("coerce", options.get("coerce"), (None, "strict", "lenient"))
+
+
+_OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event")
+
+
+def check_timeout(timeout: float | None) -> float | None:
+    """Return a time limit.
+
+    Raises:
+        ValueError: it is not more than 0, or no number of seconds.
+    """
+    if timeout is not None and not 0 < timeout <= TIMEOUT_MAX:
+        raise ValueError(f"timeout must be more than 0 seconds and finite, not {timeout!r}")
+    return timeout
+
+
+def check_word(name: str, word: str | None, words: tuple[str | None, ...]) -> None:
+    """Refuse a word that is none of those.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if word not in words:
+        known = one_of(repr(each) for each in words)
+        raise ValueError(f"{name} must be {known}, not {word!r}")

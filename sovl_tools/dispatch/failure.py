@@ -1,0 +1,200 @@
+"""What the model reads about a call that failed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import takewhile
+from json import dumps
+from traceback import format_exception
+
+from sovl_tools.annotations.conversion import ConversionError
+from sovl_tools.annotations.jsonvalues import InvalidResult
+from sovl_tools.dispatch.arguments import refusal
+from sovl_tools.loading.inner import as_written
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError, UnavailableError
+from sovl_tools.model.result import BadArgument, Failure, FailureKind
+from sovl_tools.schema.messages import MAX_MESSAGE, MAX_NAME, brief
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+type_name: Callable[[type], str] = vars(type)["__name__"].__get__
+"""The name of a type, whatever its metaclass says."""
+
+
+def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
+    """Return the message of an exception, whose own ``__str__`` may be as broken as the tool.
+
+    Modules of the tool's folder are called what its relative imports call them, secrets what
+    their variables are called. A long message is cut.
+    """
+    try:
+        text = str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:  # noqa: BLE001 - the tool's own code
+        return f"its message can't be read ({type_name(type(failure))})"
+    if len(text) <= MAX_MESSAGE:
+        return brief(redacted(as_written(text), secrets))
+    # a secret is found as a whole, so more is searched than is shown
+    return brief(redacted(as_written(text[: 2 * MAX_MESSAGE]), secrets), length=len(text))
+
+
+def failure_of(
+    error: BaseException, tool: str, *, secrets: Iterable[str] = (), is_abandoned: bool = False
+) -> Failure:
+    """Return the failure that an exception stands for; the traceback goes to the log.
+
+    ``secrets`` are names of environment variables whose values are not to be seen.
+    """
+    if isinstance(error, TimeLimitError | RunCancelledError):
+        kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
+        is_abandoned = is_abandoned or error.is_abandoned
+        worker = "task" if error.is_abandoned else "thread"
+        more = f"; its {worker} was given up and may still be at it" if is_abandoned else ""
+        return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=is_abandoned)
+    if isinstance(error, UnavailableError):
+        return Failure("unavailable", message_of(error, secrets))
+    if isinstance(error, ConversionError):
+        return without_secrets(refusal(tool, error.problems), secrets)
+    if isinstance(error, InvalidResult):
+        return Failure("invalid_result", message_of(error, secrets))
+    _log(error, tool, secrets)
+    words = message_of(error, secrets)
+    name = brief(redacted(type_name(type(error)), secrets), MAX_NAME)
+    if isinstance(error, ToolError):
+        return Failure("tool_error", words, error_type=name)
+    return Failure("tool_error", f"{name}: {words}" if words else name, error_type=name)
+
+
+def _log(error: BaseException, tool: str, secrets: Iterable[str]) -> None:
+    if _LOGGER.isEnabledFor(logging.DEBUG):
+        _LOGGER.debug("tool %s failed\n%s", tool, trace_of(error, secrets))
+
+
+def trace_of(error: BaseException, secrets: Iterable[str]) -> str:
+    """Return the traceback of an exception, which may be as broken as the tool, for the log."""
+    try:
+        trace = "".join(format_exception(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the tool's own code
+        trace = f"{type_name(type(error))}, whose traceback can't be read"
+    return redacted(trace, secrets)
+
+
+def without_secrets(failure: Failure, secrets: Iterable[str]) -> Failure:
+    """Return the failure without the values of those environment variables."""
+    names = tuple(secrets)
+    if not names:
+        return failure
+    details = tuple(
+        BadArgument(redacted(each.path, names), redacted(each.message, names))
+        for each in failure.details
+    )
+    kind = failure.error_type
+    return failure._replace(
+        message=redacted(failure.message, names),
+        details=details,
+        error_type=None if kind is None else redacted(kind, names),
+    )
+
+
+def redacted(text: str, secrets: Iterable[str]) -> str:
+    """Return the text without the values of those environment variables, however written.
+
+    Of long values not even the beginning is left, where a message has cut them.
+    """
+    labels = {f"[{name}]": f"[{name}]" for name in secrets}
+    forms = {form: label for label in labels for form in _forms(label[1:-1])}
+    return _replaced(text, forms | labels) if forms else text
+
+
+def _replaced(text: str, labels: dict[str, str]) -> str:
+    """Put labels in the places of texts, the longest that is there; of long ones a part will do.
+
+    Labels are among those texts themselves, so that a short value is not found inside them.
+    """
+    begins = sorted({each[:_TELLING] for each in labels}, key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, begins)))
+    parts, place = [], 0
+    while found := pattern.search(text, place):
+        start = found.start()
+        candidates = [
+            (_common(text[start:], each), -len(each), label)
+            for each, label in labels.items()
+            if text.startswith(each[:_TELLING], start)
+        ]
+        length, _, label = max(candidates)
+        parts += [text[place:start], label]
+        place = start + length
+    return "".join([*parts, text[place:]])
+
+
+def _common(first: str, second: str) -> int:
+    """Return how many characters two texts have in common from their beginning on."""
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+_TELLING = 16
+"""So many characters tell a value."""
+
+
+def _forms(name: str) -> set[str]:
+    """Return the value of a variable as it may be written: in code, addresses, base64 and hex.
+
+    So may be its lines, and what is left of it without the space around it.
+    """
+    value = os.environ.get(name, "")
+    parts = {value, value.strip(), *map(str.strip, value.splitlines())}
+    parts = {each for each in parts if len(each) >= _LEAST}
+    if not parts:
+        if value:
+            _warn_of_short(name)
+        return set()
+    from urllib.parse import quote, quote_plus  # noqa: PLC0415 - for failures with secrets only
+
+    found: set[str] = set()
+    for data in map(os.fsencode, parts):
+        found |= {quote(data), quote(data, safe=""), quote_plus(data)}
+        found |= {data.hex(), data.hex().upper(), *_in_base64(data)}
+    for _ in range(3):  # a message may quote another that quotes a third
+        parts |= {escape(each) for each in parts for escape in _ESCAPES}
+    return {each for each in found if len(each) >= _LEAST} | parts
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
+    """Yield what base64 has of some bytes, wherever they stand among others."""
+    from base64 import b64encode  # noqa: PLC0415 - for failures with secrets only
+
+    for before in range(3):
+        text = b64encode(bytes(before) + data).decode().rstrip("=")
+        is_mixed = (before + len(data)) % 3 > 0
+        text = text[(0, 2, 3)[before] : -1 if is_mixed else None]
+        yield from (text, text.translate({43: "-", 47: "_"}))
+
+
+_LEAST = 6
+"""Shorter values are found in ordinary words."""
+
+
+@cache
+def _warn_of_short(name: str) -> None:
+    _LOGGER.warning(
+        "the value of %s has fewer than %d characters: messages are not searched for it",
+        name,
+        _LEAST,
+    )
+
+
+_ESCAPES: tuple[Callable[[str], str], ...] = (
+    lambda value: repr(value)[1:-1],
+    lambda value: ascii(value)[1:-1],
+    lambda value: dumps(value)[1:-1],
+    lambda value: dumps(value, ensure_ascii=False)[1:-1],
+    lambda value: value.replace("'", "\\'"),
+)

@@ -1,0 +1,259 @@
+"""Middleware: functions around a call that may change it, repeat it or answer in its place."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
+
+from sovl_tools.dispatch.awaitables import standing_for
+from sovl_tools.dispatch.failure import message_of, trace_of, type_name
+from sovl_tools.dispatch.runner import Runner
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.model.call import ToolCall
+from sovl_tools.model.errors import RunCancelledError, ToolError
+from sovl_tools.model.result import Failure, ToolResult
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+HookFunction: TypeAlias = Callable[[ToolCall, Any], Any]
+"""``(call, next)``: a sync or async function that returns a result, or a generator function.
+
+``next(call)`` is the result of whatever comes after the hook, awaited in an async one. A generator
+function serves sync and async calls alike: it yields ``next(call)`` to get the result, may yield
+``Pause(seconds)``, and returns a result.
+"""
+
+Form: TypeAlias = Literal["sync", "async", "generator"]
+_F = TypeVar("_F", bound=Callable[..., Any])
+Following: TypeAlias = Callable[[ToolCall], Awaitable[ToolResult]]
+
+
+class Pause(NamedTuple):
+    """Yielded by a generator hook to wait, in seconds, without blocking an event loop."""
+
+    seconds: float
+
+
+class Hook(NamedTuple):
+    """A hook and the tools that it is for.
+
+    Attributes:
+        function: see ``HookFunction``.
+        tools: shell patterns of tool names; None for every tool.
+        form: how the function is run; None if nobody has looked yet.
+    """
+
+    function: HookFunction
+    tools: tuple[str, ...] | None = None
+    form: Form | None = None
+
+    @property
+    def name(self) -> str:
+        """The function's name, for messages."""
+        return getattr(self.function, "__name__", None) or type_name(type(self.function))
+
+    def concerns(self, tool: str) -> bool:
+        """Tell whether the hook is for the tool of that name."""
+        return self.tools is None or any(fnmatchcase(tool, pattern) for pattern in self.tools)
+
+    def __call__(self, call: ToolCall, following: Any) -> Any:
+        """Call the function."""
+        return self.function(call, following)
+
+
+def patterns_of(tools: Iterable[str] | str | None) -> tuple[str, ...] | None:
+    """Return the shell patterns of tool names that were given, one or several; None for every."""
+    if isinstance(tools, str):
+        return (tools,)
+    return None if tools is None else tuple(tools)
+
+
+def formed(hook: Hook) -> Hook:
+    """Return the hook with its form."""
+    return hook._replace(form=hook.form or _form(hook.function))
+
+
+def _form(function: Any) -> Form:
+    for each in (function, getattr(function, "__call__", None)):  # noqa: B004 - its code
+        if inspect.iscoroutinefunction(each):
+            return "async"
+        if inspect.isgeneratorfunction(each):
+            return "generator"
+    return "sync"
+
+
+class _Hooking:
+    """``hook``: makes functions hooks, and methods of an agent ones of its conversation."""
+
+    @overload
+    def __call__(self, function: Hook | HookFunction, /) -> Hook: ...
+    @overload
+    def __call__(
+        self, function: None = None, /, *, tools: Iterable[str] | str
+    ) -> Callable[[Hook | HookFunction], Hook]: ...
+    def __call__(
+        self,
+        function: Hook | HookFunction | None = None,
+        /,
+        *,
+        tools: Iterable[str] | str | None = None,
+    ) -> Hook | Callable[[Hook | HookFunction], Hook]:
+        """Make a function a hook, for the tools of those names or for all.
+
+        It is registered with a Tooler: ``Tooler(registry, hooks=[approve])``. Names may be shell
+        patterns: ``@hook(tools="delete_*")``.
+
+        Raises:
+            TypeError: what is decorated can't be called.
+        """
+        patterns = patterns_of(tools)
+
+        def decorate(function: Hook | HookFunction) -> Hook:
+            if not callable(function):
+                raise TypeError(f"a hook must be a function (call, next), not {function!r:.80}")
+            own = function.tools if isinstance(function, Hook) else None
+            inner = function.function if isinstance(function, Hook) else function
+            return Hook(inner, patterns or own)
+
+        return decorate if function is None else decorate(function)
+
+    @overload
+    def system(self, method: _F, /) -> _F: ...
+    @overload
+    def system(self, method: None = None, /) -> Callable[[_F], _F]: ...
+    def system(self, method: _F | None = None, /) -> _F | Callable[[_F], _F]:
+        """Make a method of an Agent add to what the model is told before the conversation.
+
+        It takes nothing and returns what ``Agent._system_messages`` may return; sync or async.
+        ``@hook.system()`` is the same as ``@hook.system``.
+        """
+        return _marking("system", method)
+
+    @overload
+    def response(self, method: _F, /) -> _F: ...
+    @overload
+    def response(self, method: None = None, /) -> Callable[[_F], _F]: ...
+    def response(self, method: _F | None = None, /) -> _F | Callable[[_F], _F]:
+        """Make a method of an Agent change the answer: it takes the text and returns another.
+
+        ``@hook.response()`` is the same as ``@hook.response``.
+        """
+        return _marking("response", method)
+
+
+hook = _Hooking()
+
+_MARK = "_agent_hook"
+
+
+def _marking(kind: str, method: _F | None) -> _F | Callable[[_F], _F]:
+    def mark(method: _F) -> _F:
+        setattr(method, _MARK, kind)
+        return method
+
+    return mark if method is None else mark(method)
+
+
+def marked_methods(instance: object, kind: str) -> list[Callable[..., Any]]:
+    """Return the methods of an object that ``hook.system`` or ``hook.response`` has marked.
+
+    Those of base classes come first. A method that overrides one is one as well; None removes it.
+    """
+    classes = type(instance).__mro__
+    names = dict.fromkeys(
+        name
+        for each in reversed(classes)
+        for name, member in vars(each).items()
+        if getattr(member, _MARK, None) == kind
+    )
+    found = (getattr(instance, name) for name in names)
+    return [method for method in found if method is not None]
+
+
+async def through(
+    hooks: tuple[Hook, ...], call: ToolCall, scope: CallScope, runner: Runner, last: Following
+) -> ToolResult:
+    """Take the call through the hooks, the first one outermost, and through ``last``.
+
+    An async hook can only be run by an event loop.
+    """
+    first, *rest = hooks
+    following = last
+    if rest:
+        following = partial(through, tuple(rest), scope=scope, runner=runner, last=last)
+    try:
+        if first.form == "async":
+            result = await first.function(call, following)
+        elif first.form == "generator":
+            result = await _generated(first.function(call, _same), following, runner, scope)
+        else:
+            function = partial(_passable, first.function)
+            result = await runner.hook(function, call, scope, following)
+        return _checked(result)
+    except (KeyboardInterrupt, GeneratorExit, RunCancelledError):
+        raise
+    except BaseException as error:
+        if runner.is_own_end(error):
+            raise
+        return _failed(first, call, error)
+
+
+async def _generated(
+    steps: Generator[Any, ToolResult | None, Any],
+    following: Following,
+    runner: Runner,
+    scope: CallScope,
+) -> Any:
+    """Do what a generator hook yields; return what it returns."""
+    reply: ToolResult | None = None
+    try:
+        while True:
+            request = steps.send(reply)
+            if isinstance(request, ToolCall):
+                reply = await following(request)
+            elif isinstance(request, Pause):
+                await runner.pause(request.seconds, scope)
+                reply = None
+            else:
+                raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()
+
+
+def _passable(function: HookFunction, call: ToolCall, following: Any) -> Any:
+    """Call a sync hook; what it raises can pass through coroutines."""
+    try:
+        return function(call, following)
+    except (StopIteration, GeneratorExit) as error:
+        raise standing_for(error) from error
+
+
+def _same(call: ToolCall) -> ToolCall:
+    """Return the call itself: what a generator yields to have it run."""
+    return call
+
+
+def _checked(result: Any) -> ToolResult:
+    if not isinstance(result, ToolResult):
+        raise TypeError(f"it returned {result!r:.80}, not a ToolResult")
+    if result.error is not None and not isinstance(result.error, Failure):
+        raise TypeError(f"the error that it returned is {result.error!r:.80}, not a Failure")
+    return result
+
+
+def _failed(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
+    secrets = call.tool.requires.get("env", ())
+    message = message_of(error, secrets)
+    if isinstance(error, ToolError):
+        return ToolResult(call.name, None, Failure("tool_error", message), 0.0)
+    trace = trace_of(error, secrets)
+    _LOGGER.warning("hook %s failed at tool %s\n%s", hook.name, call.name, trace)
+    kind = type_name(type(error))
+    words = f"hook {hook.name!r} failed: {kind}: {message}"
+    return ToolResult(call.name, None, Failure("tool_error", words, error_type=kind), 0.0)

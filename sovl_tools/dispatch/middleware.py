@@ -1,0 +1,173 @@
+"""Three small hooks that most agents want: retries, a cache, a rate limit.
+
+Each is a function that returns a hook: ``Tooler(registry, hooks=[retry(), cache(60)])``. They are
+generators, so that they serve sync and async calls alike and never block an event loop.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import insort
+from collections import OrderedDict, deque
+from collections.abc import Callable, Generator, Iterable
+from math import inf
+from random import random
+from threading import Lock
+from time import monotonic
+from typing import Any, NamedTuple, TypeAlias
+from weakref import ReferenceType, ref
+
+from sovl_tools.dispatch.hooks import Hook, Pause, patterns_of
+from sovl_tools.model.call import ToolCall
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import copied
+from sovl_tools.model.result import FailureKind, ToolResult
+
+Steps: TypeAlias = Generator[Any, Any, ToolResult]
+Next: TypeAlias = Callable[[ToolCall], Any]
+_RETRIED: tuple[FailureKind, ...] = ("tool_error", "timeout")
+
+
+def retry(
+    attempts: int = 3,
+    *,
+    delay: float = 0.2,
+    longest_delay: float = 10.0,
+    kinds: Iterable[FailureKind] | FailureKind = _RETRIED,
+    tools: Iterable[str] | None = None,
+) -> Hook:
+    """Return a hook that repeats failed calls of idempotent tools.
+
+    A tool is idempotent if its ``annotations`` say ``idempotent`` or ``read_only``; others are
+    never repeated. The delay, in seconds, doubles from attempt to attempt up to the longest, and
+    a random part of up to a half is taken off, so that many callers do not come back at once.
+
+    Args:
+        attempts: how often a call is made at most, the first time included.
+        delay: before the second attempt, in seconds.
+        longest_delay: between two attempts, in seconds.
+        kinds: the kinds of failure after which another attempt makes sense.
+        tools: shell patterns of tool names; None for every tool.
+
+    Raises:
+        ValueError: there is less than one attempt, or a delay is negative.
+    """
+    if not (attempts >= 1 and 0 <= delay < inf and longest_delay >= 0):
+        raise ValueError("attempts must be at least 1, delays at least 0 seconds")
+    repeated = frozenset((kinds,) if isinstance(kinds, str) else kinds)
+
+    def retrying(call: ToolCall, following: Next) -> Steps:
+        result: ToolResult = yield following(call)
+        pause = min(delay, longest_delay)
+        for _ in range(attempts - 1 if _is_idempotent(call.tool) else 0):
+            if result.error is None or result.error.kind not in repeated:
+                break
+            yield Pause(pause * (1 - random() / 2))  # noqa: S311 - no secret
+            pause = min(2 * pause, longest_delay)
+            result = yield following(call)
+        return result
+
+    return Hook(retrying, patterns_of(tools))
+
+
+def _is_idempotent(tool: ToolDefinition) -> bool:
+    return any(tool.annotations.get(key, False) for key in ("idempotent", "read_only"))
+
+
+class _Entry(NamedTuple):
+    """A result and until when it may be used, by ``monotonic``; the tool as it was then."""
+
+    result: ToolResult
+    until: float
+    tool: ReferenceType[ToolDefinition]
+
+
+def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | None = None) -> Hook:
+    """Return a hook that answers equal calls of read-only tools with the same result for a while.
+
+    Only tools whose ``annotations`` say ``read_only``, unless ``tools`` names those meant. Calls
+    are equal if their arguments are equal as JSON. Failures are not kept, and a tool that was
+    loaded anew starts afresh. The oldest entries go first.
+
+    Args:
+        seconds: how long a result may be used.
+        max_entries: how many results are kept.
+        tools: shell patterns of the names of tools whose results may be kept.
+
+    Raises:
+        ValueError: a number is not more than 0.
+    """
+    if not (seconds > 0 and max_entries >= 1):
+        raise ValueError("seconds must be more than 0, max_entries at least 1")
+    entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
+    lock, patterns = Lock(), patterns_of(tools)
+
+    def caching(call: ToolCall, following: Next) -> Steps:
+        if patterns is None and not call.tool.annotations.get("read_only", False):
+            result: ToolResult = yield following(call)
+            return result
+        key = call.name, json.dumps(dict(call.arguments), sort_keys=True)
+        with lock:
+            entry = entries.get(key)
+        if entry is not None and entry.until > monotonic() and entry.tool() is call.tool:
+            return _own(entry.result)
+        result = yield following(call)
+        if result.ok:
+            with lock:
+                entries[key] = _Entry(_own(result), monotonic() + seconds, ref(call.tool))
+                entries.move_to_end(key)
+                while len(entries) > max_entries:
+                    entries.popitem(last=False)
+        return result
+
+    return Hook(caching, patterns)
+
+
+def _own(result: ToolResult) -> ToolResult:
+    """Return the result with a value of its own, which nobody else changes."""
+    return result._replace(value=copied(result.value))
+
+
+def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None) -> Hook:
+    """Return a hook that makes calls wait their turn: so many in any so many seconds.
+
+    The tools that it is for share the limit; give each a hook of its own to limit it alone. A
+    call waits before its time limit begins.
+
+    Args:
+        calls: how many calls may begin within the time.
+        seconds: how long that time is.
+        tools: shell patterns of tool names; None for every tool.
+
+    Raises:
+        ValueError: a number is not more than 0.
+    """
+    if not (calls >= 1 and 0 < seconds < inf):
+        raise ValueError("calls must be at least 1, seconds more than 0 and finite")
+    turns: deque[float] = deque()
+    returned: deque[float] = deque()
+    lock = Lock()
+
+    def limiting(call: ToolCall, following: Next) -> Steps:
+        with lock:
+            now = monotonic()
+            while returned and returned[0] < now:
+                turns.remove(returned.popleft())
+            while turns and turns[0] + seconds <= now:
+                turns.popleft()
+            if returned:
+                turn = returned.popleft()
+            else:
+                turn = now if len(turns) < calls else turns[-calls] + seconds
+                turns.append(turn)
+        if turn > now:
+            try:
+                yield Pause(turn - now)
+            except BaseException:  # the call has ended while it waited
+                with lock:
+                    insort(returned, turn)
+                raise
+        result: ToolResult = yield following(call)
+        return result
+
+    return Hook(limiting, patterns_of(tools))

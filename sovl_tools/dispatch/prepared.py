@@ -1,0 +1,297 @@
+"""A tool that is ready to be called: everything that does not depend on the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial, reduce
+from threading import Lock
+from typing import Any, NamedTuple, TypeAlias, final
+
+from sovl_tools.annotations.conversion import ConversionError, converter_of
+from sovl_tools.annotations.jsonvalues import InvalidResult
+from sovl_tools.dispatch.arguments import ArgumentCheck
+from sovl_tools.dispatch.awaitables import is_async, waiting
+from sovl_tools.dispatch.hooks import Hook, formed
+from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.results import bounded, converted
+from sovl_tools.dispatch.runner import Step, Take
+from sovl_tools.dispatch.scope import CallScope, Coerce
+from sovl_tools.dispatch.statistics import CallLog
+from sovl_tools.model.call import CallEvent, Mode
+from sovl_tools.model.content import Content
+from sovl_tools.model.context import ToolContext
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ResolutionError, SchemaError, ToolError, UnavailableError
+from sovl_tools.model.result import Failure
+from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.schema.messages import describe
+from sovl_tools.signature.from_function import from_function
+from sovl_tools.signature.signature import Signature
+
+Observer: TypeAlias = Callable[[CallEvent], object]
+"""Told of every call when it has ended, in the thread in which it ended."""
+
+Value: TypeAlias = tuple[JSON, tuple[Content, ...]]
+"""A result as JSON, and the content of which it consists, if it does."""
+
+
+class Settings(NamedTuple):
+    """What a Tooler says of all its calls; see there."""
+
+    threads: Limiter
+    timeout: float | None = None
+    mode: Mode | None = None
+    coerce: Coerce = "strict"
+    max_result_bytes: int | None = None
+    hooks: tuple[Hook, ...] = ()
+    observers: tuple[Observer, ...] = ()
+
+
+class UnpreparedTool:
+    """What is known of a tool before its schema is: enough to begin a call of it.
+
+    Attributes:
+        definition: the tool.
+        name: its name.
+        hooks: what stands around it, the outermost first.
+        observers: told when a call has ended.
+        limit: how long a call may take, in seconds.
+        mode: where a sync tool runs, if that was said.
+        coerce: whether arguments are repaired.
+        secrets: environment variables whose values must not be seen.
+        threads: lets in as many threads as there may be.
+        limiter: lets in only so many calls of the tool at a time; None for any number.
+        log: where its calls are counted.
+        needs_loop: whether something has to be awaited.
+        is_scoped: whether sync calls need a scope: something may stop them, or asks for it.
+        is_scoped_async: whether awaited calls do.
+    """
+
+    __slots__ = (
+        "coerce", "definition", "hooks", "is_async", "is_scoped", "is_scoped_async", "limit",
+        "limiter", "log", "mode", "name", "needs_loop", "observers", "secrets", "threads",
+    )  # fmt: skip
+
+    limiter: Limiter | None
+
+    def __init__(self, definition: ToolDefinition, settings: Settings, log: CallLog) -> None:
+        execution = definition.execution
+        self.definition = definition
+        self.name = definition.name
+        self.is_async = is_async(definition.function)
+        self.hooks = tuple(
+            formed(each) for each in settings.hooks if each.concerns(definition.name)
+        )
+        self.observers = settings.observers
+        self.limit: float | None = execution.get("timeout") or settings.timeout
+        self.mode: Mode | None = _MODES.get(execution.get("mode", ""), settings.mode)
+        self.coerce = settings.coerce
+        self.secrets = tuple(definition.requires.get("env", ()))
+        self.threads = settings.threads
+        self.limiter = None
+        self.log = log
+        self.needs_loop = self.is_async or any(each.form == "async" for each in self.hooks)
+        self.is_scoped = self.is_scoped_async = True
+
+
+_MODES: dict[str, Mode] = {"inline": "inline", "thread": "thread", "process": "thread"}
+
+
+class PreparedTool(UnpreparedTool):
+    """What all calls of a tool have in common: its check and its steps; made at the first call.
+
+    Attributes:
+        check: from what was given to the valid arguments, or to what is wrong with them.
+        repair: likewise, where those that are wrong in form alone are made to fit.
+        steps: from valid arguments to the value and its content.
+        take: all of them, in one thread.
+        is_blocking: whether none of the steps has to be awaited.
+
+    Raises:
+        SchemaError: a schema of the tool is none that a validator can be made of.
+    """
+
+    __slots__ = ("check", "is_blocking", "repair", "steps", "take")
+
+    def __init__(
+        self,
+        definition: ToolDefinition,
+        settings: Settings,
+        log: CallLog,
+        *,
+        make_context: MakeContext,
+    ) -> None:
+        super().__init__(definition, settings, log)
+        with _naming("parameters"):
+            check = ArgumentCheck(definition)
+        # the bound method, because calling the object would take a detour through its type
+        self.check: Callable[[Any], dict[str, Any] | Failure] = check.__call__
+        self.repair = check.repaired
+        most = definition.execution.get("max_concurrency")
+        self.limiter = None if most is None else Limiter(most)
+        self.steps = tuple(_steps(definition, settings, partial(make_context, self)))
+        self.take: Take = reduce(_then, [each.take for each in self.steps])
+        self.is_blocking = not any(each.is_async for each in self.steps)
+        has_thread = self.limit is not None or self.mode == "thread"
+        contexts = from_function(definition.function).contexts
+        is_scoped = bool(self.hooks or self.limiter or contexts or self.coerce == "lenient")
+        self.is_scoped = is_scoped or has_thread or self.needs_loop
+        is_on_loop = self.mode == "inline" or all(
+            each.is_async for each in self.steps if each.function is not None
+        )
+        self.is_scoped_async = is_scoped or not is_on_loop
+
+
+MakeContext: TypeAlias = Callable[[UnpreparedTool, CallScope | None], ToolContext]
+
+
+def _steps(
+    definition: ToolDefinition,
+    settings: Settings,
+    context: Callable[[CallScope | None], ToolContext],
+) -> Iterator[Step]:
+    """Yield the steps from valid arguments to the value that the model reads."""
+    function, signature = definition.function, from_function(definition.function)
+    if definition.preprocess is not None:
+        yield _author_step(definition.preprocess)
+        yield Step(_preprocessed_check(function, signature))
+    names = definition.parameters.get("properties", ())
+    convert = converter_of(function, names, definition.types)
+    if convert is not None:
+        yield Step(lambda keywords, _: convert(keywords))
+    if signature.contexts:
+        yield Step(
+            lambda keywords, scope: {
+                **keywords,
+                **{name: context(scope) for name in signature.contexts},
+            }
+        )
+    yield Step(
+        waiting(function, takes_keywords=True),
+        lambda keywords: function(**keywords),
+        is_async(function),
+    )
+    if definition.postprocess is not None:
+        yield _author_step(definition.postprocess)
+    yield Step(converted)
+    if definition.output_schema is not None:
+        with _naming("output_schema"):
+            output = compile_schema(definition.output_schema)
+        yield Step(lambda value, _: _valid(value, output))
+    maximum = definition.execution.get("max_result_bytes") or settings.max_result_bytes
+    if maximum is not None:
+        yield Step(lambda value, _: bounded(value[0], value[1], maximum))
+
+
+def _then(first: Take, second: Take) -> Take:
+    return lambda value, scope: second(first(value, scope), scope)
+
+
+def _author_step(function: Callable[[Any], Any]) -> Step:
+    return Step(waiting(function), function, is_async(function))
+
+
+def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., dict[str, Any]]:
+    """Return what refuses arguments of ``preprocess`` that the function can't have."""
+    required = frozenset(signature.required) - {*signature.contexts}
+    # a wrapper may take more than what it wraps, whose signature counts
+    is_open = signature.takes_any_keyword or hasattr(function, "__wrapped__")
+    known = None if is_open else {each.name for each in signature.parameters}
+
+    def check(keywords: Any, _: object) -> dict[str, Any]:
+        if not isinstance(keywords, dict):
+            kind = type(keywords).__name__
+            raise ToolError(f"preprocess returned {kind!r}, not the arguments as a dictionary")
+        for name in keywords:
+            if not isinstance(name, str):
+                raise ToolError(f"preprocess returned the key {name!r:.60}, which is no string")
+            if known is not None and name not in known:
+                raise ToolError(f"preprocess returned {name!r:.60}, which is no parameter")
+        missing = sorted(required - keywords.keys())
+        if missing:
+            raise ConversionError([((name,), "is required") for name in missing])
+        return keywords
+
+    return check
+
+
+def _valid(value: Value, output: Validator) -> Value:
+    if not output.is_valid(value[0]):
+        problem = output.problems(value[0])[0]
+        raise InvalidResult(problem.path, describe(problem))
+    return value
+
+
+@final
+class DynamicTool(UnpreparedTool):
+    """A tool whose schema is made by functions at each call, until that has been done.
+
+    Attributes:
+        steps: the one that does it.
+        take: likewise.
+    """
+
+    __slots__ = ("_known", "_lock", "_prepare", "steps", "take")
+    is_blocking = True
+
+    def __init__(
+        self,
+        definition: ToolDefinition,
+        settings: Settings,
+        log: CallLog,
+        *,
+        make_context: MakeContext,
+    ) -> None:
+        super().__init__(definition, settings, log)
+        self._prepare = partial(prepared, settings=settings, log=log, make_context=make_context)
+        self._lock = Lock()
+        self._known: tuple[str, PreparedTool] | None = None
+        self.take: Take = lambda _, __: self._resolved()
+        self.steps: tuple[Step, ...] = (Step(self.take),)
+
+    def _resolved(self) -> PreparedTool:
+        """Call the functions and return the tool with what they make.
+
+        They may run on several threads at a time; so many calls at a time are let in as there may
+        be, whatever the schema.
+
+        Raises:
+            UnavailableError: that can't be done.
+        """
+        try:
+            resolved = self.definition.resolve()
+        except ResolutionError as error:
+            raise UnavailableError(self.name, str(error)) from error
+        schema = repr(resolved.parameters)
+        with self._lock:
+            if self._known is None or self._known[0] != schema:
+                made = self._prepare(resolved)
+                if self._known is not None:
+                    made.limiter = self._known[1].limiter
+                self._known = schema, made
+            return self._known[1]
+
+
+def prepared(
+    definition: ToolDefinition, *, settings: Settings, log: CallLog, make_context: MakeContext
+) -> PreparedTool:
+    """Return a tool that is ready to be called.
+
+    Raises:
+        UnavailableError: a schema of it is none that a validator can be made of.
+    """
+    try:
+        return PreparedTool(definition, settings, log, make_context=make_context)
+    except SchemaError as error:
+        raise UnavailableError(definition.name, str(error)) from error
+
+
+@contextmanager
+def _naming(part: str) -> Iterator[None]:
+    """Say of a schema that can't be used which one it is."""
+    try:
+        yield
+    except SchemaError as error:
+        raise SchemaError(f"its {part} can't be used: {error}") from error

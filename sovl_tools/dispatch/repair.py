@@ -1,0 +1,252 @@
+"""Arguments that are wrong in form alone, made to fit: ``"5"`` where an integer is expected.
+
+A value is changed only where its schema refuses it and exactly one change helps. Texts become the
+number, boolean, null, array or object that they spell, integers become texts, and a text becomes
+the allowed one from which only case and surrounding white space set it apart. Nothing is ever
+left out, added, renamed or wrapped in an array.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from itertools import product
+from typing import NamedTuple, TypeAlias
+
+from sovl_tools.dispatch.given import parsed
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind
+from sovl_tools.model.result import Repair
+from sovl_tools.schema.engine import Problem, Validator
+from sovl_tools.schema.problem import LISTED, MISSING, options
+
+_MOST_STEPS = 100
+_MOST_WAYS = 16
+_LONGEST_NUMBER = 64
+_LARGEST_EXACT = 2**53
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+_FINAL = MISSING | {
+    "additionalProperties", "propertyNames", "false", "minItems", "maxItems", "minProperties",
+    "maxProperties", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+}  # fmt: skip
+"""Keywords that go on refusing a value whatever is changed inside it."""
+
+Patch: TypeAlias = dict[Path, JSON]
+"""Other values for some places."""
+
+
+def repaired(arguments: JSON, validator: Validator) -> tuple[JSON, tuple[Repair, ...]] | None:
+    """Return valid arguments and what was changed, or None if no change or no single one helps.
+
+    The arguments may be a text that holds the object; they are never changed themselves, and
+    valid ones are returned as they are. A repair's ``given`` is what stood at its place when it
+    was made: below a text that became an object, what the text said.
+
+    Raises:
+        ValueError: a string in the arguments can't be encoded.
+    """
+    found = _Search(validator).settled(_State(arguments, {}), ())
+    if len(found) != 1 or not isinstance(found[0].document, dict):
+        return None
+    document, given = found[0]
+    if depth(document) > MAX_DEPTH:
+        return None
+    repairs = [
+        Repair(json_path(path), before, _copy(_at(document, path)))
+        for path, before in given.items()
+    ]
+    return document, tuple(repairs)
+
+
+class _State(NamedTuple):
+    """A document on its way, and what stood at the places that were changed."""
+
+    document: JSON
+    given: Patch
+
+    def patched(self, patch: Patch) -> _State:
+        document = _copy(self.document)
+        given = {path: _at(document, path) for path in patch}
+        for path, value in patch.items():
+            document = _with(document, path, value)
+        return _State(document, self.given | given)
+
+
+def _copy(value: JSON) -> JSON:
+    """Return a value in which no container is shared, not even with another place in it."""
+    if isinstance(value, dict):
+        return {key: _copy(member) for key, member in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def _at(document: JSON, path: Path) -> JSON:
+    for part in path:
+        document = document[part]
+    return document
+
+
+def _with(document: JSON, path: Path, value: JSON) -> JSON:
+    """Put a value into a document and return it, the value itself for the root."""
+    if not path:
+        return value
+    _at(document, path[:-1])[path[-1]] = value
+    return document
+
+
+class _Search:
+    """A search for the one way to make a document valid, which gives up after a while."""
+
+    def __init__(self, validator: Validator) -> None:
+        self._problems = validator.problems
+        self._left = _MOST_STEPS
+
+    def settled(self, state: _State, place: Path) -> list[_State]:
+        """Return the ways in which nothing is wrong at a place or below it; two are too many.
+
+        Whoever takes one of them as the only one must settle on, which fails when the steps have
+        run out: then there may be others.
+        """
+        self._left -= 1
+        if self._left < 0:
+            return []
+        every = self._problems(state.document)
+        problems = [each for each in every if each.path[: len(place)] == place]
+        if not problems:
+            return [state]
+        ways = [_ways(problem, state) for problem in problems]
+        if not all(ways):
+            return []
+        certain = _joined(each[0] for each in ways if len(each) == 1)
+        if certain:
+            return self.settled(state.patched(certain), place)
+        return self._decided(state, place, zip(problems, ways, strict=True))
+
+    def _decided(
+        self, state: _State, place: Path, doubts: Iterable[tuple[Problem, list[Patch]]]
+    ) -> list[_State]:
+        """Settle the first problem that can be solved in several ways, then the others."""
+        for problem, ways in doubts:
+            if len(ways) > 1:
+                found = self._tried(state, problem.path, ways)
+                return self.settled(found[0], place) if len(found) == 1 else found
+        return []
+
+    def _tried(self, state: _State, place: Path, ways: list[Patch]) -> list[_State]:
+        found: list[_State] = []
+        for way in ways:
+            for each in self.settled(state.patched(way), place):
+                if all(each.document != other.document for other in found):
+                    found.append(each)
+        return found
+
+
+def _ways(problem: Problem, state: _State) -> list[Patch]:
+    """Return the patches that may solve a problem: none, or an empty one if others' may do."""
+    if problem.branches:
+        return _ways_of_branches(problem, state)
+    if problem.keyword not in {"type", *LISTED}:
+        return [] if problem.keyword in _FINAL else [{}]
+    if problem.path in state.given:
+        return []
+    value = _at(state.document, problem.path)
+    is_type = problem.keyword == "type"
+    readings = _spelt(value, problem.expected) if is_type else _meant(value, options(problem))
+    return [{problem.path: each} for each in readings]
+
+
+def _ways_of_branches(problem: Problem, state: _State) -> list[Patch]:
+    found: list[Patch] = []
+    for branch in problem.branches:
+        choices = [_ways(each, state) for each in branch]
+        if math.prod(map(len, choices)) > _MOST_WAYS:
+            return []
+        found += map(_joined, product(*choices))
+    found = _distinct(found)
+    if len(found) > 1 and {} in found:
+        found.remove({})
+    return found if len(found) <= _MOST_WAYS else []
+
+
+def _joined(patches: Iterable[Patch]) -> Patch:
+    return {path: value for patch in patches for path, value in patch.items()}
+
+
+def _meant(value: JSON, allowed: list[JSON]) -> list[JSON]:
+    """Return those of the allowed values that a value spells or resembles."""
+    return _distinct(_copy(option) for option in allowed if _resembles(value, option))
+
+
+def _resembles(value: JSON, option: JSON) -> bool:
+    if isinstance(value, str) and isinstance(option, str):
+        return value.strip().casefold() == option.strip().casefold()
+    return option in _spelt(value, [kind(option)])
+
+
+def _spelt(value: JSON, types: Iterable[str]) -> list[JSON]:
+    """Return what a text spells in the JSON types, none of them string, or how an integer is."""
+    if type(value) is int:
+        return [str(value)] if "string" in types else []
+    if not isinstance(value, str):
+        return []
+    text = value.strip()
+    return _distinct(each for name in sorted(types) for each in _READERS[name](text))
+
+
+def _distinct(values: Iterable[JSON]) -> list[JSON]:
+    found: list[JSON] = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return found
+
+
+def _number(text: str) -> Iterator[float]:
+    """Yield the number that a text spells, if a float has all its digits."""
+    if len(text) > _LONGEST_NUMBER:
+        return
+    if _INTEGER.fullmatch(text):
+        yield int(text)
+    elif _NUMBER.fullmatch(text):
+        number = float(text)
+        if math.isfinite(number) and Decimal(repr(number)) == Decimal(text):
+            yield number
+
+
+def _integer(text: str) -> Iterator[int]:
+    for number in _number(text):
+        if isinstance(number, int):
+            yield number
+        elif number.is_integer() and abs(number) <= _LARGEST_EXACT:
+            yield int(number)
+
+
+def _boolean(text: str) -> Iterator[bool]:
+    if text.lower() in {"true", "false"}:
+        yield text.lower() == "true"
+
+
+def _null(text: str) -> Iterator[None]:
+    if text == "null":
+        yield None
+
+
+def _container(opening: str) -> Callable[[str], Iterator[JSON]]:
+    def read(text: str) -> Iterator[JSON]:
+        found = parsed(text) if text.startswith(opening) else None
+        if isinstance(found, dict | list):
+            yield found
+
+    return read
+
+
+_READERS: dict[str, Callable[[str], Iterator[JSON]]] = {
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "null": _null,
+    "array": _container("["),
+    "object": _container("{"),
+}

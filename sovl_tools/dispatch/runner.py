@@ -1,0 +1,267 @@
+"""Runs blocking and async work for a call: what both runners do, and the one for sync code.
+
+A call is written once, as coroutines. Here they never suspend, so that ``completed`` runs them
+without an event loop. The runner for asyncio is in ``event_loop``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from sovl_tools.dispatch.awaitables import completed
+from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.threads import IS_ON_THREAD, on_thread, start
+from sovl_tools.model.call import ToolCall
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError
+from sovl_tools.model.result import ToolResult
+
+_T = TypeVar("_T")
+
+
+Take: TypeAlias = Callable[[Any, CallScope | None], Any]
+"""From a value to the next one, with the scope of the call."""
+
+
+class Step(NamedTuple):
+    """One of the steps from a tool's arguments to its value.
+
+    Attributes:
+        take: from a value to the next one, waiting for what is async.
+        function: the author's function that it calls; None for a step of our own.
+        is_async: whether what that returns has to be awaited.
+    """
+
+    take: Take
+    function: Callable[[Any], Any] | None = None
+    is_async: bool = False
+
+
+class Stepwise(Protocol):
+    """What a runner runs: a tool.
+
+    Attributes:
+        steps: in their order, for a loop on which some have to be awaited.
+        take: all of them in this thread, one after another.
+        is_blocking: whether none of them has to be awaited.
+        limiter: lets in only so many calls of the tool at a time; None for any number.
+        threads: lets in as many threads as there may be.
+    """
+
+    steps: tuple[Step, ...]
+    take: Take
+    is_blocking: bool
+    limiter: Limiter | None
+    threads: Limiter
+
+
+class Runner(Protocol):
+    """Where a call's work runs, and how that is waited for."""
+
+    is_async: bool
+
+    def run(
+        self,
+        tool: Stepwise,
+        value: Any,
+        scope: CallScope | None,
+        *,
+        started: float,
+        limit: float | None,
+    ) -> Any:
+        """Take the tool's steps; return the last value, or with asyncio what to await for it.
+
+        They may take ``limit`` seconds after ``started``. What they set in context variables
+        ends with them.
+        """
+        ...
+
+    def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
+        """Return what runs a coroutine until the call is stopped."""
+        ...
+
+    async def pause(self, seconds: float, scope: CallScope) -> None:
+        """Wait for some time, or until the call is stopped."""
+        ...
+
+    async def hook(
+        self,
+        function: Callable[[ToolCall, Any], Any],
+        call: ToolCall,
+        scope: CallScope,
+        following: Callable[[ToolCall], Awaitable[ToolResult]],
+    ) -> Any:
+        """Run a sync hook."""
+        ...
+
+    def is_own_end(self, error: BaseException) -> bool:
+        """Tell whether an exception ends the caller and not the tool."""
+        ...
+
+
+class SyncRunner:
+    """The runner of sync code: a sync tool runs in the caller's thread unless it has a limit."""
+
+    is_async = False
+
+    def run(
+        self,
+        tool: Stepwise,
+        value: Any,
+        scope: CallScope | None,
+        *,
+        started: float,  # noqa: ARG002 - the scope knows when it began
+        limit: float | None,
+    ) -> Any:
+        """Take the steps here or on a thread; below a call with a thread, on that very thread."""
+        if scope is None:
+            return copy_context().run(tool.take, value, None)
+        if tool.limiter is not None:
+            enter(tool.limiter, scope)
+        try:
+            mode = scope.mode or ("inline" if limit is None else "thread")
+            if mode == "inline" or (IS_ON_THREAD.get() and limit is None):
+                value = copy_context().run(tool.take, value, scope)
+            else:
+                value = within(partial(tool.take, value, scope), scope, tool.threads)
+        finally:
+            if tool.limiter is not None:
+                tool.limiter.leave()
+        if scope.is_stopped:
+            raise RunCancelledError
+        return value
+
+    def whole(self, work: Coroutine[Any, Any, _T], _scope: CallScope) -> Coroutine[Any, Any, _T]:
+        """Return the coroutine itself: it never suspends."""
+        return work
+
+    async def pause(self, seconds: float, scope: CallScope) -> None:
+        """Wait for some time.
+
+        Raises:
+            RunCancelledError: the call was stopped meanwhile.
+        """
+        stopped = threading.Event()
+        scope.on_stop(stopped.set)
+        if stopped.wait(seconds):
+            raise RunCancelledError
+
+    async def hook(
+        self,
+        function: Callable[[ToolCall, Any], Any],
+        call: ToolCall,
+        _scope: CallScope,
+        following: Callable[[ToolCall], Awaitable[ToolResult]],
+    ) -> Any:
+        """Run a sync hook in the caller's thread."""
+
+        async def follow(call: ToolCall) -> ToolResult:
+            return await following(call)
+
+        return function(call, lambda call: completed(follow(call)))
+
+    def is_own_end(self, error: BaseException) -> bool:
+        """Tell whether an exception is the user's Ctrl-C."""
+        return isinstance(error, KeyboardInterrupt)
+
+
+SYNC = SyncRunner()
+
+
+def enter(limiter: Limiter, scope: CallScope) -> None:
+    """Wait until the limiter has room.
+
+    Raises:
+        TimeLimitError: there was none within the limit.
+        RunCancelledError: the call was stopped meanwhile.
+    """
+    turn = threading.Event()
+    ticket = limiter.queue(turn.set)
+    if ticket is None:
+        return
+    scope.on_stop(turn.set)
+    turn.wait(scope.left)
+    if ticket.is_admitted and not scope.is_stopped:
+        return
+    if not limiter.give_up(ticket):
+        limiter.leave()
+    raise ending(scope)
+
+
+def ending(scope: CallScope) -> Exception:
+    """Return why a call is no longer waited for, and stop it."""
+    if scope.is_stopped:
+        return RunCancelledError()
+    scope.stop()
+    return TimeLimitError(scope.limit or 0.0)
+
+
+def leaving(limiter: Limiter | None) -> Callable[[], None]:
+    """Return what leaves the limiter once, however often and from whichever thread it is called."""
+    left = [] if limiter is None else [limiter]
+
+    def leave() -> None:
+        try:
+            entered = left.pop()
+        except IndexError:
+            return
+        entered.leave()
+
+    return leave
+
+
+def within(function: Callable[[], _T], scope: CallScope, threads: Limiter | None) -> _T:
+    """Run the function on a thread and wait for it, no longer than the call may take.
+
+    Below a call that has a thread already no room is needed.
+
+    Raises:
+        TimeLimitError: the limit is over; the thread goes on, and its result is dropped.
+        RunCancelledError: the call was stopped; likewise.
+    """
+    limiter = None if IS_ON_THREAD.get() else threads
+    if limiter is not None:
+        enter(limiter, scope)
+    leave = leaving(limiter)
+    outcomes: SimpleQueue[tuple[Any, BaseException | None] | None] = SimpleQueue()
+
+    def done(value: Any, error: BaseException | None) -> None:
+        leave()
+        outcomes.put((value, error))
+
+    def stop() -> None:
+        outcomes.put(None)
+
+    scope.on_stop(stop)
+    outcome = None
+    try:
+        start(on_thread(unless_stopped(function, scope)), done)
+        with suppress(Empty):
+            outcome = outcomes.get(timeout=scope.left)
+    finally:
+        leave()
+    if outcome is None:
+        scope.abandon()
+        raise ending(scope)
+    value, error = outcome
+    if error is not None:
+        raise error
+    result: _T = value
+    return result
+
+
+def unless_stopped(function: Callable[[], _T], scope: CallScope | None) -> Callable[[], _T]:
+    """Return a function that does not begin what nobody waits for any more."""
+
+    def begin() -> _T:
+        if scope is not None and scope.is_stopped:
+            raise RunCancelledError
+        return function()
+
+    return begin

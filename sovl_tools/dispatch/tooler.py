@@ -1,0 +1,185 @@
+"""The dispatcher between a model's text and a tool's function."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from sovl_tools.dispatch.awaitables import is_async
+from sovl_tools.dispatch.call import (
+    Caller,
+    async_runner,
+    call,
+    check_options,
+    check_timeout,
+    check_word,
+)
+from sovl_tools.dispatch.engine import Engine
+from sovl_tools.dispatch.given import Arguments
+from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
+from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.prepared import Observer, Settings
+from sovl_tools.dispatch.scope import Coerce, Sink
+from sovl_tools.dispatch.statistics import Statistics, summary
+from sovl_tools.dispatch.streaming import ToolStream
+from sovl_tools.model.call import Mode
+from sovl_tools.model.context import Listener
+from sovl_tools.model.lookup import ToolLookup
+from sovl_tools.model.result import Failure, ToolResult
+
+
+class Tooler(Caller):
+    """Calls tools of a registry with checked arguments. Thread-safe.
+
+    A call returns a ToolResult for whatever the model or the tool did wrong. It raises only for
+    the caller's own mistakes and for the caller's own cancellation.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a decision of its own
+        self,
+        registry: ToolLookup | str | os.PathLike[str],
+        *,
+        timeout: float | None = None,
+        mode: Mode | None = None,
+        coerce: Coerce = "strict",
+        max_result_bytes: int | None = None,
+        max_threads: int = 64,
+        hooks: Iterable[Hook | HookFunction] = (),
+        observers: Iterable[Observer] = (),
+        on_event: Listener | None = None,
+    ) -> None:
+        """Make a dispatcher. What a manifest or a call says of itself wins over what is said here.
+
+        Args:
+            registry: where the tools are; each call looks its tool up anew. The path of a tools
+                directory will do as well.
+            timeout: how long a call may take, in seconds; None for as long as it takes.
+            mode: where sync tools run: ``"inline"`` in the thread that calls, ``"thread"`` on one
+                of the Tooler's own. None means a thread for awaited calls and for those with a
+                time limit, inline for the others.
+            coerce: ``"lenient"`` repairs arguments where there is one way to do so.
+            max_result_bytes: results that are longer as UTF-8 are cut.
+            max_threads: how many threads sync tools may have at a time.
+            hooks: functions around each call, the first one outermost; see ``hook``.
+            observers: functions that are told of each call when it has ended.
+            on_event: told of the progress and the messages of running tools; by default messages
+                go to the logger ``sovl_tools.tools``.
+
+        Raises:
+            ValueError: a number is not more than 0, a word is unknown, or there is no such
+                directory.
+            TypeError: a hook can't be called, or an observer can't be called at once.
+        """
+        if isinstance(registry, str | os.PathLike):
+            registry = _of_directory(registry)
+        check_timeout(timeout)
+        check_word("mode", mode, (None, "inline", "thread"))
+        check_word("coerce", coerce, ("strict", "lenient"))
+        _check_least("max_result_bytes", max_result_bytes)
+        _check_least("max_threads", max_threads)
+        seen = tuple(_checked_observer(each) for each in observers)
+        around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
+        settings = Settings(
+            Limiter(max_threads),
+            timeout,
+            mode,
+            coerce,
+            max_result_bytes,
+            tuple(_as_hook(each) for each in (*around, *hooks)),
+            seen,
+        )
+        super().__init__(Engine(registry, settings, listener=on_event, make_caller=Caller))
+
+    def cancel(self, call_id: str) -> bool:
+        """Cancel the call that was given that ``call_id``; return whether it is under way.
+
+        An async tool is cancelled where it awaits something; a thread is given up, and the tool
+        can see in ``ToolContext.cancelled`` that nobody waits any more. The result says that the
+        call was cancelled, whatever the tool makes of it.
+        """
+        return self._engine.cancel(call_id)
+
+    async def call_many(
+        self,
+        calls: Iterable[tuple[str, Arguments]],
+        *,
+        limit: int | None = None,
+        **options: Any,
+    ) -> list[ToolResult]:
+        """Make several calls at the same time and return their results in the order of the calls.
+
+        Args:
+            calls: names and arguments.
+            limit: how many calls are under way at a time; None for all of them.
+            options: for each call; see ``call_sync``.
+
+        Raises:
+            ValueError: the limit is less than 1, or a call is no pair.
+            TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
+        """
+        check_options(options)
+        if "call_id" in options:
+            raise TypeError("several calls can't have one call_id")
+        from sovl_tools.dispatch.event_loop import gathered  # noqa: PLC0415 - imports asyncio
+
+        pairs = [(name, given) for name, given in calls]
+        return await gathered(self.call, pairs, limit=limit, options=options)
+
+    def stream(self, name: str, arguments: Arguments = None, **options: Any) -> ToolStream:
+        """Return the items of a tool that is a generator, as it makes them.
+
+        They are for ``async for`` or for ``for``; afterwards ``result`` of what is returned here
+        says whether the call succeeded. A tool that is no generator gives its value as the only
+        item. The time limit is that of the whole call.
+
+            async for line in (stream := tooler.stream("tail", {"path": "log"})):
+                print(line)
+            assert stream.result.ok
+
+        Args:
+            name: the tool's name.
+            arguments: see ``call_sync``.
+            options: see ``call_sync``.
+        """
+        check_options(options)
+
+        async def begin(sink: Sink) -> ToolResult:
+            tool = self._engine.tool(name)
+            if isinstance(tool, Failure):
+                return await self.call(name, arguments, **options)
+            limit = options.get("timeout") or tool.limit
+            scope = self.scope(tool, limit, options, sink=sink)
+            return await call(tool, arguments, async_runner(), scope, limit)
+
+        return ToolStream(begin)
+
+    def statistics(self) -> dict[str, Statistics]:
+        """Return how often each tool was called, how often it failed, and how long it took."""
+        return summary(self._engine.logs)
+
+
+def _of_directory(path: str | os.PathLike[str]) -> ToolLookup:
+    module, _, name = _TOOLS_DIRECTORY.partition(":")
+    registry: ToolLookup = getattr(import_module(module), name)(path)
+    return registry
+
+
+def _check_least(name: str, number: int | None) -> None:
+    if number is not None and number < 1:
+        raise ValueError(f"{name} must be at least 1, not {number!r}")
+
+
+def _checked_observer(observer: Any) -> Observer:
+    if not callable(observer) or is_async(observer):
+        raise TypeError(f"an observer must be a sync function (event), not {observer!r:.80}")
+    checked: Observer = observer
+    return checked
+
+
+def _as_hook(function: Hook | HookFunction) -> Hook:
+    return function if isinstance(function, Hook) else hook(function)
+
+
+_TOOLS_DIRECTORY = "sovl_tools.registry:tools_directory"

@@ -1,0 +1,249 @@
+"""What a folder looks like: enough of each file to tell whether it has changed.
+
+The system's stamps of a file tell that, as in git's index: they are trusted if they are older than
+what the clock of the file system can tell apart. The content of younger files is compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection
+from heapq import heappop, heappush
+from importlib.util import source_hash
+from stat import S_ISDIR, S_ISLNK, S_ISREG
+from time import time_ns
+from typing import NamedTuple
+
+from sovl_tools.reloading.noise import is_noise
+
+MAX_DEPTH = 8
+"""Levels of folders below a tool's own that are looked into."""
+
+MAX_ENTRIES = 2_000
+"""Files and folders that are looked at in all: a folder that holds a data lake stops nobody.
+
+The tool's own manifest and module are looked at even if they come later.
+"""
+
+_MAX_CONTENT = 4 << 20
+_SECOND = 1_000_000_000
+_TICK = 20_000_000
+"""Nanoseconds between which a file system may not tell two moments apart."""
+_COARSE_TICK = 2 * _SECOND
+"""The same for file systems that keep whole seconds, which shows in their stamps."""
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Stamp(NamedTuple):
+    """What changes with a file: two times in nanoseconds, its bytes, the number of its inode.
+
+    ``changed`` moves also where the time of modification is kept, as by ``cp -p`` or a rename.
+    """
+
+    modified: int
+    changed: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Stamp:
+        """Return the stamp of a file or folder."""
+        return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+    def is_before(self, moment: int) -> bool:
+        """Tell whether any later change than at a moment, in nanoseconds, shows in this stamp."""
+        latest = max(self.changed, self.modified)
+        return latest < moment - (_TICK if latest % _SECOND else _COARSE_TICK)
+
+
+class Fingerprint(NamedTuple):
+    """What a folder, or a single file, looked like at one moment.
+
+    Attributes:
+        location: the absolute path of the folder, or of the file, whose relative path is "".
+        suffixes: what the names of the files end in that matter.
+        files: stamps of those files, by their paths relative to the folder, with slashes.
+        links: where symbolic links lead to, a real absolute path, be anything there or not; by
+            relative path, "" for the folder itself.
+        folders: stamps of the folders that were looked into, by relative path with a final slash.
+        contents: hashes of files that were too young for their stamps to be trusted; None of one
+            that can't be read or is too large for that.
+        is_listed: whether the stamps of the folders tell whether files come and go.
+    """
+
+    location: str
+    suffixes: tuple[str, ...]
+    files: dict[str, Stamp]
+    links: dict[str, str]
+    folders: dict[str, Stamp]
+    contents: dict[str, bytes | None]
+    is_listed: bool
+
+    def again(self) -> Fingerprint:
+        """Return what the folder looks like now: this very object if that is as before."""
+        if not (self.is_listed and self._has_same_stamps()):
+            return _walked(self.location, self.suffixes, reading=self.contents)
+        if not self.contents:
+            return self
+        moment = time_ns()
+        contents = {path: _content(self.location, path) for path in self.contents}
+        if contents != self.contents or None in contents.values():
+            return _walked(self.location, self.suffixes, reading=self.contents)
+        young = {path: each for path, each in contents.items() if self._is_young(path, moment)}
+        return self._replace(contents=young)
+
+    def _has_same_stamps(self) -> bool:
+        """Ask the system for every file and folder that was seen; this is most of a reload."""
+        stat, location = os.stat, self.location
+        try:
+            for stamps in (self.folders, self.files):
+                for path, known in stamps.items():
+                    now = stat(f"{location}/{path}" if path else location)
+                    stamp = (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino)
+                    if stamp != known:
+                        return False
+        except OSError:
+            return False
+        return True
+
+    def _is_young(self, path: str, moment: int) -> bool:
+        return not self.files[path].is_before(moment)
+
+    def changed(self, now: Fingerprint) -> set[str]:
+        """Return the relative paths of the files that look otherwise now, came or went."""
+        if now.files is self.files:
+            return set()
+        others = {path for path, _ in self.files.items() ^ now.files.items()}
+        others.update(
+            path
+            for path, content in self.contents.items()
+            if content is None or now.contents.get(path) != content
+        )
+        return others
+
+
+def fingerprint(location: str, suffixes: tuple[str, ...] = ("",)) -> Fingerprint:
+    """Look at a folder and below it, noise left out, or at a single file.
+
+    Links are followed. Each real folder is visited once: under its own path if it is one of those
+    below, under a link's otherwise. What can't be listed or read is left out; nothing is raised.
+    """
+    return _walked(location, suffixes)
+
+
+def _walked(
+    location: str, suffixes: tuple[str, ...], *, reading: Collection[str] = ()
+) -> Fingerprint:
+    moment = time_ns()
+    walk = _Walk(location, suffixes)
+    walk.run()
+    contents = {
+        path: _content(location, path)
+        for path, stamp in walk.files.items()
+        if path in reading or not stamp.is_before(moment)
+    }
+    is_listed = all(each.is_before(moment) for each in walk.folders.values())
+    is_listed = is_listed and bool(walk.folders or walk.files)
+    return Fingerprint(
+        location, suffixes, walk.files, walk.links, walk.folders, contents, is_listed
+    )
+
+
+class _Folder(NamedTuple):
+    """A folder to look into; what is smaller comes first.
+
+    ``prefix`` is its relative path and a slash, "" for the tool's folder.
+    """
+
+    is_link: bool
+    level: int
+    prefix: str
+
+
+class _Walk:
+    def __init__(self, location: str, suffixes: tuple[str, ...]) -> None:
+        name = location.rpartition(os.sep)[2]
+        self._location = location
+        self._suffixes = suffixes
+        self._own = (f"{name}.json", f"{name}.py")
+        self._folders = [_Folder(is_link=False, level=0, prefix="")]
+        self._left = MAX_ENTRIES
+        self._visited: set[tuple[int, int]] = set()
+        self.files: dict[str, Stamp] = {}
+        self.links: dict[str, str] = {}
+        self.folders: dict[str, Stamp] = {}
+
+    def run(self) -> None:
+        while self._folders and self._left:
+            with contextlib.suppress(OSError):
+                self._look_into(heappop(self._folders))
+        if not self._left:
+            self._look_at_own()
+
+    def _look_into(self, folder: _Folder) -> None:
+        path = f"{self._location}/{folder.prefix}"
+        status = os.lstat(path if folder.prefix else self._location)
+        if S_ISLNK(status.st_mode):
+            self._note_link("", self._location)
+            status = os.stat(self._location)
+        if S_ISREG(status.st_mode):
+            self.files[""] = Stamp.of(status)
+        identity = status.st_dev, status.st_ino
+        if identity in self._visited or not S_ISDIR(status.st_mode):
+            return
+        self._visited.add(identity)
+        self.folders[folder.prefix] = Stamp.of(status)
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.name not in self._own and is_noise(entry.name):
+                    continue
+                with contextlib.suppress(OSError):
+                    self._look_at(entry, folder)
+                self._left -= 1
+                if not self._left:
+                    return
+
+    def _look_at(self, entry: os.DirEntry[str], folder: _Folder) -> None:
+        path = folder.prefix + entry.name
+        is_link = entry.is_symlink()
+        if is_link:
+            self._note_link(path, entry.path)
+        if not entry.is_dir():
+            if path.endswith(self._suffixes):
+                self.files[path] = Stamp.of(entry.stat())
+        elif folder.level < MAX_DEPTH:
+            heappush(self._folders, _Folder(is_link, folder.level + 1, f"{path}/"))
+
+    def _note_link(self, path: str, link: str) -> None:
+        with contextlib.suppress(OSError):
+            self.links[path] = os.path.realpath(link)
+
+    def _look_at_own(self) -> None:
+        """Look at the files without which there is no tool."""
+        for path in self._own:
+            place = f"{self._location}/{path}"
+            if os.path.islink(place):
+                self._note_link(path, place)
+            with contextlib.suppress(OSError):
+                self.files[path] = Stamp.of(os.stat(place))
+
+
+def _content(location: str, relative: str) -> bytes | None:
+    """Return a hash of a file's content; None if it can't be read or is too large for that."""
+    try:
+        descriptor = os.open(f"{location}/{relative}" if relative else location, _READ)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if not S_ISREG(status.st_mode):
+            return b""
+        if status.st_size > _MAX_CONTENT:
+            return None
+        with open(descriptor, "rb", closefd=False) as file:
+            return source_hash(file.read(_MAX_CONTENT))
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,139 @@
+"""A thread that waits for changes in files and has them looked at when they have come to rest."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Collection
+from functools import partial
+from time import perf_counter
+from typing import Protocol
+
+from sovl_tools.reloading.debounce import LONGEST, QUIET, Batch, Debounce
+from sovl_tools.reloading.events import Events, Place
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+HEARTBEAT = 0.5
+"""Seconds between two looks for what no event tells, such as a directory that comes into being."""
+POLLING = 1.0
+"""Seconds between two looks at everything, where there are no events; more if a look takes long."""
+_SHARE = 10
+_PARTING = 2.0
+_EXHAUSTED = {
+    errno.ENOSPC: "the system has no inotify watches left (fs.inotify.max_user_watches)",
+    errno.EMFILE: "the system has no inotify instances left (fs.inotify.max_user_instances)",
+}
+
+
+class Subject(Protocol):
+    """What is watched. Its methods are called one at a time."""
+
+    def places(self) -> Collection[Place]:
+        """Return the directories to watch."""
+        ...
+
+    def changed(self) -> set[str]:
+        """Look at everything; return the paths that have changed since the last reaction."""
+        ...
+
+    def react(self, touched: set[str], *, since: float) -> None:
+        """Bring everything up to date with the paths; ``since`` is by ``perf_counter``."""
+        ...
+
+
+class Watcher:
+    """Watches a subject from ``start`` to ``stop``.
+
+    Attributes:
+        notice: why it looks again and again where it should wait for events; None if it does not.
+    """
+
+    def __init__(self, subject: Subject, events: Events | None, debounce: Debounce) -> None:
+        self.notice: str | None = None
+        self._subject = subject
+        self._debounce = debounce
+        self._events = events
+        self._pause = HEARTBEAT if events else POLLING
+        self._thread = threading.Thread(target=self._run, name="sovl-tools-watcher", daemon=True)
+
+    def start(self) -> None:
+        """Begin; every change from now on is noticed."""
+        self._aim(has_grown=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End when what is being reacted to is done; do not wait long for an import that hangs."""
+        self._debounce.end()
+        if self._thread is not threading.current_thread():
+            self._thread.join(_PARTING)
+
+    def _run(self) -> None:
+        self._attempt(self._begin)
+        while (batch := self._debounce.gathered(self._pause)) is not None:
+            self._attempt(partial(self._follow, batch))
+        if self._events is not None:
+            self._events.stop()
+
+    def _attempt(self, work: Callable[[], None]) -> None:
+        """Do something; whatever goes wrong is logged, and the watch goes on."""
+        try:
+            work()
+        except BaseException:
+            _LOGGER.exception("a change could not be followed")
+
+    def _begin(self) -> None:
+        """React to what changed between the load and the start, and to what could not be seen."""
+        self._follow(Batch(self._subject.changed(), perf_counter()))
+
+    def _follow(self, batch: Batch) -> None:
+        touched = set(batch.paths)
+        if self._events is None:
+            touched |= self._settled()
+        elif batch.is_flood:
+            touched |= self._subject.changed()
+        if touched:
+            self._subject.react(touched, since=batch.since)
+        has_grown = self._events is not None and any(map(os.path.isdir, batch.paths))
+        if self._aim(has_grown=has_grown):
+            for path in self._subject.changed():
+                self._debounce.tell(path)
+
+    def _settled(self) -> set[str]:
+        """Look at everything until it has come to rest."""
+        started = perf_counter()
+        touched = self._subject.changed()
+        self._pause = max(POLLING, _SHARE * (perf_counter() - started))
+        is_resting = not touched
+        while not is_resting and perf_counter() - started < LONGEST:
+            time.sleep(QUIET)
+            before = touched
+            touched = before | self._subject.changed()
+            is_resting = touched == before
+        return touched
+
+    def _aim(self, *, has_grown: bool) -> bool:
+        """Watch what there is to watch; tell whether something may have happened unseen."""
+        if self._events is None:
+            return False
+        try:
+            is_new = bool(self._events.aim(self._subject.places()))
+        except OSError as error:
+            return self._give_up_events(error.errno, str(error.strerror))
+        if (is_new or has_grown) and not self._events.has_room():
+            return self._give_up_events(errno.ENOSPC)
+        return is_new
+
+    def _give_up_events(self, number: int | None, words: str = "") -> bool:
+        """Look again and again from now on; what happened meanwhile may not have been seen."""
+        reason = _EXHAUSTED.get(number or 0, f"the system does not tell of changes ({words})")
+        self.notice = f"{reason}; looking every {POLLING:g} s instead"
+        self._pause = POLLING
+        _LOGGER.warning("%s", self.notice)
+        if self._events is not None:
+            self._events.stop()
+            self._events = None
+        return True

@@ -1,0 +1,270 @@
+"""A problem in words: what is there and what would be right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable
+
+from sovl_tools.model.document import JSON, Path, json_path, kind
+from sovl_tools.model.suggestion import as_hint, nearest, question
+from sovl_tools.schema.problem import SUPERFLUOUS, Problem, explained, in_order, options
+
+_LONGEST_VALUE = 60
+_LONGEST_PATTERN = 200
+_LONGEST_LIST = 20
+_ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
+
+
+def describe(problem: Problem) -> str:
+    """Return what a value must be and is not: ``must be an integer, not the string "five"``."""
+    return _WORDS.get(problem.keyword, _other)(problem)
+
+
+def explanations(
+    problems: Iterable[Problem], known: Callable[[Path], Collection[str]]
+) -> list[tuple[Path, str]]:
+    """Return every place where something is wrong and what that is, in order of place.
+
+    Missing and superfluous properties have the place that they have or would have. ``known``
+    returns the names of the properties that the object at a place may have, for suggestions.
+    """
+    every = explained(problems)
+    missing = {each.path: each.expected for each in every if each.keyword == "required"}
+    found = [line for each in every for line in _lines(each, missing.get(each.path, ()), known)]
+    return sorted(found, key=lambda line: in_order(line[0]))
+
+
+def _lines(
+    problem: Problem, missing: tuple[str, ...], known: Callable[[Path], Collection[str]]
+) -> list[tuple[Path, str]]:
+    path, words = problem.path, _ABSENT.get(problem.keyword)
+    if words:
+        return [((*path, name), words) for name in problem.expected]
+    if problem.keyword in SUPERFLUOUS:
+        hints = _renamed(problem, missing, known(path))
+        return [((*path, name), f"is not a parameter{hints[name]}") for name in problem.expected]
+    return [(path, describe(problem))]
+
+
+_ABSENT = {
+    "required": "is required",
+    "dependentRequired": "is required because of what else is given",
+}
+
+
+def _renamed(problem: Problem, missing: tuple[str, ...], known: Collection[str]) -> dict[str, str]:
+    """Return for each superfluous name which one may be meant, as a question, or nothing."""
+    names = problem.expected
+    others = {*known, *missing}.difference(names)
+    near = {name: nearest(name, others) for name in names}
+    if len(names) == len(missing) == 1:
+        near = {name: each or missing[0] for name, each in near.items()}
+    free = {name: each for name, each in near.items() if each and each not in problem.value}
+    return {name: as_hint(free.get(name)) for name in names}
+
+
+def shown(value: JSON) -> str:
+    """Return the value as JSON text, shortened to a few words."""
+    return _cut(json.dumps(value, ensure_ascii=False, default=repr), _LONGEST_VALUE)
+
+
+def _cut(text: str, length: int = _LONGEST_PATTERN) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+MAX_MESSAGE = 4000
+"""How many characters of an exception a model reads."""
+MAX_NAME = 200
+"""How many characters of a name that it made up."""
+
+
+def brief(text: str, limit: int = MAX_MESSAGE, *, length: int | None = None) -> str:
+    """Return the text, or its beginning and how much was left out of its ``length``."""
+    left_out = (len(text) if length is None else length) - limit
+    return text if left_out <= 0 else f"{text[:limit]}… [{left_out:,} characters left out]"
+
+
+def place(path: Path) -> str:
+    """Return a path as people write it, odd keys in brackets: ``filters[0]['odd key']``."""
+    return json_path(path).removeprefix("$").removeprefix(".")
+
+
+def named(value: JSON) -> str:
+    """Return the value with its type: ``the string "five"``; containers by their type alone."""
+    if isinstance(value, dict | list):
+        return _ARTICLES[kind(value)]
+    if value is None:
+        return "null"
+    return f"the {kind(value)} {shown(value)}"
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Return ``a, b or c``."""
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _articles(types: Iterable[str]) -> list[str]:
+    return [_ARTICLES.get(name, f"a {name}") for name in sorted(types)]
+
+
+def _type(problem: Problem) -> str:
+    words = f"must be {one_of(_articles(problem.expected))}, not {named(problem.value)}"
+    inner = _container_in(problem.value)
+    if kind(inner) in problem.expected:
+        return f"{words}; give the {kind(inner)} itself, not JSON text of it"
+    return words
+
+
+def _container_in(value: JSON) -> JSON:
+    """Return the array or object that a string holds as JSON text, or the string."""
+    if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _enum(problem: Problem) -> str:
+    if not problem.expected:
+        return f"can't be given now: there is nothing to choose from, so not {shown(problem.value)}"
+    near = _near(problem.value, problem.expected)
+    hint = f"; {question(near)}" if near else ""
+    listed = ", ".join(_listed(problem.expected))
+    return f"must be one of {listed}, not {shown(problem.value)}{hint}"
+
+
+def _listed(allowed: list[JSON]) -> list[str]:
+    more = ["…"] if len(allowed) > _LONGEST_LIST else []
+    return [*map(shown, allowed[:_LONGEST_LIST]), *more]
+
+
+def _near(value: JSON, allowed: list[JSON]) -> str:
+    """Return the option that a value resembles, as JSON text, or nothing."""
+    if isinstance(value, dict | list):
+        return ""
+    texts = [each for each in allowed if isinstance(each, str)]
+    near = nearest(value, texts) if isinstance(value, str) else None
+    if near is not None:
+        return shown(near)
+    return next((shown(each) for each in allowed if _bare(each) == _bare(value)), "")
+
+
+def _bare(value: JSON) -> str:
+    return value.strip().casefold() if isinstance(value, str) else shown(value)
+
+
+def _required(problem: Problem) -> str:
+    return f"lacks {_quoted(problem.expected)}"
+
+
+def _superfluous(problem: Problem) -> str:
+    return f"must not have {_quoted(problem.expected)}"
+
+
+def _plural(count: int, noun: str) -> str:
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{count} {noun}s"
+
+
+def _sized(bound: str, noun: str) -> Callable[[Problem], str]:
+    def words(problem: Problem) -> str:
+        length = _plural(len(problem.value), noun)
+        return f"must have {bound} {_plural(int(problem.expected), noun)}, not {length}"
+
+    return words
+
+
+def _limited(relation: str) -> Callable[[Problem], str]:
+    def words(problem: Problem) -> str:
+        bound = str(problem.expected).removesuffix(".0")
+        return f"must be {relation} {bound}, not {shown(problem.value)}"
+
+    return words
+
+
+def _repeated(problem: Problem) -> str:
+    seen = set()
+    for item in problem.value:
+        text = json.dumps(item, sort_keys=True)
+        if text in seen:
+            return f"must not have the same item twice: {shown(item)}"
+        seen.add(text)
+    return "must not have the same item twice"
+
+
+def _not(problem: Problem) -> str:
+    if not isinstance(problem.expected, dict) or problem.expected.keys() != {"required"}:
+        return f"must not be {shown(problem.value)}"
+    names = [repr(name) for name in problem.expected["required"]]
+    return f"must not have {' and '.join(names)}{' together' if len(names) > 1 else ''}"
+
+
+def _alternatives(problem: Problem) -> str:
+    if not problem.branches or not all(problem.branches):
+        return "fits more than one of the alternatives, but must fit exactly one"
+    first, *more = told = explained([problem])
+    if first.branches and first.path == problem.path and not more:
+        return _either(first)
+    return "; ".join(_inside(each, problem) for each in told)
+
+
+def _either(problem: Problem) -> str:
+    """Return what the branches ask for that are equally far off."""
+    every = [each for branch in problem.branches for each in branch]
+    if every[0].keyword == "required":
+        return f"lacks {one_of(' and '.join(map(repr, each.expected)) for each in every)}"
+    allowed = [option for each in every if each.keyword != "type" for option in options(each)]
+    types = {name for each in every if each.keyword == "type" for name in each.expected}
+    return f"must be {one_of([*_listed(allowed), *_articles(types)])}, not {named(problem.value)}"
+
+
+def _inside(problem: Problem, parent: Problem) -> str:
+    below = place(problem.path[len(parent.path) :])
+    return f"{below} {describe(problem)}".strip()
+
+
+def _other(problem: Problem) -> str:
+    return f"breaks {problem.keyword!r}: {shown(problem.expected)}"
+
+
+_WORDS: dict[str, Callable[[Problem], str]] = {
+    "type": _type,
+    "enum": _enum,
+    "const": lambda problem: f"must be {shown(problem.expected)}, not {shown(problem.value)}",
+    "required": _required,
+    "dependentRequired": lambda problem: (
+        f"{_required(problem)}, required because of what else is given"
+    ),
+    "additionalProperties": _superfluous,
+    "unevaluatedProperties": _superfluous,
+    "minLength": _sized("at least", "character"),
+    "maxLength": _sized("at most", "character"),
+    "minItems": _sized("at least", "item"),
+    "maxItems": _sized("at most", "item"),
+    "minProperties": _sized("at least", "entry"),
+    "maxProperties": _sized("at most", "entry"),
+    "minimum": _limited("at least"),
+    "maximum": _limited("at most"),
+    "exclusiveMinimum": _limited("more than"),
+    "exclusiveMaximum": _limited("less than"),
+    "multipleOf": _limited("a multiple of"),
+    "pattern": lambda problem: (
+        f"must match the pattern {_cut(problem.expected)}, which {shown(problem.value)} does not"
+    ),
+    "format": lambda problem: f"is no {problem.expected}: {shown(problem.value)}",
+    "uniqueItems": _repeated,
+    "unevaluatedItems": lambda _: "has an item too many",
+    "contains": lambda _: "has too few or too many of the items that it must contain",
+    "propertyNames": lambda problem: f"has a key that is not allowed: {shown(problem.value)}",
+    "anyOf": _alternatives,
+    "oneOf": _alternatives,
+    "not": _not,
+    "false": lambda _: "is not allowed here",
+}

@@ -1,0 +1,582 @@
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from enum import Enum
+from types import MappingProxyType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NewType,
+    Optional,
+    TypedDict,
+    TypeVar,
+)
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+from typing_extensions import TypeAliasType
+
+from sovl_tools.dispatch.arguments import ArgumentCheck
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.result import BadArgument, Failure
+from tests.dispatch.toolbox import properties, tool
+from tests.schema.strategies import moderate, texts
+
+ANYTHING = properties(value={})
+INTEGER = {"type": "integer"}
+MAX_DEPTH = 64
+
+
+class Text(str):
+    """A text of somebody's own type."""
+
+    __slots__ = ()
+
+
+def closed() -> None:
+    """Take no arguments that the manifest does not list."""
+
+
+def wide(**arguments: Any) -> None:
+    """Take any argument."""
+
+
+def checked(
+    given: Any, parameters: dict[str, Any], function: Callable[..., Any] = closed
+) -> dict[str, Any]:
+    """Return the keywords that the function gets."""
+    keywords = ArgumentCheck(tool(function, parameters))(given)
+    assert isinstance(keywords, dict), keywords
+    return keywords
+
+
+def refused(
+    given: Any, parameters: dict[str, Any], function: Callable[..., Any] = closed
+) -> Failure:
+    """Return why the arguments were refused."""
+    failure = ArgumentCheck(tool(function, parameters))(given)
+    assert isinstance(failure, Failure), failure
+    assert failure.kind == "invalid_arguments"
+    assert failure.details
+    return failure
+
+
+@pytest.mark.parametrize("given", [None, "", " \n", b"", {}, "{}", b"{}", " {\n} "])
+def test_a_tool_without_arguments_needs_none(given: Any) -> None:
+    assert checked(given, properties()) == {}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"value": [1, "ß", None]},
+        '{"value": [1, "ß", null]}',
+        b'{"value": [1, "\xc3\x9f", null]}',
+        bytearray(b'{"value": [1, "\\u00df", null]}'),
+        ' \n{ "value"  :\t[1 , "ß", null]\r\n}  ',
+        Text('{"value": [1, "ß", null]}'),
+        MappingProxyType({"value": (1, "ß", None)}),
+    ],
+    ids=repr,
+)
+def test_arguments_may_be_an_object_or_text_of_one(given: Any) -> None:
+    assert checked(given, ANYTHING) == {"value": [1, "ß", None]}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("[]", "they must be a JSON object, not an array"),
+        ("null", "they must be a JSON object, not null"),
+        ("5", "they must be a JSON object, not the integer 5"),
+        (5, "they must be a JSON object, not the integer 5"),
+        ("{", "they are no JSON: expecting property name"),
+        ("{'a': 1}", "they are no JSON: expecting property name"),
+        ('{"a": 1} {}', "they are no JSON: extra data at line 1 column 10"),
+        ('{"a":\n tru}', "they are no JSON: expecting value at line 2 column 2, near"),
+        (b"\xff", "they are not UTF-8"),
+        ({"value": {1, 2}}, "they are no JSON: "),
+        ({(1, 2): 3}, "they are no JSON: keys must be"),
+        ('{"value": NaN}', "NaN is not a JSON number"),
+        ('{"value": -Infinity}', "-Infinity is not a JSON number"),
+        ({"value": float("nan")}, "they are no JSON: out of range"),
+        ({"value": float("inf")}, "they are no JSON: out of range"),
+        ('{"value": 1e999}', "1e999 is too large a number"),
+        (f'{{"value": {"9" * 5000}}}', "exceeds the limit (4300 digits)"),
+        ({"value": 10**5000}, "they are no JSON: exceeds the limit"),
+        (f'{{"value": {"[" * MAX_DEPTH}{"]" * MAX_DEPTH}}}', "they are nested too deep"),
+        (f'{{"value": {"[" * 100_000}', "they are nested too deep"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else type(value).__name__,
+)
+def test_what_is_no_object_of_json_is_refused(given: Any, reason: str) -> None:
+    failure = refused(given, ANYTHING)
+    assert failure.message.lower().startswith(f"invalid arguments for closed: {reason.lower()}")
+    assert [bad.path for bad in failure.details] == ["$"]
+
+
+def test_arguments_that_contain_themselves_are_refused() -> None:
+    circle: dict[str, Any] = {}
+    circle["value"] = circle
+    assert "circular" in refused(circle, ANYTHING).message
+
+
+def test_the_deepest_arguments_are_accepted() -> None:
+    text = f'{{"value": {"[" * (MAX_DEPTH - 1)}{"]" * (MAX_DEPTH - 1)}}}'
+    assert checked(text, ANYTHING) == json.loads(text)
+
+
+def test_brackets_in_a_string_are_no_depth() -> None:
+    assert checked({"value": "[" * 1000}, ANYTHING) == {"value": "[" * 1000}
+
+
+@pytest.mark.parametrize("schema", [{}, {"type": "string"}, {"pattern": "a|."}, {"enum": ["a"]}])
+@pytest.mark.parametrize("given", [{"value": "\ud800"}, '{"value": "\\ud800"}'])
+def test_half_a_surrogate_pair_is_refused(given: Any, schema: dict[str, Any]) -> None:
+    assert refused(given, properties(value=schema))
+
+
+def test_both_halves_of_a_surrogate_pair_are_a_character() -> None:
+    assert checked('{"value": "\\ud83d\\ude80"}', ANYTHING) == {"value": "\U0001f680"}
+
+
+@moderate
+@given(st.text('{}[]":,\\ \n1ae.-tfN\ud800é', max_size=20))
+def test_no_text_makes_the_check_raise(text: str) -> None:
+    outcome = ArgumentCheck(tool(wide, ANYTHING))(text)
+    try:
+        document = json.loads(text) if text.strip() else {}
+    except ValueError:
+        document = None
+    assert isinstance(outcome, dict) == isinstance(document, dict) or "\ud800" in repr(document)
+
+
+def test_what_the_caller_gave_is_not_changed() -> None:
+    inner = properties(color={"default": "red"}, size=INTEGER)
+    given: dict[str, Any] = {"shape": {"size": 2.0}, "sizes": [1.0]}
+    before = deepcopy(given)
+    schema = properties(shape=inner, sizes={"items": INTEGER}, more={"default": 1})
+    keywords = checked(given, schema)
+    assert keywords == {"shape": {"size": 2, "color": "red"}, "sizes": [1], "more": 1}
+    keywords["sizes"].append(2)
+    assert given == before
+    assert isinstance(given["shape"]["size"], float)
+
+
+def test_a_default_is_filled_in_where_the_argument_is_left_out() -> None:
+    schema = properties(a={"default": 1}, b={"default": None}, c={"default": "x"}, d={})
+    assert checked({"c": "given"}, schema) == {"a": 1, "b": None, "c": "given"}
+
+
+def test_defaults_of_nested_objects_are_filled_in() -> None:
+    inner = properties(color={"default": "red"})
+    schema = properties(a=inner, b={**inner, "default": {"size": 1}}, c=inner)
+    filled = checked({"a": {}}, schema)
+    assert filled == {"a": {"color": "red"}, "b": {"size": 1, "color": "red"}}
+
+
+class Model(BaseModel):
+    color: str = "blue"
+
+
+@dataclass
+class Paint:
+    color: str = "blue"
+
+
+class Pair(NamedTuple):
+    color: str = "blue"
+
+
+class Options(TypedDict, total=False):
+    color: str
+    model: Model
+    paint: Paint
+
+
+class Shade(Enum):
+    DARK = "dark"
+
+
+class Unresolved(TypedDict):
+    color: Missing  # type: ignore[name-defined]  # noqa: F821 - it is not there
+
+
+UNKNOWN = TypeAliasType("UNKNOWN", "Missing | None")  # type: ignore[name-defined]  # noqa: F821
+Alias = TypeAliasType("Alias", "Paint | None")
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Model,
+        Paint,
+        Pair,
+        "Paint",
+        Paint | None,
+        "Model | None",
+        Annotated[Paint, "How."],
+        NewType("Own", Paint),
+        Alias,
+        TypeVar("Painted", bound=Paint),
+    ],
+    ids=str,
+)
+def test_nothing_is_filled_in_within_what_becomes_an_instance(annotation: Any) -> None:
+    schema = properties(color={"default": "red"})
+    filled = checked({"a": {}}, properties(a=schema, b={"default": 1}), annotated(a=annotation))
+    assert filled == {"a": {}, "b": 1}
+    as_a_whole = {**schema, "default": {"size": 1}}
+    assert checked({}, properties(a=as_a_whole), annotated(a=annotation)) == {"a": {"size": 1}}
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        dict,
+        "dict",
+        dict[str, Any],
+        Mapping[str, str],
+        Options,
+        "Options",
+        Options | None,
+        Any,
+        object,
+        "Missing",
+        "1 +",
+        str | dict[str, str],
+        Literal["a"],
+        Literal[Shade.DARK],
+        UNKNOWN,
+        Unresolved,
+        inspect.Parameter.empty,
+    ],
+    ids=str,
+)
+def test_all_is_filled_in_within_what_stays_an_object(annotation: Any) -> None:
+    schema = properties(color={"default": "red"})
+    assert checked({"a": {}}, properties(a=schema), annotated(a=annotation)) == {
+        "a": {"color": "red"}
+    }
+
+
+def test_an_instance_within_a_typed_dictionary_is_left_alone() -> None:
+    inner = properties(color={"default": "red"})
+    schema = properties(
+        a=properties(color={"default": "red"}, model=inner, paint=inner, more=inner)
+    )
+    given: dict[str, Any] = {"a": {"model": {}, "paint": {}, "more": {}}}
+    assert checked(given, schema, annotated(a=Options)) == {
+        "a": {"model": {}, "paint": {}, "more": {"color": "red"}, "color": "red"}
+    }
+
+
+def annotated(**annotations: Any) -> Callable[..., Any]:
+    """Return a function with parameters of those annotations."""
+
+    def function(a: Any = None, b: Any = None) -> None: ...
+
+    del function.__annotations__["a"]
+    shown = {
+        name: each for name, each in annotations.items() if each is not inspect.Parameter.empty
+    }
+    function.__annotations__.update(shown)
+    return function
+
+
+def test_the_annotations_that_somebody_has_resolved_decide() -> None:
+    schema = properties(a=properties(color={"default": "red"}))
+    unresolved = ToolDefinition("paint", "", schema, annotated(a="Elsewhere"))
+    for types, filled in (({}, {"color": "red"}), ({"a": Paint}, {})):
+        assert ArgumentCheck(replace(unresolved, types=types))({"a": {}}) == {"a": filled}
+
+
+def needs(text: str) -> None: ...
+
+
+@pytest.mark.parametrize("default", [5, None])
+def test_an_argument_whose_default_is_not_filled_in_is_required(default: Any) -> None:
+    schema = properties(text={"type": "string", "default": default})
+    assert refused({}, schema, needs).details == (BadArgument("$.text", "is required"),)
+    assert checked({"text": "a"}, schema, needs) == {"text": "a"}
+    supplied = replace(tool(needs, schema), preprocess=dict)
+    assert ArgumentCheck(supplied)({}) == {}
+
+
+def test_a_default_is_copied_for_each_call() -> None:
+    schema = properties(tags={"type": "array", "items": {}, "default": []})
+    check = ArgumentCheck(tool(closed, schema))
+    first, second = check({}), check({})
+    assert isinstance(first, dict)
+    first["tags"].append("changed")
+    assert second == check({}) == {"tags": []}
+    assert schema["properties"]["tags"]["default"] == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "default": "N/A"},
+        {"$ref": "#/$defs/size", "default": "N/A"},
+        {"$ref": "urn:mine#/$defs/size", "default": "N/A"},
+        {"type": "string", "default": None},
+        {"type": "array", "items": INTEGER, "default": ["N/A"]},
+    ],
+    ids=str,
+)
+def test_a_default_that_its_schema_refuses_is_not_filled_in(schema: dict[str, Any]) -> None:
+    root = {"$id": "urn:mine", "$defs": {"size": INTEGER}, **properties(size=schema)}
+    assert checked({}, root) == {}
+
+
+@pytest.mark.parametrize("name", ["my size", "größe", "50%25", "a/b"])
+def test_a_default_is_checked_whatever_the_name_of_its_property(name: str) -> None:
+    assert checked({}, properties(**{name: {"type": "integer", "default": "N/A"}})) == {}
+
+
+def optional(count: Optional[int], tags: list[str] | None, given: int | None = 7) -> None: ...  # noqa: UP045
+
+
+OPTIONAL = properties(count=INTEGER, tags={"type": "array", "items": {}}, given=INTEGER)
+
+
+def test_an_optional_argument_without_default_receives_none() -> None:
+    assert checked({}, OPTIONAL, optional) == {"count": None, "tags": None}
+
+
+def test_an_explicit_null_is_accepted_for_an_optional_argument() -> None:
+    assert checked({"count": None}, OPTIONAL, optional)["count"] is None
+
+
+def test_a_null_that_the_schema_allows_stays() -> None:
+    schema = properties(count={"type": ["integer", "null"], "default": 5})
+    assert checked({"count": None}, schema, optional) == {"count": None}
+
+
+def test_an_optional_argument_with_a_default_in_the_manifest_receives_that() -> None:
+    schema = properties(
+        count={**INTEGER, "default": 5}, tags={"type": "array", "items": {}, "default": ["a"]}
+    )
+    assert checked({}, schema, optional) == {"count": 5, "tags": ["a"]}
+
+
+def test_a_required_argument_is_never_filled_in() -> None:
+    schema = {**OPTIONAL, "required": ["count"]}
+    assert refused({}, schema, optional).details == (BadArgument("$.count", "is required"),)
+
+
+def test_parameters_without_properties_are_parameters() -> None:
+    assert checked({}, {"type": "object"}, optional) == {}
+
+
+NEAR = BadArgument("$.colour", "is not a parameter; did you mean 'color'?")
+COLOR = properties(color={})
+SEALED = {**COLOR, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        COLOR,
+        SEALED,
+        {**COLOR, "additionalProperties": True},
+        {**COLOR, "unevaluatedProperties": False},
+        {**COLOR, "allOf": [{"minProperties": 0}]},
+        {"$ref": "#/$defs/x", "$defs": {"x": {}}, **COLOR},
+    ],
+    ids=str,
+)
+def test_an_unknown_argument_is_refused(schema: dict[str, Any]) -> None:
+    assert refused({"colour": 1}, schema).details == (NEAR,)
+
+
+@pytest.mark.parametrize("extra", [{}, {"additionalProperties": True}, {"allOf": [{}]}], ids=str)
+def test_a_function_that_takes_any_keyword_gets_it(extra: dict[str, Any]) -> None:
+    assert checked({"colour": 1}, {**COLOR, **extra}, wide) == {"colour": 1}
+
+
+def test_further_arguments_are_held_against_their_schema() -> None:
+    schema = {**COLOR, "additionalProperties": INTEGER}
+    assert checked({"colour": 1.0}, schema, wide) == {"colour": 1}
+    assert [bad.path for bad in refused({"colour": "x"}, schema, wide).details] == ["$.colour"]
+
+
+def test_additional_properties_of_false_bind_a_function_that_takes_any_keyword() -> None:
+    schema = SEALED
+    assert refused({"colour": 1}, schema, wide).details == (NEAR,)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {**COLOR, "patternProperties": {"^x_": {}}},
+        {**COLOR, "allOf": [{"properties": {"x_size": {}}}]},
+        {**COLOR, "anyOf": [{"properties": {"x_size": {}}}, {"required": ["absent"]}]},
+        {**COLOR, "if": {}, "then": {"properties": {"x_size": {}}}},
+        {**COLOR, "dependentSchemas": {"color": {"properties": {"x_size": {}}}}},
+        {**COLOR, "$ref": "#/$defs/more", "$defs": {"more": {"properties": {"x_size": {}}}}},
+    ],
+    ids=str,
+)
+def test_an_argument_that_is_described_elsewhere_is_known(schema: dict[str, Any]) -> None:
+    given = {"color": 1, "x_size": 1}
+    assert checked(given, schema) == given
+    assert [bad.path for bad in refused({**given, "other": 1}, schema).details] == ["$.other"]
+
+
+def test_an_argument_of_an_alternative_is_not_called_unknown() -> None:
+    size = {"properties": {"size": INTEGER}, "required": ["size"]}
+    schema = {**COLOR, "anyOf": [size, {"required": ["color"]}]}
+    failure = refused({"size": "big"}, schema)
+    assert "is not a parameter" not in failure.message
+
+
+def test_every_bad_argument_is_listed_with_its_path() -> None:
+    lines = {"type": "array", "items": properties(width={"type": "number", "minimum": 0})}
+    schema = {
+        **properties(**{"count": INTEGER, "lines": lines, "odd name": {"enum": ["a"]}, "need": {}}),
+        "required": ["need"],
+    }
+    given = {"count": "5", "lines": [{"width": 1}, {"width": -1}], "odd name": "b", "coutn": 1}
+    failure = refused(given, schema)
+    assert set(failure.details) == {
+        BadArgument("$.count", 'must be an integer, not the string "5"'),
+        BadArgument("$.coutn", "is not a parameter"),
+        BadArgument("$.lines[1].width", "must be at least 0, not -1"),
+        BadArgument("$.need", "is required"),
+        BadArgument("$['odd name']", 'must be one of "a", not "b"'),
+    }
+    head, *lines_said = failure.message.split("\n")
+    assert head == "invalid arguments for closed:"
+    assert len(lines_said) == len(failure.details)
+    assert "- lines[1].width: must be at least 0, not -1" in lines_said
+
+
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        ('{"a": "long', 'near \'{"a": "long\'; the text ends too early'),
+        ('{"a": [1, 2', "near '{\"a\": [1, 2'; the text ends too early"),
+        ('{"a": tru}', "near '{\"a\": tru}'"),
+    ],
+)
+def test_a_text_that_ends_too_early_is_said_to(text: str, ending: str) -> None:
+    assert refused(text, ANYTHING).message.endswith(ending)
+
+
+def test_a_bad_argument_of_an_alternative_has_its_own_path() -> None:
+    shape = {"oneOf": [properties(kind={"const": name}, size=INTEGER) for name in ("a", "b")]}
+    failure = refused({"shapes": [{"kind": "b", "size": "x"}]}, properties(shapes={"items": shape}))
+    assert failure.details == (
+        BadArgument("$.shapes[0].size", 'must be an integer, not the string "x"'),
+    )
+    assert failure.message.endswith('\n- shapes[0].size: must be an integer, not the string "x"')
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/a"},
+        {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/a"}]},
+        {"$ref": "#/$defs/a", "allOf": [{"if": {}, "then": {}}]},
+    ],
+    ids=str,
+)
+def test_names_are_suggested_wherever_they_are_described(schema: dict[str, Any]) -> None:
+    root = {**properties(value=schema), "$defs": {"a": {**SEALED, "type": "object"}}}
+    (bad,) = refused({"value": {"colour": 1}}, root).details
+    assert bad == BadArgument("$.value.colour", NEAR.message)
+
+
+def test_a_message_that_would_be_very_long_is_cut() -> None:
+    failure = refused({"value": ["x"] * 60}, properties(value={"items": INTEGER}))
+    assert len(failure.details) == 60
+    assert failure.message.split("\n")[20:] == [
+        '- value[19]: must be an integer, not the string "x"',
+        "- and 40 more",
+    ]
+
+
+def test_an_explicit_null_does_not_stand_in_the_way_of_a_repair() -> None:
+    check = ArgumentCheck(tool(optional, properties(count=INTEGER, tags={"type": "array"})))
+    given = {"count": None, "tags": "[]"}
+    failure = check(given)
+    assert isinstance(failure, Failure)
+    keywords, repairs = check.repaired(given, failure)
+    assert keywords == {"count": None, "tags": []}
+    assert [repair.path for repair in repairs] == ["$.tags"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [properties(a={"prefixItems": [properties(b=SEALED)], "items": NO}) for NO in (False, True)]
+    + [
+        {
+            **properties(a=True),
+            "allOf": [properties(a={"items": properties(b=SEALED)})],
+        }
+    ],
+    ids=str,
+)
+def test_an_unknown_key_deep_below_is_refused(schema: dict[str, Any]) -> None:
+    (bad,) = refused({"a": [{"b": {"colour": 1}}]}, schema).details
+    assert bad.path == "$.a[0].b.colour"
+    assert bad.message.startswith("is not a parameter")
+
+
+def test_parameters_that_are_no_schema_are_an_error_at_once() -> None:
+    with pytest.raises(SchemaError):
+        ArgumentCheck(tool(closed, {"type": "text"}))
+
+
+VALUES: dict[str, tuple[Mapping[str, Any], st.SearchStrategy[Any]]] = {
+    "text": ({"type": "string"}, texts),
+    "count": ({"type": "integer"}, st.integers(-9, 9)),
+    "ratio": ({"type": "number"}, st.integers(-9, 9) | st.floats(-9, 9)),
+    "loud": ({"type": "boolean"}, st.booleans()),
+    "tags": ({"type": "array", "items": {"type": "string"}}, st.lists(texts, max_size=2)),
+    "any": ({}, st.none() | st.booleans() | texts),
+}
+
+
+@st.composite
+def calls(draw: st.DrawFn, level: int = 0) -> tuple[dict[str, Any], Any, Any]:
+    """Return parameters, arguments that fit them, and the keywords that come of them."""
+    schemas: dict[str, Any] = {}
+    given: dict[str, Any] = {}
+    wanted: dict[str, Any] = {}
+    for name in draw(st.lists(st.sampled_from([*VALUES, "inner"]), max_size=4, unique=True)):
+        if name == "inner":
+            if level > 1:
+                continue
+            schemas[name], value, filled = draw(calls(level + 1))
+        else:
+            schema, strategy = VALUES[name]
+            value = filled = draw(strategy)
+            default = draw(st.just({}) | strategy.map(lambda value: {"default": value}))
+            schemas[name] = {**schema, **default}
+        if draw(st.booleans()):
+            given[name], wanted[name] = value, filled
+        elif "default" in schemas[name]:
+            wanted[name] = schemas[name]["default"]
+    return properties(**schemas), given, wanted
+
+
+@moderate
+@given(calls(), st.sampled_from([dict, json.dumps, lambda each: json.dumps(each).encode()]))
+def test_what_comes_out_is_what_went_in_and_the_defaults(
+    call: tuple[dict[str, Any], Any, Any], form: Callable[[Any], Any]
+) -> None:
+    parameters, given, wanted = call
+    keywords = checked(form(given), parameters)
+    assert keywords == wanted
+    assert json.dumps(keywords, sort_keys=True) == json.dumps(wanted, sort_keys=True)

@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from tests.dispatch.toolbox import Call, call_sync, each_way, properties, run_script, tool, tooler
+
+LEVEL = {**properties(level={"type": "integer"}), "required": ["level"]}
+PATIENCE = 10
+
+
+async def test_the_loop_stays_free_while_a_sync_tool_blocks() -> None:
+    gate = threading.Event()
+
+    def wait() -> bool:
+        return gate.wait(PATIENCE)
+
+    asyncio.get_running_loop().call_soon(gate.set)
+    assert (await tooler(wait).call("wait")).value is True
+
+
+async def test_sync_tools_run_beside_each_other() -> None:
+    barrier = threading.Barrier(12)
+
+    def meet() -> bool:
+        return barrier.wait(PATIENCE) >= 0
+
+    dispatcher = tooler(meet)
+    results = await asyncio.gather(*(dispatcher.call("meet") for _ in range(12)))
+    assert [result.value for result in results] == [True] * 12
+
+
+async def test_an_inline_tool_runs_where_the_loop_runs() -> None:
+    dispatcher = tooler(tool(threading.get_ident, name="inline", mode="inline"))
+    assert (await dispatcher.call("inline")).value == threading.get_ident()
+
+
+@pytest.mark.parametrize("execution", [{}, {"mode": "thread"}, {"timeout": 30}], ids=str)
+async def test_a_sync_tool_runs_elsewhere_when_it_is_awaited(execution: dict[str, Any]) -> None:
+    dispatcher = tooler(tool(threading.get_ident, name="elsewhere", **execution))
+    result = await dispatcher.call("elsewhere")
+    assert result.ok
+    assert result.value != threading.get_ident()
+
+
+def test_a_sync_tool_without_a_limit_runs_in_the_callers_thread() -> None:
+    dispatcher = tooler(tool(threading.get_ident, name="here"))
+    assert dispatcher.call_sync("here").value == threading.get_ident()
+
+
+async def test_an_async_tool_runs_on_the_callers_loop() -> None:
+    async def where() -> int:
+        return id(asyncio.get_running_loop())
+
+    dispatcher, own = tooler(where), id(asyncio.get_running_loop())
+    for _ in range(2):
+        assert (await dispatcher.call("where")).value == own
+        assert (await dispatcher.call("where", timeout=30)).value == own
+
+
+async def test_an_async_tool_can_be_called_synchronously_under_a_running_loop() -> None:
+    async def answer() -> int:
+        await asyncio.sleep(0)
+        return 42
+
+    assert tooler(answer).call_sync("answer").value == 42
+
+
+def test_async_tools_that_threads_call_share_one_loop() -> None:
+    barrier = asyncio.Barrier(4)
+
+    async def meet() -> int:
+        async with asyncio.timeout(PATIENCE), barrier:
+            return id(asyncio.get_running_loop())
+
+    dispatcher, found = tooler(meet), []
+
+    def work() -> None:
+        found.append(dispatcher.call_sync("meet").value)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert len(set(found)) == 1
+
+
+@each_way
+def test_sync_tools_may_call_each_other_as_deep_as_they_like(call: Call) -> None:
+    def count(level: int) -> int:
+        return 1 + dispatcher.call_sync("count", {"level": level - 1}).value if level else 0
+
+    dispatcher = tooler(tool(count, LEVEL), timeout=PATIENCE)
+    assert call(dispatcher, "count", {"level": 20}).value == 20
+
+
+@each_way
+def test_async_tools_may_call_each_other_as_deep_as_they_like(call: Call) -> None:
+    async def count(level: int) -> int:
+        return 1 + (await dispatcher.call("count", {"level": level - 1})).value if level else 0
+
+    dispatcher = tooler(tool(count, LEVEL), timeout=PATIENCE)
+    assert call(dispatcher, "count", {"level": 20}).value == 20
+
+
+@each_way
+def test_sync_and_async_tools_may_call_each_other(call: Call) -> None:
+    async def later() -> str:
+        return "a" + str(dispatcher.call_sync("latest").value)
+
+    async def latest() -> str:
+        await asyncio.sleep(0)
+        return "b"
+
+    def first() -> str:
+        return "c" + str(dispatcher.call_sync("later").value)
+
+    dispatcher = tooler(later, latest, first)
+    assert call(dispatcher, "first").value == "cab"
+
+
+NESTED = """
+from tests.dispatch.toolbox import properties, tool, tooler
+async def count(level):
+    return 1 + dispatcher.call_sync("count", {"level": level - 1}).value if level else 0
+dispatcher = tooler(tool(count, properties(level={"type": "integer"})))
+print(dispatcher.call_sync("count", {"level": 4}).value)
+"""
+
+
+def test_async_tools_may_call_each_other_synchronously() -> None:
+    assert run_script(NESTED) == "4"
+
+
+SPEAKER = ContextVar("SPEAKER", default="nobody")
+
+
+@each_way
+@pytest.mark.parametrize("timeout", [None, 30])
+def test_context_variables_are_carried_over(call: Call, timeout: float | None) -> None:
+    async def speak_later() -> str:
+        await asyncio.sleep(0)
+        return SPEAKER.get()
+
+    token = SPEAKER.set("somebody")
+    try:
+        dispatcher = tooler(tool(SPEAKER.get, name="speak"), speak_later)
+        found = [call(dispatcher, name, timeout=timeout).value for name in ("speak", "speak_later")]
+    finally:
+        SPEAKER.reset(token)
+    assert found == ["somebody", "somebody"]
+
+
+@each_way
+@pytest.mark.parametrize("timeout", [None, 30])
+@pytest.mark.parametrize("mode", [None, "inline", "thread"])
+@pytest.mark.parametrize("kind", ["sync", "async", "suspending", "generator", "async generator"])
+def test_what_a_tool_sets_in_context_variables_ends_with_its_call(
+    call: Call, kind: str, mode: Any, timeout: float | None
+) -> None:
+    def speak() -> str:
+        before = SPEAKER.get()
+        SPEAKER.set("the tool")
+        return before
+
+    async def speak_at_once() -> str:
+        return speak()
+
+    async def speak_later() -> str:
+        before = speak()
+        await asyncio.sleep(0)
+        assert SPEAKER.get() == "the tool"
+        return before
+
+    def speak_in_items() -> Iterator[str]:
+        yield speak()
+
+    async def speak_in_items_later() -> AsyncIterator[str]:
+        yield speak()
+        await asyncio.sleep(0)
+        assert SPEAKER.get() == "the tool"
+
+    functions = {
+        "sync": speak,
+        "async": speak_at_once,
+        "suspending": speak_later,
+        "generator": speak_in_items,
+        "async generator": speak_in_items_later,
+    }
+    dispatcher = tooler(tool(functions[kind], name="speak"), mode=mode)
+
+    async def call_twice() -> list[Any]:
+        found = [(await dispatcher.call("speak", timeout=timeout)).value for _ in range(2)]
+        assert SPEAKER.get() == "nobody"
+        return found
+
+    if call is call_sync:
+        found = [call(dispatcher, "speak", timeout=timeout).value for _ in range(2)]
+        assert SPEAKER.get() == "nobody"
+    else:
+        found = asyncio.run(call_twice())
+    assert found in (["nobody"] * 2, [["nobody"]] * 2)
+
+
+def test_an_attempt_does_not_see_what_the_one_before_it_set() -> None:
+    def speak() -> str:
+        before = SPEAKER.get()
+        SPEAKER.set("the tool")
+        return before
+
+    def twice(call: Any, following: Any) -> Any:
+        yield following(call)
+        return (yield following(call))
+
+    assert tooler(tool(speak), hooks=[twice]).call_sync("speak").value == "nobody"
+    assert SPEAKER.get() == "nobody"
+
+
+def test_one_dispatcher_serves_many_threads() -> None:
+    def twice(level: int) -> int:
+        return 2 * level
+
+    dispatcher, wrong = tooler(tool(twice, LEVEL)), []
+
+    def work(start: int) -> None:
+        for level in range(start, start + 200):
+            result = dispatcher.call_sync("twice", {"level": float(level)})
+            if repr(result.value) != repr(2 * level):
+                wrong.append(result)
+
+    threads = [threading.Thread(target=work, args=(1000 * each,)) for each in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from sovl_tools.model.errors import ToolError
+from sovl_tools.model.result import ToolResult
+from tests.dispatch.toolbox import Call, call_async, call_sync, each_way, run_script, tool, tooler
+
+
+class MuteError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+class MutedToolError(ToolError):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+class Final(BaseException):
+    """An exception that a careless handler misses."""
+
+
+def raising(error: BaseException) -> Callable[[], Any]:
+    def fail() -> Any:
+        raise error
+
+    return fail
+
+
+def raising_later(error: BaseException) -> Callable[[], Any]:
+    async def fail() -> Any:
+        await asyncio.sleep(0)
+        raise error
+
+    return fail
+
+
+MUTE = "its message can't be read (RuntimeError)"
+FAILURES = [
+    (ValueError("five is no number"), "ValueError: five is no number"),
+    (ValueError(), "ValueError"),
+    (KeyError("a"), "KeyError: 'a'"),
+    (ToolError("Say it: "), "Say it: "),
+    (TimeoutError("the server is slow"), "TimeoutError: the server is slow"),
+    (MuteError(), f"MuteError: {MUTE}"),
+    (Final("over"), "Final: over"),
+    (GeneratorExit("over"), "GeneratorExit: over"),
+    (asyncio.CancelledError(), "CancelledError"),
+]
+
+
+def said(result: ToolResult) -> tuple[str, str]:
+    assert result.error is not None
+    assert not result.ok
+    assert result.value is None
+    return result.error.kind, result.error.message
+
+
+@each_way
+@pytest.mark.parametrize("timeout", [None, 30])
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        *FAILURES,
+        (SystemExit(3), "SystemExit: 3"),
+        (StopIteration("at the end"), "StopIteration: at the end"),
+    ],
+)
+def test_what_a_sync_tool_raises_becomes_a_result(
+    call: Call, error: BaseException, message: str, timeout: float | None
+) -> None:
+    result = call(tooler(raising(error)), "fail", timeout=timeout)
+    assert said(result) == ("tool_error", message)
+
+
+@each_way
+@pytest.mark.parametrize("timeout", [None, 30])
+@pytest.mark.parametrize(("error", "message"), FAILURES)
+def test_what_an_async_tool_raises_becomes_a_result(
+    call: Call, error: BaseException, message: str, timeout: float | None
+) -> None:
+    result = call(tooler(raising_later(error)), "fail", timeout=timeout)
+    assert said(result) == ("tool_error", message)
+
+
+def test_a_message_is_kept_to_its_last_colon() -> None:
+    result = call_sync(tooler(raising(ValueError("choose one of:"))), "fail")
+    assert said(result) == ("tool_error", "ValueError: choose one of:")
+
+
+def test_an_async_tool_that_exits_becomes_a_result_when_awaited() -> None:
+    result = call_async(tooler(raising_later(SystemExit(3))), "fail")
+    assert said(result) == ("tool_error", "SystemExit: 3")
+
+
+ENDING = """
+from tests.dispatch.toolbox import tooler
+async def leave():
+    raise {error}
+def leave_later():
+    return leave()
+async def leave_midway():
+    yield 1
+    raise {error}
+async def stay():
+    return "stay"
+dispatcher = tooler(leave, leave_later, leave_midway, stay)
+for name in ("leave", "leave_later", "leave_midway", "stay"):
+    try:
+        result = dispatcher.call_sync(name)
+        print(result.error or result.value)
+    except KeyboardInterrupt:
+        print("passed")
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [("SystemExit(3)", "SystemExit: 3"), ("KeyboardInterrupt", "passed")]
+)
+def test_an_async_tool_that_ends_programs_leaves_the_others_running(error: str, said: str) -> None:
+    assert run_script(ENDING.format(error=error)).split("\n") == [said] * 3 + ["stay"]
+
+
+@each_way
+@pytest.mark.parametrize("mode", ["inline", "thread"])
+def test_an_exception_ends_a_call_in_every_mode(call: Call, mode: str) -> None:
+    result = call(tooler(tool(raising(ValueError("bad")), mode=mode)), "fail")
+    assert said(result) == ("tool_error", "ValueError: bad")
+
+
+@each_way
+def test_a_generator_that_fails_midway_has_no_value(call: Call) -> None:
+    def count() -> Iterator[int]:
+        yield 1
+        raise ValueError("no more")
+
+    assert said(call(tooler(count), "count")) == ("tool_error", "ValueError: no more")
+
+
+@each_way
+def test_a_tool_error_whose_message_can_not_be_read_becomes_a_result(call: Call) -> None:
+    kind, message = said(call(tooler(raising(MutedToolError())), "fail"))
+    assert kind == "tool_error"
+    assert "can't be read" in message
+
+
+@pytest.mark.parametrize("timeout", [None, 30])
+def test_a_keyboard_interrupt_passes_from_sync_code(timeout: float | None) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        tooler(raising(KeyboardInterrupt())).call_sync("fail", timeout=timeout)
+
+
+@pytest.mark.parametrize("make", [raising, raising_later])
+async def test_a_keyboard_interrupt_passes_from_async_code(
+    make: Callable[[BaseException], Callable[[], Any]],
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        await tooler(make(KeyboardInterrupt())).call("fail")
+
+
+async def test_the_callers_cancellation_passes_through_an_async_tool() -> None:
+    started = asyncio.Event()
+
+    async def wait() -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(tooler(wait).call("wait"))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert task.cancelled()
+
+
+async def test_the_callers_cancellation_does_not_wait_for_a_sync_tool() -> None:
+    loop, started, release = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def wait() -> None:
+        loop.call_soon_threadsafe(started.set)
+        release.wait()
+
+    task = asyncio.create_task(tooler(wait).call("wait", timeout=30))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not release.is_set()
+    release.set()
+
+
+async def test_a_time_limit_of_the_callers_own_passes() -> None:
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await tooler(wait).call("wait")
+
+
+@each_way
+def test_the_traceback_goes_to_the_log_at_debug(
+    call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "sovl_tools")
+    call(tooler(raising(ValueError("bad"))), "fail")
+    (record,) = [each for each in caplog.records if each.name == "sovl_tools"]
+    assert record.levelno == logging.DEBUG
+    assert "ValueError: bad" in caplog.text
+
+
+@each_way
+def test_a_model_reads_the_beginning_of_a_long_message(call: Call) -> None:
+    def fail() -> None:
+        raise ToolError("x" * 1_000_000)
+
+    failure = call(tooler(fail), "fail").error
+    assert failure is not None
+    assert failure.message == "x" * 4000 + "… [996,000 characters left out]"
+
+
+@each_way
+def test_a_model_reads_the_beginning_of_a_long_name(call: Call) -> None:
+    long = "x" * 1_000_000
+    failure = call(tooler(), long).error
+    assert failure is not None
+    assert len(failure.message) < 300
+    assert "999,800 characters left out" in failure.message
+
+    def plain() -> None: ...
+
+    failure = call(tooler(plain), "plain", {long: 1}).error
+    assert failure is not None
+    assert len(failure.message) < 400
+    assert "characters left out" in failure.message

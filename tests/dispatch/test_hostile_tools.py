@@ -1,0 +1,149 @@
+"""Tools that bite when they are called."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from typing import Any
+
+import pytest
+
+from tests.dispatch.toolbox import Call, each_way, run_script, tool, tooler
+
+
+class ExitingError(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(4)
+
+
+class Meta(type):
+    def __getattribute__(cls, name: str) -> Any:
+        if name == "__name__":
+            raise ValueError(name)
+        return super().__getattribute__(name)
+
+
+class NamelessError(Exception, metaclass=Meta):
+    pass
+
+
+@pytest.mark.parametrize("error", [ExitingError, NamelessError], ids=["exiting", "nameless"])
+@each_way
+def test_an_exception_that_bites_becomes_a_result(call: Call, error: type[Exception]) -> None:
+    def fail() -> None:
+        raise error
+
+    failure = call(tooler(fail), "fail").error
+    assert failure is not None
+    assert failure.kind == "tool_error"
+
+
+@pytest.mark.parametrize("name", [None, 5, ["x"], {}])
+@each_way
+def test_a_name_that_is_no_string_is_an_unknown_tool(call: Call, name: Any) -> None:
+    failure = call(tooler(), name).error
+    assert failure is not None
+    assert failure.kind == "unknown_tool"
+
+
+def test_a_tool_that_stops_its_loop_stops_no_other() -> None:
+    async def stop() -> int:
+        asyncio.get_running_loop().stop()
+        return 1
+
+    calls = tooler(stop)
+    assert [calls.call_sync("stop").value for _ in range(2)] == [1, 1]
+
+
+def test_an_async_tool_that_blocks_its_loop_is_given_up() -> None:
+    release = threading.Event()
+
+    async def block() -> bool:
+        return release.wait(60)
+
+    async def quick() -> str:
+        return "done"
+
+    calls = tooler(block, quick)
+    failure = calls.call_sync("block", timeout=0.1).error
+    assert failure is not None
+    assert failure.kind == "timeout"
+    assert calls.call_sync("quick", timeout=5).value == "done"
+    release.set()
+
+
+def test_a_loop_that_was_given_up_ends_when_its_tool_does() -> None:
+    release, threads = threading.Event(), []
+
+    async def block() -> None:
+        threads.append(threading.current_thread())
+        release.wait(60)
+
+    failure = tooler(block).call_sync("block", timeout=0.1).error
+    assert failure is not None
+    release.set()
+    threads[0].join(30)
+    assert not threads[0].is_alive()
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
+def test_a_time_limit_that_is_none_is_the_callers_mistake(timeout: float) -> None:
+    with pytest.raises(ValueError, match="timeout must be more than 0"):
+        tooler(timeout=timeout)
+
+
+FORK = """
+import os
+from tests.dispatch.toolbox import tooler
+async def quick():
+    return "done"
+calls = tooler(quick)
+assert calls.call_sync("quick").ok
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if calls.call_sync("quick", timeout=3).ok else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+FULL = """
+import os, threading
+from tests.dispatch.toolbox import tool, tooler
+begun, release = threading.Event(), threading.Event()
+def wait():
+    begun.set()
+    return release.wait(30)
+calls = tooler(tool(wait, max_concurrency=1), max_threads=1)
+call = threading.Thread(target=lambda: calls.call_sync("wait", mode="thread"), daemon=True)
+call.start()
+begun.wait(30)
+pid = os.fork()
+if pid == 0:
+    release.set()
+    os._exit(0 if calls.call_sync("wait", timeout=3).ok else 1)
+release.set()
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_no_limiter_is_full_of_calls_that_a_forked_process_does_not_have() -> None:
+    assert run_script(FULL) == "0"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_async_tools_are_called_in_a_forked_process_too() -> None:
+    assert run_script(FORK) == "0"
+
+
+def test_the_limit_of_a_tool_wins_over_that_of_the_dispatcher() -> None:
+    release = threading.Event()
+
+    def block() -> bool:
+        return release.wait(60)
+
+    failure = tooler(tool(block, timeout=0.1), timeout=60).call_sync("block").error
+    release.set()
+    assert failure is not None
+    assert "after 0.1 s" in failure.message

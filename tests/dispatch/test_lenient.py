@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from sovl_tools import CallEvent, ToolCall, ToolResult
+from sovl_tools.model.result import Repair
+from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
+from tests.schema.strategies import moderate, plain_schemas, texts, values
+
+COUNT = {
+    **properties(
+        count={"type": "integer"},
+        tags={"type": "array", "items": {"enum": ["red", "blue"]}, "default": []},
+    ),
+    "required": ["count"],
+}
+GIVEN = {"count": "5", "tags": ["Red"]}
+REPAIRS = (Repair("$.count", "5", 5), Repair("$.tags[0]", "Red", "red"))
+
+
+def take(count: int, tags: list[str]) -> list[Any]:
+    return [count, *tags]
+
+
+async def take_later(count: int, tags: list[str]) -> list[Any]:
+    await asyncio.sleep(0)
+    return [count, *tags]
+
+
+each_tool = pytest.mark.parametrize("function", [take, take_later])
+
+
+@each_way
+@each_tool
+def test_arguments_that_are_wrong_in_form_alone_are_made_to_fit(call: Call, function: Any) -> None:
+    dispatcher = tooler(tool(function, COUNT, name="take"), coerce="lenient")
+    for _ in range(2):
+        result = call(dispatcher, "take", GIVEN)
+        assert result.value == [5, "red"]
+        assert sorted(result.repairs) == sorted(REPAIRS)
+    assert dispatcher.statistics()["take"].failures == 0
+
+
+@each_way
+@each_tool
+def test_arguments_are_made_to_fit_for_a_call_that_asks_for_it(call: Call, function: Any) -> None:
+    dispatcher = tooler(tool(function, COUNT, name="take"))
+    assert call(dispatcher, "take", GIVEN, coerce="lenient").value == [5, "red"]
+    assert not call(dispatcher, "take", GIVEN).ok
+
+
+@each_way
+@each_tool
+def test_a_call_may_ask_for_strictness(call: Call, function: Any) -> None:
+    dispatcher = tooler(tool(function, COUNT, name="take"), coerce="lenient")
+    result = call(dispatcher, "take", GIVEN, coerce="strict")
+    assert result.error is not None
+    assert (result.error.kind, result.repairs) == ("invalid_arguments", ())
+
+
+@each_way
+@pytest.mark.parametrize("options", [{}, {"coerce": "strict"}], ids=str)
+def test_nothing_is_made_to_fit_unless_it_is_asked_for(call: Call, options: Any) -> None:
+    ran: list[Any] = []
+    dispatcher = tooler(tool(lambda **given: ran.append(given), COUNT, name="take"), **options)
+    result = call(dispatcher, "take", GIVEN)
+    assert result.error is not None
+    assert (result.error.kind, ran) == ("invalid_arguments", [])
+
+
+@each_way
+@each_tool
+def test_arguments_that_fit_are_no_repairs(call: Call, function: Any) -> None:
+    dispatcher = tooler(tool(function, COUNT, name="take"), coerce="lenient")
+    results = [call(dispatcher, "take", {"count": 5, "tags": ["red"]}) for _ in range(2)]
+    assert [(result.value, result.repairs) for result in results] == [([5, "red"], ())] * 2
+
+
+@each_way
+def test_defaults_are_filled_into_arguments_that_were_made_to_fit(call: Call) -> None:
+    result = call(tooler(tool(take, COUNT), coerce="lenient"), "take", '{"count": "5"}')
+    assert (result.value, result.repairs) == ([5], (Repair("$.count", "5", 5),))
+
+
+@each_way
+def test_json_text_of_json_text_is_made_to_fit(call: Call) -> None:
+    text = '{"count": 5}'
+    result = call(tooler(tool(take, COUNT), coerce="lenient"), "take", '"{\\"count\\": 5}"')
+    assert (result.value, result.repairs) == ([5], (Repair("$", text, {"count": 5}),))
+
+
+@each_way
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"count": "five"},
+        {"count": "5", "tags": ["green"]},
+        {"count": "5", "colour": "red"},
+        {},
+        "{",
+        '{"count": "\ud800"}',
+        [5],
+    ],
+    ids=ascii,
+)
+def test_arguments_that_can_not_be_made_to_fit_fail_as_they_always_do(
+    call: Call, given: Any
+) -> None:
+    dispatcher = tooler(tool(take, COUNT))
+    lenient, strict = (call(dispatcher, "take", given, coerce=word) for word in WORDS)
+    assert strict.error is not None
+    assert lenient.error == strict.error
+    assert lenient.repairs == ()
+
+
+WORDS = ("lenient", "strict")
+
+
+@each_way
+def test_a_hook_sees_the_arguments_that_were_made_to_fit(call: Call) -> None:
+    seen: list[Any] = []
+
+    def see(call: ToolCall, following: Any) -> Any:
+        seen.append(call.arguments)
+        result: ToolResult = yield following(call)
+        seen.append(result.value)
+        return result
+
+    result = call(tooler(tool(take, COUNT), hooks=[see], coerce="lenient"), "take", GIVEN)
+    assert seen == [{"count": 5, "tags": ["red"]}, [5, "red"]]
+    assert sorted(result.repairs) == sorted(REPAIRS)
+
+
+@each_way
+def test_what_a_hook_changes_is_not_made_to_fit(call: Call) -> None:
+    def change(call: ToolCall, following: Any) -> Any:
+        return (yield following(call.with_arguments({"count": "6"})))
+
+    result = call(tooler(tool(take, COUNT), hooks=[change], coerce="lenient"), "take", GIVEN)
+    assert result.error is not None
+    assert result.error.kind == "invalid_arguments"
+
+
+@each_way
+def test_observers_are_told_of_the_arguments_as_they_were_given(call: Call) -> None:
+    events: list[CallEvent] = []
+    dispatcher = tooler(tool(take, COUNT), observers=[events.append], coerce="lenient")
+    assert call(dispatcher, "take", GIVEN).ok
+    assert [event.arguments for event in events] == [GIVEN]
+    assert GIVEN == {"count": "5", "tags": ["Red"]}
+
+
+@each_way
+def test_a_failure_of_the_tool_tells_of_the_repairs_too(call: Call) -> None:
+    def fail(count: int, tags: list[str]) -> None:
+        raise ValueError("broken")
+
+    result = call(tooler(tool(fail, COUNT), coerce="lenient"), "fail", GIVEN)
+    assert str(result.error) == "ValueError: broken"
+    assert sorted(result.repairs) == sorted(REPAIRS)
+
+
+def give(**given: Any) -> dict[str, Any]:
+    return given
+
+
+@moderate
+@given(schema=plain_schemas, value=values | texts)
+def test_arguments_that_are_taken_leniently_would_be_taken_strictly(
+    schema: dict[str, Any], value: Any
+) -> None:
+    dispatcher = tooler(tool(give, {**properties(value=schema), "required": ["value"]}))
+    arguments = {"value": value}
+    strict, lenient = (
+        dispatcher.call_sync("give", arguments, coerce=word) for word in ("strict", "lenient")
+    )
+    if strict.ok:
+        assert (lenient.value, lenient.repairs) == (strict.value, ())
+    elif lenient.ok:
+        assert lenient.repairs
+        assert dispatcher.call_sync("give", lenient.value).value == lenient.value
+    else:
+        assert lenient.error == strict.error

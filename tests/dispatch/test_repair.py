@@ -1,0 +1,460 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from copy import deepcopy
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.dispatch.repair import repaired
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path
+from sovl_tools.model.result import Repair
+from sovl_tools.schema import python_engine as python
+from sovl_tools.schema import rust_engine as rust
+from sovl_tools.schema.engine import Problem, compile_schema
+from tests.dispatch.toolbox import properties
+from tests.schema.strategies import likely, moderate, plain_schemas, schemas, texts, values
+
+each_engine = pytest.mark.parametrize(
+    "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
+)
+
+TEXT = {"type": "string"}
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+BOOLEAN = {"type": "boolean"}
+NULL = {"type": "null"}
+INTEGERS = {"type": "array", "items": INTEGER}
+CIRCLE = {**properties(kind={"const": "circle"}, size=NUMBER), "required": ["kind", "size"]}
+SQUARE = {**properties(kind={"const": "square"}, size=INTEGER), "required": ["kind", "size"]}
+SHAPE = {"oneOf": [CIRCLE, SQUARE]}
+SWAPPED = {"anyOf": [properties(x=INTEGER, y=TEXT), properties(x=TEXT, y=INTEGER)]}
+NO_TEXT = {**properties(x=INTEGER), "not": {"properties": {"y": TEXT}}}
+LATER_VALID = {"anyOf": [NO_TEXT, properties(x=INTEGER, y=INTEGER)]}
+FLAG_OR_COUNT = {"anyOf": [properties(x=INTEGER), properties(x=BOOLEAN)]}
+
+
+def any_of(*branches: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": list(branches)}
+
+
+def typed(value: JSON) -> str:
+    """Return a text that tells 5 from 5.0 and 1 from true."""
+    return json.dumps(value, sort_keys=True)
+
+
+@each_engine
+@pytest.mark.parametrize(
+    ("schema", "value", "used"),
+    [
+        (INTEGER, "5", 5),
+        (INTEGER, " -5\n", -5),
+        (INTEGER, "+5", 5),
+        (INTEGER, "007", 7),
+        (INTEGER, "5.0", 5),
+        (INTEGER, "5e2", 500),
+        (INTEGER, "9" * 64, int("9" * 64)),
+        (NUMBER, "2.5", 2.5),
+        (NUMBER, " -1.5e-3 ", -0.0015),
+        (NUMBER, "5.0", 5.0),
+        (NUMBER, "5", 5),
+        (BOOLEAN, "true", True),
+        (BOOLEAN, " FALSE ", False),
+        (NULL, "null", None),
+        (TEXT, 5, "5"),
+        (TEXT, -5, "-5"),
+        (INTEGERS, "[1, 2]", [1, 2]),
+        (INTEGERS, ' ["1", 2.0]', [1, 2.0]),
+        (properties(a=INTEGER), '{"a": "1"}', {"a": 1}),
+        (properties(a=INTEGERS), '{"a": "[\\"1\\"]"}', {"a": [1]}),
+        ({"type": ["integer", "null"]}, "5", 5),
+        ({"type": ["integer", "null"]}, "null", None),
+        ({"type": ["integer", "number"]}, "5.0", 5),
+        ({"type": ["boolean", "array"]}, "[]", []),
+        ({"enum": ["Red", "green"]}, " RED", "Red"),
+        ({"const": "on"}, "On", "on"),
+        ({"enum": [1, 2]}, "2", 2),
+        ({"enum": [1, True]}, "1", 1),
+        ({"enum": [1, True]}, "True", True),
+        ({"enum": ["5", "6"]}, 5, "5"),
+        ({"enum": [["a"], None]}, '["a"]', ["a"]),
+        ({"enum": ["red", "Red"], "pattern": "^R"}, "RED", "Red"),
+        ({"type": "integer", "enum": [1, 2]}, "1", 1),
+        ({"type": "string", "enum": ["Red"], "maxLength": 3}, "red ", "Red"),
+        (any_of(INTEGER, NULL), "5", 5),
+        (any_of(INTEGER, NULL), "null", None),
+        (any_of(INTEGER, NUMBER), "5.0", 5),
+        (any_of(INTEGER, BOOLEAN), "true", True),
+        (any_of(INTEGERS, NULL), '["1"]', [1]),
+        (any_of(any_of(INTEGER, NULL), INTEGERS), "5", 5),
+        (any_of({"type": "integer", "minimum": 5}, {"type": "integer", "maximum": 1}), "6", 6),
+        (any_of({"type": "string", "pattern": "^[a-z]"}, INTEGER), "5", 5),
+        (any_of({"type": "array", "contains": INTEGER}, INTEGERS), ["5"], [5]),
+        ({"allOf": [INTEGER, NUMBER]}, "5", 5),
+        ({"allOf": [any_of(properties(x=INTEGER)), properties(x=NUMBER)]}, {"x": "5"}, {"x": 5}),
+        (LATER_VALID, {"x": "1", "y": "2"}, {"x": 1, "y": 2}),
+        (SHAPE, {"kind": "Circle", "size": "5"}, {"kind": "circle", "size": 5}),
+        (SHAPE, '{"kind": "square", "size": "5"}', {"kind": "square", "size": 5}),
+        (FLAG_OR_COUNT, {"x": "5"}, {"x": 5}),
+        (FLAG_OR_COUNT, '{"x": "true"}', {"x": True}),
+    ],
+    ids=str,
+)
+def test_a_value_that_is_wrong_in_form_alone_is_repaired(
+    engine: ModuleType, schema: dict[str, Any], value: JSON, used: JSON
+) -> None:
+    done = repaired({"value": value}, engine.compile_schema(properties(value=schema)))
+    assert done is not None
+    assert typed(done[0]) == typed({"value": used})
+    assert done[1]
+
+
+@each_engine
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (INTEGER, "five"),
+        (INTEGER, ""),
+        (INTEGER, "5.5"),
+        (INTEGER, "1_000"),
+        (INTEGER, "1,000"),
+        (INTEGER, "0x10"),
+        (INTEGER, "\u0665"),
+        (INTEGER, "9" * 65),
+        (INTEGER, "1e30"),
+        (INTEGER, "9007199254740993.0"),
+        (NUMBER, "9007199254740993.0"),
+        (NUMBER, "0.1000000000000000001"),
+        (NUMBER, "1e-999"),
+        (INTEGER, True),
+        (INTEGER, None),
+        (NUMBER, "NaN"),
+        (NUMBER, "Infinity"),
+        (NUMBER, "1e999"),
+        (NUMBER, ".5"),
+        (NUMBER, "5."),
+        (NUMBER, True),
+        (BOOLEAN, "yes"),
+        (BOOLEAN, "1"),
+        (BOOLEAN, 1),
+        (NULL, ""),
+        (NULL, "None"),
+        (TEXT, 5.5),
+        (TEXT, True),
+        (TEXT, None),
+        (TEXT, ["a"]),
+        (INTEGERS, 5),
+        (INTEGERS, "5"),
+        (INTEGERS, "1, 2"),
+        (INTEGERS, '{"a": 1}'),
+        (INTEGERS, "[1, 2"),
+        (INTEGERS, "[1] [2]"),
+        (INTEGERS, "[NaN]"),
+        (INTEGERS, "[1e999]"),
+        (INTEGERS, '["a"]'),
+        ({"type": "array"}, '["\\ud800"]'),
+        ({"type": "array"}, "[" * MAX_DEPTH + "]" * MAX_DEPTH),
+        (properties(a=INTEGER), "{'a': 1}"),
+        ({**properties(a=INTEGER), "required": ["b"]}, {"a": "1"}),
+        ({**properties(a=INTEGER), "additionalProperties": False}, {"A": 1}),
+        ({"type": "integer", "minimum": 1}, "0"),
+        ({"enum": ["red", "Red"]}, "RED"),
+        ({"enum": ["red"]}, "reed"),
+        ({"enum": [True]}, "1"),
+        ({"enum": [1]}, True),
+        ({"type": "integer", "enum": [1, 2]}, "3"),
+        ({"pattern": "^a"}, "b"),
+        (any_of(INTEGER, NULL), "five"),
+        (any_of(INTEGER, {"type": "integer", "minimum": 1}), None),
+        ({"oneOf": [INTEGER, NUMBER]}, "5"),
+        ({"oneOf": [INTEGER, NUMBER]}, 5),
+        ({"allOf": [INTEGER, TEXT]}, "5"),
+        (SHAPE, {"kind": "oval", "size": "5"}),
+        (SHAPE, {"kind": "square", "size": "5.5"}),
+        (SWAPPED, {"x": "1", "y": "2"}),
+        (any_of({"enum": ["Red"]}, {"enum": ["RED"]}), "red"),
+    ],
+    ids=str,
+)
+def test_what_could_only_be_guessed_at_stays_wrong(
+    engine: ModuleType, schema: dict[str, Any], value: JSON
+) -> None:
+    assert repaired({"value": value}, engine.compile_schema(properties(value=schema))) is None
+
+
+def test_one_hopeless_argument_is_reason_enough_to_repair_none() -> None:
+    schema = properties(a=INTEGER, b=INTEGER)
+    assert repaired({"a": "5", "b": "five"}, compile_schema(schema)) is None
+
+
+@pytest.mark.parametrize("text", ['{"a": "5"}', ' {"a": 5}'])
+def test_arguments_that_were_encoded_twice_are_decoded(text: str) -> None:
+    done = repaired(text, compile_schema(properties(a=INTEGER)))
+    assert done is not None
+    assert done[0] == {"a": 5}
+    assert done[1][0] == Repair("$", text, {"a": 5})
+
+
+@pytest.mark.parametrize("given", ["[1]", "5", '"{}"', "", [], 5, None])
+def test_arguments_that_are_no_object_are_not_made_one(given: JSON) -> None:
+    assert repaired(given, compile_schema(properties())) is None
+    assert repaired(given, compile_schema({})) is None
+
+
+@each_engine
+def test_a_value_below_a_key_of_digits_is_repaired(engine: ModuleType) -> None:
+    done = repaired({"00": "5"}, engine.compile_schema({"additionalProperties": INTEGER}))
+    assert done == ({"00": 5}, (Repair("$['00']", "5", 5),))
+
+
+def test_each_repair_tells_what_stood_where_and_what_is_used() -> None:
+    shape = {"kind": "Circle", "size": "5"}
+    schema = properties(**{"odd name": INTEGERS, "shape": SHAPE, "same": TEXT})
+    done = repaired({"odd name": '["1", 2]', "shape": shape, "same": "5"}, compile_schema(schema))
+    assert done is not None
+    assert set(map(repr, done[1])) == {
+        repr(Repair("$['odd name']", '["1", 2]', [1, 2])),
+        repr(Repair("$['odd name'][0]", "1", 1)),
+        repr(Repair("$.shape.kind", "Circle", "circle")),
+        repr(Repair("$.shape.size", "5", 5)),
+    }
+
+
+def test_what_a_repair_tells_is_no_part_of_the_arguments() -> None:
+    schema = properties(a={"type": "array"}, b={"enum": [["x"]]})
+    done = repaired({"a": "[]", "b": '["x"]'}, compile_schema(schema))
+    assert done is not None
+    done[0]["a"].append("changed")
+    done[0]["b"].append("changed")
+    assert [repair.used for repair in done[1]] == [[], ["x"]]
+    assert schema["properties"]["b"]["enum"] == [["x"]]
+
+
+def test_an_object_that_stands_in_several_places_is_repaired_in_each() -> None:
+    shared = {"size": "5"}
+    schema = properties(a=properties(size=INTEGER), b=properties(size=TEXT))
+    done = repaired({"a": shared, "b": shared}, compile_schema(schema))
+    assert done is not None
+    assert done == ({"a": {"size": 5}, "b": shared}, (Repair("$.a.size", "5", 5),))
+
+
+def test_texts_within_texts_are_not_decoded_too_deep() -> None:
+    inner = "[" * 40 + "]" * 40
+    given: JSON = inner
+    for _ in range(30):
+        given = [given]
+    schema = {"type": "array", "items": {"$ref": "#/$defs/list"}}
+    root = {**properties(value=schema), "$defs": {"list": schema}}
+    assert repaired({"value": [inner]}, compile_schema(root)) is not None
+    assert repaired({"value": given}, compile_schema(root)) is None
+
+
+def test_many_doubtful_values_are_each_repaired() -> None:
+    given = {"value": [{"x": "1"}, {"x": "true"}] * 12}
+    items = {"type": "array", "items": FLAG_OR_COUNT}
+    done = repaired(given, compile_schema(properties(value=items)))
+    assert done is not None
+    assert done[0] == {"value": [{"x": 1}, {"x": True}] * 12}
+
+
+@pytest.mark.parametrize("branch", [INTEGER, any_of(INTEGER, NULL)], ids=str)
+def test_any_number_of_plain_values_is_repaired(branch: dict[str, Any]) -> None:
+    items = {"type": "array", "items": branch}
+    done = repaired({"value": ["5"] * 1000}, compile_schema(properties(value=items)))
+    assert done is not None
+    assert done[0] == {"value": [5] * 1000}
+
+
+SHORT_OR_COUNT = any_of(
+    properties(x=INTEGER, y={"type": "string", "maxLength": 0}), properties(x=INTEGER, y=INTEGER)
+)
+NAMES = [f"n{number}" for number in range(99)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "steps"),
+    [
+        ({"type": "array", "items": SHORT_OR_COUNT}, [{"x": "1", "y": 5}] * 99, 100),
+        (any_of({"type": "array", "items": SHORT_OR_COUNT}), [{"x": "1", "y": 5}] * 99, 1),
+        (any_of(*[properties(**{name: INTEGER}) for name in NAMES]), dict.fromkeys(NAMES, "1"), 1),
+        ({**properties(a=INTEGER), "required": ["b"]}, {"a": "1"}, 1),
+        ({"allOf": [INTEGER, TEXT]}, "5", 2),
+        (SWAPPED, {"x": "1", "y": "2"}, 3),
+    ],
+    ids=["steps", "combinations", "branches", "missing", "contradiction", "ambiguity"],
+)
+def test_a_search_ends_as_soon_as_it_is_hopeless_or_leads_too_far(
+    schema: dict[str, Any], value: JSON, steps: int
+) -> None:
+    asked = []
+    validator = compile_schema(properties(value=schema))
+
+    def counting(value: JSON) -> list[Problem]:
+        asked.append(value)
+        return validator.problems(value)
+
+    assert repaired({"value": value}, validator._replace(problems=counting)) is None
+    assert len(asked) == steps
+
+
+def test_a_search_goes_far_enough_for_a_few_doubtful_values() -> None:
+    items = {"type": "array", "items": SHORT_OR_COUNT}
+    given = {"value": [{"x": "1", "y": 5}] * 20}
+    done = repaired(given, compile_schema(properties(value=items)))
+    assert done is not None
+    assert done[0] == {"value": [{"x": 1, "y": 5}] * 20}
+
+
+fitting: dict[str, tuple[dict[str, Any], st.SearchStrategy[Any]]] = {
+    "text": (TEXT, texts),
+    "count": (INTEGER, st.integers(-(10**9), 10**9) | st.integers(-9, 9).map(float)),
+    "ratio": (NUMBER, st.integers() | st.floats(allow_nan=False, allow_infinity=False)),
+    "loud": (BOOLEAN, st.booleans()),
+    "limit": (any_of(INTEGER, NULL), st.none() | st.integers(0, 9)),
+    "odd name": ({"type": ["boolean", "null"]}, st.none() | st.booleans()),
+    "any": ({}, values),
+}
+
+
+@st.composite
+def disguised(draw: st.DrawFn, level: int = 0) -> tuple[dict[str, Any], JSON, JSON]:
+    """Return a schema, a value that fits it, and the same with texts for some of its parts."""
+    kind = draw(st.sampled_from([*fitting, "array", "object"] if level < 3 else [*fitting]))
+    if kind == "array":
+        schema, value, other = _array(draw, level)
+    elif kind == "object":
+        schema, value, other = _object(draw, level)
+    else:
+        schema, strategy = fitting[kind]
+        value = other = draw(strategy)
+    if kind in {"text", "any"} or draw(st.booleans()):
+        return schema, value, other
+    return schema, value, json.dumps(other)
+
+
+def _array(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], JSON, JSON]:
+    schema, value, other = draw(disguised(level + 1))
+    count = draw(st.integers(0, 2))
+    return {"type": "array", "items": schema}, [value] * count, [other] * count
+
+
+def _object(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], JSON, JSON]:
+    names = draw(st.lists(st.sampled_from(["a", "b", "odd name"]), unique=True))
+    parts = {name: draw(disguised(level + 1)) for name in names}
+    schema = properties(**{name: part[0] for name, part in parts.items()})
+    value = {name: part[1] for name, part in parts.items()}
+    return schema, value, {name: part[2] for name, part in parts.items()}
+
+
+@moderate
+@given(disguised())
+def test_texts_in_place_of_other_values_are_read(case: tuple[dict[str, Any], JSON, JSON]) -> None:
+    schema, value, other = case
+    done = repaired({"value": other}, compile_schema(properties(value=schema)))
+    assert done is not None
+    assert _alike(done[0], {"value": value})
+
+
+def _alike(one: JSON, other: JSON) -> bool:
+    """Tell whether two values are equal as JSON, where 5 is 5.0 and 1 is not true."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    return bool(one == other)
+
+
+@st.composite
+def doubtful(draw: st.DrawFn) -> tuple[Any, JSON]:
+    """Return a schema of any kind and a value that may or may not fit, with texts in it."""
+    schema = draw(plain_schemas | schemas)
+    value = draw(likely(schema) | values)
+    return schema, _with_texts(draw, value)
+
+
+def _with_texts(draw: st.DrawFn, value: JSON) -> JSON:
+    if isinstance(value, dict):
+        value = {key: _with_texts(draw, each) for key, each in value.items()}
+    if isinstance(value, list):
+        value = [_with_texts(draw, each) for each in value]
+    is_text = isinstance(value, str)
+    return json.dumps(value) if not is_text and draw(st.booleans()) else value
+
+
+@each_engine
+@moderate
+@given(case=doubtful())
+def test_what_comes_out_is_valid_and_tells_of_every_change(
+    engine: ModuleType, case: tuple[Any, JSON]
+) -> None:
+    schema, value = properties(value=case[0]), case[1]
+    given = {"value": value}
+    before = deepcopy(given)
+    done = repaired(given, engine.compile_schema(schema))
+    assert typed(given) == typed(before)
+    if done is None:
+        return
+    assert all(each.compile_schema(schema).is_valid(done[0]) for each in (rust, python))
+    assert depth(done[0]) <= MAX_DEPTH
+    assert typed(_replayed(before, done[1])) == typed(done[0])
+    places = _places(done[0])
+    for repair in done[1]:
+        assert typed(_at(done[0], places[repair.path][1:])) == typed(repair.used)
+        assert typed(repair.used) != typed(repair.given)
+
+
+def _at(document: JSON, path: Path) -> JSON:
+    for part in path:
+        document = document[part]
+    return document
+
+
+@moderate
+@given(doubtful())
+def test_valid_arguments_are_returned_as_they_are(case: tuple[Any, JSON]) -> None:
+    schema, given = properties(value=case[0]), {"value": case[1]}
+    validator = compile_schema(schema)
+    done = repaired(given, validator)
+    if validator.is_valid(given):
+        assert done is not None
+        assert done[0] is given
+        assert done[1] == ()
+    else:
+        assert done is None or done[1]
+
+
+def _replayed(document: JSON, repairs: tuple[Repair, ...]) -> JSON:
+    """Make the repairs one by one, each where its ``given`` stands; a text becomes what it says."""
+    root = {"root": document}
+    for repair in repairs:
+        *above, last = _places(root["root"])[repair.path]
+        parent: Any = root
+        for part in above:
+            parent = parent[part]
+        assert typed(parent[last]) == typed(repair.given)
+        is_decoded = isinstance(repair.used, list | dict)
+        parent[last] = json.loads(repair.given) if is_decoded else repair.used
+    return root["root"]
+
+
+def _places(document: JSON) -> dict[str, Path]:
+    """Return the path of every value in a document, below a root, by its JSONPath."""
+    pending: list[tuple[Path, JSON]] = [((), document)]
+    found: dict[str, Path] = {}
+    while pending:
+        path, value = pending.pop()
+        found[json_path(path)] = ("root", *path)
+        pending += [((*path, key), child) for key, child in _children(value)]
+    return found
+
+
+def _children(value: JSON) -> Iterable[tuple[str | int, JSON]]:
+    if isinstance(value, list):
+        return enumerate(value)
+    return value.items() if isinstance(value, dict) else ()

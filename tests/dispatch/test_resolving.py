@@ -1,0 +1,334 @@
+"""Names in annotations: a schema and a conversion find the same."""
+
+from __future__ import annotations
+
+import enum
+import sys
+import typing
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    NamedTuple,
+    NewType,
+    NotRequired,
+    Required,
+    TypedDict,
+    TypeVar,
+)
+
+import pytest
+
+from sovl_tools.annotations.conversion import converter_of
+from sovl_tools.authoring.inference import Inference, infer
+from sovl_tools.schema.engine import compile_schema
+
+kinds: Any = typing  # for annotations that are known only when a test runs
+DAY = date(2026, 1, 31)
+DAY_TEXT = "2026-01-31"
+DATE = {"type": "string", "format": "date"}
+INTEGER = {"type": "integer"}
+
+T = TypeVar("T")
+U = TypeVar("U")
+Early = TypeVar("Early", bound="Later")
+Earlier = TypeVar("Earlier", bound=kinds.List["Later"])
+Choice = TypeVar("Choice", "Later", int)
+Renamed = NewType("Renamed", "Later")
+Lost = NewType("Lost", "Nowhere")  # type: ignore[valid-newtype, name-defined]  # noqa: F821
+
+
+@dataclass
+class Later:
+    day: date
+    until: InitVar[date | None] = None
+
+
+def taking(annotation: Any) -> Callable[..., Any]:
+    """Return a function whose one parameter, ``value``, has that annotation."""
+
+    def function(value: Any) -> Any:
+        return value
+
+    function.__annotations__ = {"value": annotation}
+    return function
+
+
+def inferred(annotation: Any) -> Inference:
+    return infer(taking(annotation))
+
+
+def schema(annotation: Any) -> Any:
+    return inferred(annotation).parameters["properties"]["value"]
+
+
+def received(annotation: Any, value: Any) -> Any:
+    """Return what a parameter with that annotation receives for a value that its schema admits."""
+    parameters, types, *_ = inferred(annotation)
+    assert compile_schema(parameters).is_valid({"value": value})
+    convert = converter_of(taking(annotation), ["value"], types)
+    assert convert is not None, f"{annotation} is left as it is"
+    return convert({"value": value})["value"]
+
+
+class Base:
+    class Unit(enum.Enum):
+        METER = "m"
+
+
+@dataclass
+class Length(Base):
+    unit: Unit  # type: ignore[name-defined]  # noqa: F821 - the body of Base has it
+    other: Length.Unit
+
+
+def test_a_class_may_name_what_its_base_holds() -> None:
+    unit = Base.Unit.METER
+    assert received(Length, {"unit": "m", "other": "m"}) == Length(unit, unit)
+
+
+def test_a_class_may_name_its_type_parameters() -> None:
+    Item = TypeVar("Item")
+
+    @dataclass
+    class Box(Generic[Item]):
+        content: Item
+        others: list[Item] = field(default_factory=list)
+
+    vars_of: Any = Box
+    vars_of.__type_params__ = (Item,)  # as Python 3.12 does
+    given = {"content": DAY_TEXT, "others": [DAY_TEXT]}
+    assert received(vars_of[date], given) == Box(DAY, [DAY])
+    assert schema(vars_of[date])["properties"]["content"] == DATE
+
+
+STATEMENTS = """
+from __future__ import annotations
+from dataclasses import dataclass
+from datetime import date
+from typing import NamedTuple, TypedDict
+
+@dataclass
+class Box[T]:
+    content: T
+    others: list[T]
+
+@dataclass
+class Days(Box[date]):
+    pass
+
+class Row[T](NamedTuple):
+    content: T
+
+class Keys[T](TypedDict):
+    content: T
+
+class Dated(Keys[date]):
+    number: int
+
+class Again(Dated):
+    more: int
+
+type Tree = list[Tree] | date
+type Maybe[T] = T | None
+type Day = Maybe[date]
+
+def generic[T: date](value: T): ...
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the statements are not known yet")
+def test_the_statements_of_python_3_12_are_understood() -> None:
+    names: Any = {"__name__": __name__}
+    exec(STATEMENTS, names)
+    box, days, row, keys = (names[name] for name in ("Box", "Days", "Row", "Keys"))
+    given = {"content": DAY_TEXT, "others": [DAY_TEXT]}
+    assert received(box[date], given) == box(DAY, [DAY])
+    assert received(days, given) == days(DAY, [DAY])
+    assert received(row[date], {"content": DAY_TEXT}) == row(DAY)
+    assert received(keys[date], {"content": DAY_TEXT}) == {"content": DAY}
+    again = {"content": DAY_TEXT, "number": 1, "more": 2}
+    assert received(names["Again"], again) == {**again, "content": DAY}
+    assert received(names["Tree"], [[DAY_TEXT]]) == [[DAY]]
+    for maybe in (names["Day"], names["Maybe"][date]):
+        assert inferred(maybe).parameters == {
+            "type": "object",
+            "properties": {"value": DATE},
+            "required": [],
+        }
+    assert infer(names["generic"]).parameters["properties"] == {"value": DATE}
+
+
+def test_text_in_an_alias_is_of_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    alias = pytest.importorskip("typing_extensions").TypeAliasType
+    days = alias("days", "dict[str, Later]")
+    tree: Any = alias("tree", kinds.Union[kinds.List["tree"], date])
+    assert received(days, {"a": {"day": DAY_TEXT}}) == {"a": Later(DAY)}
+    monkeypatch.setitem(vars(sys.modules[__name__]), "tree", tree)
+    assert received(tree, [[DAY_TEXT], DAY_TEXT]) == [[DAY], DAY]
+    convert = converter_of(taking(alias("lost", "Nowhere")), ["value"])
+    assert convert is not None
+    assert convert({"value": ["x"]}) == {"value": ["x"]}
+
+
+LATER = {
+    "type": "object",
+    "properties": {"day": DATE, "until": {"anyOf": [DATE, {"type": "null"}]}},
+    "required": ["day"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "described", "given", "wanted"),
+    [
+        (Renamed, LATER, {"day": DAY_TEXT}, Later(DAY)),
+        (Early, LATER, {"day": DAY_TEXT, "until": DAY_TEXT}, Later(DAY)),
+        (Earlier, {"type": "array", "items": LATER}, [{"day": DAY_TEXT}], [Later(DAY)]),
+        (Choice, {"anyOf": [LATER, INTEGER]}, {"day": DAY_TEXT}, Later(DAY)),
+    ],
+    ids=str,
+)
+def test_text_may_stand_for_what_is_defined_later(
+    annotation: Any, described: Any, given: Any, wanted: Any
+) -> None:
+    assert schema(annotation) == described
+    assert received(annotation, given) == wanted
+
+
+def test_text_that_stands_for_nothing_is_told_and_asks_for_nothing() -> None:
+    with pytest.raises(Exception, match="the name 'Nowhere' is not defined"):
+        inferred(Lost)
+    assert converter_of(taking(Lost), ["value"]) is None
+
+
+@dataclass
+class Box(Generic[T]):
+    content: T
+
+
+@dataclass
+class DayBox(Box[date]):
+    number: int = 0
+
+
+@dataclass
+class Nested(DayBox):
+    more: list[date] = field(default_factory=list)
+
+
+@dataclass
+class Pair(Generic[T, U]):
+    first: T
+    second: U
+
+
+@dataclass
+class Half(Pair[T, date], Generic[T]):
+    third: T
+
+
+@dataclass
+class Crossed(Pair[U, T], Generic[T, U]):
+    pass
+
+
+@dataclass
+class Left(Box[T]):
+    left: T
+
+
+@dataclass
+class Right(Box[T]):
+    right: T
+
+
+@dataclass
+class Diamond(Left[date], Right[date]):
+    pass
+
+
+class Row(NamedTuple, Generic[T]):
+    content: T
+
+
+class Keys(TypedDict, Generic[T]):
+    content: T
+    next: NotRequired[Keys[T]]
+
+
+class Dated(Keys[date]):
+    number: int
+
+
+class Both(Keys[date], Generic[T]):
+    own: T
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "wanted"),
+    [
+        (DayBox, {"content": DAY_TEXT}, DayBox(DAY)),
+        (Nested, {"content": DAY_TEXT, "more": [DAY_TEXT]}, Nested(DAY, 0, [DAY])),
+        (
+            Half[Decimal],
+            {"first": "1.5", "second": DAY_TEXT, "third": 2},
+            Half(Decimal("1.5"), DAY, Decimal(2)),
+        ),
+        (Crossed[int, date], {"first": DAY_TEXT, "second": 1}, Crossed(DAY, 1)),
+        (
+            Diamond,
+            {"content": DAY_TEXT, "left": DAY_TEXT, "right": DAY_TEXT},
+            Diamond(DAY, DAY, DAY),
+        ),
+        (Row[date], {"content": DAY_TEXT}, Row(DAY)),
+        (
+            Dated,
+            {"content": DAY_TEXT, "number": 1, "next": {"content": DAY_TEXT}},
+            {"content": DAY, "number": 1, "next": {"content": DAY}},
+        ),
+        (
+            Both[Decimal],
+            {"content": DAY_TEXT, "own": "1.5"},
+            {"content": DAY, "own": Decimal("1.5")},
+        ),
+    ],
+    ids=str,
+)
+def test_a_class_is_of_what_its_bases_are_of(annotation: Any, given: Any, wanted: Any) -> None:
+    assert inferred(annotation).warnings == ()
+    assert received(annotation, given) == wanted
+
+
+class Said(TypedDict):
+    a: int
+    b: Annotated[NotRequired[date], "a day"]
+    c: NotRequired[Annotated[date, "a day"]]
+
+
+class Loose(TypedDict, total=False):
+    a: Annotated[Annotated[Required[int], "one"], "two"]
+    b: date
+
+
+def test_what_is_required_may_be_said_within_annotated() -> None:
+    for annotation in (Said, Loose):
+        assert schema(annotation)["required"] == ["a"]
+        assert received(annotation, {"a": 1}) == {"a": 1}
+        assert received(annotation, {"a": 1, "b": DAY_TEXT}) == {"a": 1, "b": DAY}
+
+
+def test_a_class_without_all_its_names_is_converted_as_far_as_they_are_known() -> None:
+    class Gaps(TypedDict):
+        known: date
+        # the name of this annotation is nowhere
+        lost: list[Missing]  # type: ignore[name-defined]  # noqa: F821
+
+    convert = converter_of(taking(Gaps), ["value"])
+    assert convert is not None
+    given = {"value": {"known": DAY_TEXT, "lost": [DAY_TEXT]}}
+    assert convert(given) == {"value": {"known": DAY, "lost": [DAY_TEXT]}}

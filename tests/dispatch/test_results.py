@@ -1,0 +1,680 @@
+from __future__ import annotations
+
+import array
+import collections
+import dataclasses
+import datetime as dt
+import enum
+import fractions
+import ipaddress
+import itertools
+import json
+import pathlib
+import re
+import sys
+import traceback
+import types
+import uuid
+import zoneinfo
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple, TypedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, to_json
+from sovl_tools.dispatch.results import bounded, content_of, converted, shortened
+from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text
+from sovl_tools.model.document import depth
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError
+from tests.schema.strategies import moderate, values
+
+DEEPEST = 64
+PICTURE = Image(b"\xff\xd8\xff")
+SOUND = Audio(b"OggS")
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BOTH = (1, 2)
+
+
+class Word(str, enum.Enum):  # noqa: UP042 - the older way is what is tested
+    YES = "yes"
+
+
+class Access(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+class Mine(str):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "something else"
+
+
+class Count(int):
+    pass
+
+
+class Ratio(float):
+    pass
+
+
+class Names(list[str]):
+    pass
+
+
+class Point(NamedTuple):
+    x: int
+    y: Any = None
+
+
+class Movie(TypedDict):
+    title: str
+
+
+@dataclasses.dataclass
+class Order:
+    number: int
+    items: Any = ()
+    kind: dataclasses.InitVar[str] = "x"
+
+
+class Socket:
+    """Something of the tool's own."""
+
+
+class Lookup(Mapping[str, Any]):
+    """A mapping that is no dictionary."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+
+    def __getitem__(self, key: str) -> Any:
+        if self.error is not None:
+            raise self.error
+        return (key,)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter("ab")
+
+    def __len__(self) -> int:
+        return 2
+
+
+def nested(levels: int, inner: Any = 0) -> Any:
+    """Return a value within so many lists."""
+    for _ in range(levels):
+        inner = [inner]
+    return inner
+
+
+def invalid(value: Any) -> str:
+    """Return why a result is no JSON."""
+    with pytest.raises(InvalidResult) as caught:
+        converted(value)
+    return str(caught.value)
+
+
+TABLE: list[tuple[Any, Any]] = [
+    (None, None),
+    (True, True),
+    (5, 5),
+    (10**600, 10**600),
+    (-(10**700), -(10**700)),
+    (1.5, 1.5),
+    ("größe", "größe"),
+    (Mine("a"), "a"),
+    (Count(5), 5),
+    (Ratio(0.5), 0.5),
+    (Names(["a"]), ["a"]),
+    ((1, (2, 3)), [1, [2, 3]]),
+    (collections.deque([1, 2]), [1, 2]),
+    (range(3), [0, 1, 2]),
+    (array.array("i", [1, 2]), [1, 2]),
+    (collections.UserList([1]), [1]),
+    (collections.UserString("a"), "a"),
+    ({2: 1}.keys(), [2]),
+    ({1: (2,)}.values(), [[2]]),
+    ({"b": 1, "a": 2}.items(), [["b", 1], ["a", 2]]),
+    (collections.OrderedDict(b=1, a=2).keys(), ["b", "a"]),
+    (map(str, [1, 2]), ["1", "2"]),
+    (zip([1], "a", strict=True), [[1, "a"]]),
+    (filter(None, [0, 1]), [1]),
+    (itertools.chain([1], [2]), [1, 2]),
+    ({3, 1, 2}, [1, 2, 3]),
+    (frozenset({"b", "a"}), ["a", "b"]),
+    ({1, "a", None, (2, 3)}, ["a", 1, [2, 3], None]),
+    ({frozenset({2, 1}), frozenset({3})}, [[1, 2], [3]]),
+    ({Color.RED, Color.BOTH}, ["red", [1, 2]]),
+    (collections.defaultdict(list, a=(1,)), {"a": [1]}),
+    (collections.ChainMap({"a": (1,)}), {"a": [1]}),
+    (types.MappingProxyType({"a": 1}), {"a": 1}),
+    (Lookup(), {"a": ["a"], "b": ["b"]}),
+    (Movie(title="Alien"), {"title": "Alien"}),
+    (Order(1, (2,)), {"number": 1, "items": [2]}),
+    (Point(1, {2}), {"x": 1, "y": [2]}),
+    (types.SimpleNamespace(a=(1,)), {"a": [1]}),
+    (Color.RED, "red"),
+    (Color.BOTH, [1, 2]),
+    (Word.YES, "yes"),
+    (Access.READ | Access.WRITE, 3),
+    (Level.HIGH, 3),
+    (dt.date(2026, 1, 31), "2026-01-31"),
+    (dt.time(12, 30), "12:30:00"),
+    (dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC), "2026-01-31T12:00:00+00:00"),
+    (dt.timedelta(minutes=1), 60),
+    (dt.timedelta(milliseconds=1500), 1.5),
+    (Decimal(5), 5),
+    (Decimal("5.00"), 5),
+    (Decimal("1E+5"), 100_000),
+    (Decimal("0.1"), 0.1),
+    (Decimal("-1.10"), -1.1),
+    (Decimal("0.12345678901234567890"), "0.12345678901234567890"),
+    (Decimal("1E+500"), "1E+500"),
+    (Decimal("1E-999"), "1E-999"),
+    (fractions.Fraction(1, 4), 0.25),
+    (b"gr\xc3\xb6\xc3\x9fe", "größe"),
+    (b"\xff", "/w=="),
+    (b"", ""),
+    (bytearray(b"a"), "a"),
+    (memoryview(b"abcd")[::2], "ac"),
+    (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+    (pathlib.PurePosixPath("/a/b"), "/a/b"),
+    (pathlib.PurePosixPath("/a/\udcff"), "/a/\ufffd"),
+    (pathlib.Path("a"), "a"),
+    (ipaddress.ip_address("::1"), "::1"),
+    (ipaddress.ip_network("10.0.0.0/8"), "10.0.0.0/8"),
+    (ipaddress.ip_interface("10.0.0.1/8"), "10.0.0.1/8"),
+    (zoneinfo.ZoneInfo("UTC"), "UTC"),
+    (re.compile("a+"), "a+"),
+    (re.compile(b"a+"), "a+"),
+    (ValueError("no such thing"), "ValueError: no such thing"),
+    (ValueError(), "ValueError"),
+    (ToolError("sorry \udcff"), "ToolError: sorry \ufffd"),
+    ("\ud800a", "\ufffda"),
+    ("\ud83d\ude80", "\U0001f680"),
+    ({"a\udcff": ["\udcff"]}, {"a\ufffd": ["\ufffd"]}),
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), TABLE, ids=[f"row {index}" for index in range(len(TABLE))]
+)
+def test_a_result_becomes_json_by_the_table(value: Any, expected: Any) -> None:
+    result, content = converted({"inner": value})
+    assert result == {"inner": expected}
+    assert content == ()
+    assert json.dumps(result) == json.dumps({"inner": expected})
+
+
+@pytest.mark.parametrize("value", [True, 5, 5.0, "5", None, (5,), {"a": 5}, {5}], ids=repr)
+def test_the_types_of_what_comes_out_are_those_of_json(value: Any) -> None:
+    assert type(to_json(value)) in {bool, int, float, str, type(None), list, dict}
+
+
+def test_subclasses_of_builtin_types_become_plain() -> None:
+    found = to_json([Mine("a"), Count(1), Ratio(1.5), Names(), Level.HIGH, collections.Counter()])
+    assert [type(item) for item in found] == [str, int, float, list, int, dict]
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("a", "a"),
+        (Mine("a"), "a"),
+        (5, "5"),
+        (1.5, "1.5"),
+        (True, "true"),
+        (None, "null"),
+        (Color.RED, "red"),
+        (Level.HIGH, "3"),
+        (dt.date(2026, 1, 31), "2026-01-31"),
+        (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        ("\udcff", "\ufffd"),
+        ("größe", "größe"),
+    ],
+    ids=ascii,
+)
+def test_keys_become_text(key: Any, text: str) -> None:
+    result = to_json({key: (1,)})
+    assert result == {text: [1]}
+    assert type(next(iter(result))) is str
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (Socket(), "result is a Socket, which is no JSON"),
+        ({"items": [1, Order(1, Socket())]}, "result.items[1].items is a Socket, which is no JSON"),
+        ({"odd key": (Socket(),)}, "result['odd key'][0] is a Socket, which is no JSON"),
+        ({1: Socket()}, "result['1'] is a Socket, which is no JSON"),
+        (Socket, "result is the class Socket, which is no JSON"),
+        ([Order], "result[0] is the class Order, which is no JSON"),
+        (1j, "result is a complex, which is no JSON"),
+        (object(), "result is an object, which is no JSON"),
+        (len, "result is a builtin_function_or_method, which is no JSON"),
+        (sys, "result is a module, which is no JSON"),
+        (float("nan"), "result is nan, which is no JSON number"),
+        ([-float("inf")], "result[0] is -inf, which is no JSON number"),
+        (Ratio("inf"), "result is inf, which is no JSON number"),
+        (Decimal("NaN"), "result is NaN, which is no JSON number"),
+        (Decimal("sNaN"), "result is sNaN, which is no JSON number"),
+        (Decimal("-Infinity"), "result is -Infinity, which is no JSON number"),
+        ({"n": 10**5000}, "result.n is an integer of too many digits"),
+        (fractions.Fraction(10**400), "result can't be read: OverflowError was raised"),
+        ({1: 0, "1": 0}, "result has two keys that become '1'"),
+        ({"a": {None: 0, "null": 0}}, "result.a has two keys that become 'null'"),
+        ({(1, 2): 0}, "result has a key that is a tuple, which can't be text"),
+        ([{Socket: 0}], "result[0] has a key that is the class Socket, which is no JSON"),
+        ({float("nan"): 0}, "result has a key that is nan, which is no JSON number"),
+        (Lookup(OSError("gone")), "result can't be read: OSError was raised"),
+        ([map(int, ["x"])], "result[0] can't be read: ValueError was raised"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_json_is_refused_with_its_place(value: Any, reason: str) -> None:
+    assert invalid(value) == reason
+
+
+def test_a_refusal_has_fields() -> None:
+    with pytest.raises(InvalidResult) as caught:
+        to_json({"a": [Lookup(OSError("gone"))]})
+    assert caught.value.path == ("a", 0)
+    assert caught.value.message == "can't be read: OSError was raised"
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_an_open_file_is_refused_and_not_read() -> None:
+    with open(__file__, encoding="utf-8") as file:
+        assert "is a TextIOWrapper" in invalid({"lines": file})
+        assert file.tell() == 0
+
+
+@pytest.mark.parametrize("error", [ToolError("sorry"), RunCancelledError(), TimeLimitError(1)])
+def test_what_ends_a_call_is_not_taken_for_a_bad_result(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught:
+        converted([Lookup(error)])
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1)])
+def test_what_is_no_exception_rises(error: Any) -> None:
+    with pytest.raises(type(error)):
+        converted(Lookup(error))
+
+
+def test_a_class_that_hides_its_ancestors_is_refused() -> None:
+    class Hiding(type):
+        @property
+        def __mro__(cls) -> Any:
+            raise ValueError
+
+    class Hidden(metaclass=Hiding):
+        pass
+
+    assert invalid([Hidden()]) == "result[0] can't be read: ValueError was raised"
+
+
+@pytest.mark.parametrize("inner", [0, (), dt.date(2026, 1, 31)], ids=repr)
+def test_64_levels_are_allowed(inner: Any) -> None:
+    levels = DEEPEST - isinstance(inner, tuple)
+    result = to_json(nested(levels, inner))
+    assert depth(result) == DEEPEST
+
+
+@pytest.mark.parametrize("inner", [[], (), {}, {1: 1}, {"a": 1}, Order(1), set()], ids=repr)
+def test_65_levels_are_not(inner: Any) -> None:
+    assert "nested more than 64 levels deep" in invalid(nested(DEEPEST, inner))
+
+
+def test_a_result_that_contains_itself_is_refused() -> None:
+    circle: list[Any] = []
+    circle += [circle, circle]
+    order = Order(1)
+    order.items = {"again": order}
+    for value in (circle, order, {"a": (circle,)}):
+        assert "or contains itself" in invalid(value)
+
+
+def test_an_endless_chain_of_conversions_is_refused() -> None:
+    class Strange(enum.Enum):
+        ONE = 1
+
+    Strange.ONE._value_ = Strange.ONE  # type: ignore[assignment]  # the strange thing about it
+    assert invalid(Strange.ONE) == "result is nested too deep"
+
+
+def test_what_is_json_already_is_not_copied() -> None:
+    value = {"a": [1, "b", None, {"c": 1.5}]}
+    assert to_json(value) is value
+    assert converted(value)[0] is value
+    assert to_json([value, (1,)])[0] is value
+
+
+def test_a_namespace_does_not_share_its_attributes() -> None:
+    namespace = types.SimpleNamespace(a=1)
+    to_json(namespace)["a"] = 2
+    assert namespace.a == 1
+
+
+def with_room(frames: int, function: Callable[[Any], Any], argument: Any) -> Any:
+    """Call a function when the stack has room for so many frames."""
+
+    def called(levels: int) -> Any:
+        return function(argument) if levels == 0 else called(levels - 1)
+
+    used = sum(1 for _ in traceback.walk_stack(None))
+    return called(sys.getrecursionlimit() - used - frames)
+
+
+@pytest.mark.parametrize("inner", [0, (1,), {"a": PICTURE}], ids=repr)
+def test_a_stack_that_is_nearly_full_is_no_recursion_error(inner: Any) -> None:
+    value = nested(DEEPEST - 3, inner)
+    outcomes: set[int | str] = set()
+    for frames in range(30, 330, 7):
+        try:
+            outcomes.add(depth(with_room(frames, to_json, value)))
+        except InvalidResult as error:
+            outcomes.add(str(error))
+    assert outcomes == {depth(to_json(value)), "result is nested too deep"}
+
+
+@moderate
+@given(values)
+def test_json_of_any_kind_is_plain_and_returned_as_it_is(value: Any) -> None:
+    assert is_plain(value)
+    assert to_json(value) is value
+    assert converted(value) == (value, ())
+
+
+texts = st.text(st.characters() | st.characters(categories=["Cs"]), max_size=5)
+keys = texts | st.integers() | st.none() | st.floats() | st.sampled_from([*Color, *Level])
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | texts
+    | st.binary(max_size=5)
+    | st.decimals()
+    | st.fractions()
+    | st.dates()
+    | st.datetimes(timezones=st.just(dt.UTC) | st.none())
+    | st.timedeltas()
+    | st.uuids()
+    | st.ip_addresses()
+    | st.complex_numbers()
+    | st.sampled_from([*Color, *Level, Socket(), Text("a"), PICTURE, ValueError("a")])
+)
+hashables = st.integers() | texts | st.floats() | st.dates() | st.tuples(st.integers())
+results = st.recursive(
+    leaves,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.lists(inner, max_size=3).map(collections.deque)
+        | st.sets(hashables, max_size=3)
+        | st.dictionaries(keys, inner, max_size=3)
+        | st.builds(Point, st.integers(), inner)
+        | st.builds(Order, st.integers(), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@moderate
+@given(results)
+def test_whatever_comes_out_can_be_sent(value: Any) -> None:
+    try:
+        result, content = converted(value)
+    except InvalidResult:
+        return
+    text = json.dumps(result, allow_nan=False, ensure_ascii=False)
+    assert json.loads(text.encode()) == result
+    assert is_plain(result)
+    assert not content or [block.to_json() for block in content] == result
+
+
+@moderate
+@given(results)
+def test_the_quick_look_never_errs_in_favour(value: Any) -> None:
+    if is_plain(value):
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        assert json.loads(text.encode()) == value
+        assert to_json(value) is value
+
+
+@moderate
+@given(st.sets(st.integers() | st.text(max_size=3) | st.dates() | st.tuples(st.booleans())))
+def test_a_set_has_one_order_whatever_its_history(items: set[Any]) -> None:
+    assert to_json(items) == to_json({*list(items)[::-1]}) == to_json(frozenset(items))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (1,),
+        {1: 1},
+        {"a": {1}},
+        [Mine("a")],
+        {Mine("a"): 1},
+        [Count(1)],
+        [float("nan")],
+        [10**5000],
+        ["\udcff"],
+        {"\udcff": 1},
+        "\udcff",
+        collections.OrderedDict(),
+        Names(),
+        nested(DEEPEST + 1),
+        PICTURE,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_must_be_converted_is_not_plain(value: Any) -> None:
+    assert not is_plain(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, -5, 1.5, "größe", {"größe": None}, [[], {}], nested(DEEPEST)],
+    ids=lambda value: ascii(value)[:40],
+)
+def test_plain_values_are_plain(value: Any) -> None:
+    assert is_plain(value)
+
+
+CAPTION = Text("a cat")
+
+
+@pytest.mark.parametrize(
+    ("value", "content"),
+    [
+        (PICTURE, (PICTURE,)),
+        (CAPTION, (CAPTION,)),
+        ([PICTURE, SOUND], (PICTURE, SOUND)),
+        (("a cat", PICTURE), (CAPTION, PICTURE)),
+        ([Mine("a cat"), PICTURE], (CAPTION, PICTURE)),
+        ([PICTURE, {"größe": (1, None)}], (PICTURE, Text('{"größe":[1,null]}'))),
+        ([EmbeddedResource("memo:1", "x"), 5], (EmbeddedResource("memo:1", "x"), Text("5"))),
+    ],
+    ids=repr,
+)
+def test_content_comes_out_as_content_and_as_json(value: Any, content: tuple[Any, ...]) -> None:
+    assert content_of(value) == content
+    assert converted(value) == ([block.to_json() for block in content], content)
+
+
+@pytest.mark.parametrize(
+    "value", [[], (), ["a"], (1, "a"), "a", None, {"picture": PICTURE}, Point(1, PICTURE)], ids=repr
+)
+def test_other_results_are_no_content(value: Any) -> None:
+    assert content_of(value) == ()
+    assert converted(value)[1] == ()
+
+
+def test_content_inside_other_values_is_json() -> None:
+    assert to_json({"picture": PICTURE}) == {"picture": PICTURE.to_json()}
+    assert to_json([[PICTURE]]) == [[PICTURE.to_json()]]
+    assert to_json(Point(1, CAPTION)) == {"x": 1, "y": {"type": "text", "text": "a cat"}}
+
+
+def test_what_is_no_json_beside_content_is_refused_with_its_place() -> None:
+    assert invalid([PICTURE, {"a": Socket()}]) == "result[1].a is a Socket, which is no JSON"
+
+
+@moderate
+@given(values, st.integers(0, 60))
+def test_json_is_shortened_to_the_limit(value: Any, limit: int) -> None:
+    text = value if isinstance(value, str) else compact(value)
+    short = shortened(value, limit)
+    if len(text.encode()) <= limit:
+        assert short is value
+    else:
+        assert isinstance(short, str)
+        assert len(short.encode()) <= limit
+        assert text.startswith(short.partition("…")[0])
+
+
+def compact(value: Any) -> str:
+    """Return the shortest JSON text of a value."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_json_that_is_too_long_becomes_the_beginning_of_its_text() -> None:
+    assert shortened({"items": ["ß"] * 1000}, 70) == (
+        '{"items":["ß","ß","ß","ß","ß","ß","… [cut: 41 of 5,011 bytes]'
+    )
+
+
+def test_a_result_without_content_is_bounded_as_json() -> None:
+    value = {"a": 1}
+    assert bounded(value, (), 7) == (value, ())
+    assert bounded(value, (), 6) == ('{"a…', ())
+
+
+def test_content_within_the_limit_stays() -> None:
+    value, content = converted([PICTURE, "ab"])
+    same_value, same_content = bounded(value, content, 5)
+    assert same_value is value
+    assert same_content is content
+
+
+@pytest.mark.parametrize(
+    ("given", "limit", "expected"),
+    [
+        (["x" * 20], 10, ["x" * 7 + "…"]),
+        (["x" * 9, "y" * 20], 20, ["x" * 9, "y" * 8 + "…"]),
+        (["x" * 20, "y" * 20], 10, ["x" * 7 + "…"]),
+        (["x" * 20, PICTURE], 13, ["x" * 7 + "…", PICTURE]),
+        (["x" * 20, PICTURE, "y"], 3, [PICTURE]),
+    ],
+    ids=repr,
+)
+def test_texts_share_the_room_that_the_rest_leaves(
+    given: list[Any], limit: int, expected: list[Any]
+) -> None:
+    value, content = converted([*map(as_block, given)])
+    found = tuple(as_block(item) for item in expected)
+    assert bounded(value, content, limit) == ([block.to_json() for block in found], found)
+
+
+def as_block(item: Any) -> Any:
+    """Return a string as a text."""
+    return Text(item) if isinstance(item, str) else item
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (PICTURE, "result[0] has 3 bytes; 2 are allowed for a result"),
+        (["a", PICTURE], "result[1] has 3 bytes; 2 are allowed for a result"),
+        ([PICTURE, SOUND], "result[1] has 4 bytes of 7 in all; 2 are allowed for a result"),
+        (
+            EmbeddedResource("memo:1", "ß" * 1000),
+            "result[0] has 2,000 bytes; 2 are allowed for a result",
+        ),
+    ],
+    ids=repr,
+)
+def test_what_can_not_be_cut_is_refused_if_it_is_too_long(value: Any, reason: str) -> None:
+    with pytest.raises(InvalidResult, match=re.escape(reason)):
+        bounded(*converted(value), 2)
+
+
+@moderate
+@given(st.lists(st.text("aß\u0301", max_size=40), min_size=1, max_size=4), st.integers(0, 80))
+def test_bounded_texts_are_together_within_the_limit(texts: list[str], limit: int) -> None:
+    value, content = converted([Text(text) for text in texts])
+    _, found = bounded(value, content, limit)
+    assert sum(block.size for block in found) <= limit
+
+
+def test_an_attrs_class_becomes_an_object() -> None:
+    attrs = pytest.importorskip("attrs")
+    owned = attrs.make_class("Owned", ["x", "y"])
+    assert to_json(owned(1, (2,))) == {"x": 1, "y": [2]}
+
+
+def test_a_pydantic_model_becomes_an_object() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    model = pydantic.create_model("Model", when=(dt.date, ...), ratio=(float, 1.0))
+    day = dt.date(2026, 1, 31)
+    assert to_json([model(when=day)]) == [{"when": "2026-01-31", "ratio": 1.0}]
+    assert invalid(model(when=day, ratio=float("nan"))).startswith("result.ratio is nan")
+    broken = pydantic.create_model("Broken", inner=(object, ...))
+    assert "PydanticSerializationError was raised" in invalid(broken(inner=Socket()))
+
+
+NUMPY: list[tuple[Callable[[Any], Any], Any]] = [
+    (lambda numpy: numpy.int64(5), 5),
+    (lambda numpy: numpy.float32(0.5), 0.5),
+    (lambda numpy: numpy.float64(0.1), 0.1),
+    (lambda numpy: numpy.longdouble(1.5), 1.5),
+    (lambda numpy: numpy.bool_(True), True),  # noqa: FBT003 - numpy takes it so
+    (lambda numpy: numpy.str_("a"), "a"),
+    (lambda numpy: numpy.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
+    (lambda numpy: numpy.array(5), 5),
+    (lambda numpy: numpy.array([{1: (2,)}]), [{"1": [2]}]),
+    (lambda numpy: numpy.datetime64("2026-01-31T12:00:00.5", "ns"), "2026-01-31T12:00:00.500000"),
+    (lambda numpy: numpy.array(["2026-01-31", "NaT"], "M8[ns]"), ["2026-01-31T00:00:00", None]),
+    (lambda numpy: numpy.timedelta64(1500, "ms"), 1.5),
+    (lambda numpy: {numpy.int64(5): numpy.int64(6)}, {"5": 6}),
+]
+
+
+@pytest.mark.parametrize(("make", "expected"), NUMPY)
+def test_numbers_and_arrays_of_numpy_become_json(make: Callable[[Any], Any], expected: Any) -> None:
+    result = to_json(make(pytest.importorskip("numpy")))
+    assert result == expected
+    assert json.dumps(result) == json.dumps(expected)
+
+
+def test_what_numpy_has_beyond_json_is_refused() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert invalid({"a": numpy.array([[1, numpy.nan]])}).startswith("result.a[0][1] is nan")
+    assert invalid(numpy.float64("inf")) == "result is inf, which is no JSON number"
+    assert invalid(numpy.clongdouble(1)) == "result is a clongdouble, which is no JSON"
+    assert invalid(numpy.array([1j])) == "result[0] is a complex, which is no JSON"
+
+
+def test_frames_of_pandas_become_rows() -> None:
+    pandas = pytest.importorskip("pandas")
+    times = [pandas.Timestamp("2026-01-31"), pandas.NaT]
+    frame = pandas.DataFrame({"a": [1, 2], "when": times})
+    assert to_json(frame) == [
+        {"a": 1, "when": "2026-01-31T00:00:00"},
+        {"a": 2, "when": None},
+    ]
+    assert to_json([frame["a"], frame.columns, pandas.NA]) == [[1, 2], ["a", "when"], None]
+    assert invalid(pandas.DataFrame({"a": [1.5, None]})).startswith("result[1].a is nan")

@@ -1,0 +1,523 @@
+"""Values of the environment variables that a tool requires, which no message may give away."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools import CallEvent, ToolCall, ToolContext, ToolError, ToolResult
+from sovl_tools.dispatch.failure import redacted, trace_of, without_secrets
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.result import BadArgument, Failure
+from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
+from tests.schema.strategies import moderate
+
+NAME = "SOVL_TEST_KEY"
+LABEL = f"[{NAME}]"
+PLAIN = "sk-0123456789abcdef"
+ODD = "p'ä\"s\\s /w&\tö+rd\n=%"
+LONG = "".join(f"{number:03}" for number in range(100))
+LINES = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----"
+
+
+@pytest.fixture(params=[PLAIN, ODD, LONG, LINES], ids=["plain", "odd", "long", "lines"])
+def secret(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    value = str(request.param)
+    monkeypatch.setenv(NAME, value)
+    return value
+
+
+def needy(function: Callable[..., Any], **fields: Any) -> ToolDefinition:
+    """Return a tool that requires the variable."""
+    schema = properties(value={})
+    return replace(tool(function, schema, name="needy"), requires={"env": [NAME]}, **fields)
+
+
+def forms_of(secret: str) -> list[str]:
+    """Return the secret as a message may write it."""
+    texts = [secret, repr(secret)[1:-1], ascii(secret)[1:-1]]
+    texts += [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
+    return [*texts, quote(secret), quote(secret, safe=""), quote_plus(secret)]
+
+
+def assert_hidden(text: str, secret: str) -> None:
+    """Check that the label is there, and neither the secret nor a telling part of it."""
+    assert LABEL in text
+    for form in forms_of(secret):
+        pieces = [form[place : place + 12] for place in range(max(1, len(form) - 11))]
+        assert [piece for piece in pieces if piece in text] == []
+
+
+WRITINGS: dict[str, Callable[[str], str]] = {
+    "plain": lambda secret: f"key {secret} is wrong",
+    "alone": lambda secret: secret,
+    "twice": lambda secret: f"{secret}{secret}",
+    "quoted": lambda secret: f"key {secret!r} is wrong",
+    "quoted beside others": lambda secret: f"{[secret, chr(34), chr(39)]!r}",
+    "quoted in ASCII": lambda secret: f"key {secret!a} is wrong",
+    "quoted twice": lambda secret: repr(f"key {secret!r} is wrong"),
+    "JSON": lambda secret: json.dumps({"key": secret}),
+    "JSON in Unicode": lambda secret: json.dumps({"key": secret}, ensure_ascii=False),
+    "JSON in JSON": lambda secret: json.dumps({"body": json.dumps({"key": secret})}),
+    "path": lambda secret: f"https://example.org/{quote(secret)}/",
+    "component": lambda secret: f"https://example.org/{quote(secret, safe='')}/",
+    "query": lambda secret: f"https://example.org/?key={quote_plus(secret)}&other=1",
+}
+each_writing = pytest.mark.parametrize("write", WRITINGS.values(), ids=WRITINGS)
+
+
+@each_writing
+def test_a_secret_is_hidden_however_it_is_written(write: Any, secret: str) -> None:
+    text = redacted(write(secret), [NAME])
+    assert_hidden(text, secret)
+    assert redacted(text, [NAME]) == text
+
+
+@each_writing
+def test_what_stands_around_a_secret_stays(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, PLAIN)
+    assert redacted(write(PLAIN), [NAME]) == write(PLAIN).replace(PLAIN, LABEL)
+
+
+def hopeless(error: type[BaseException], write: Callable[[str], str], secret: str) -> Any:
+    def fail(**_: Any) -> Any:
+        raise error(write(secret))
+
+    return fail
+
+
+def hopeless_later(error: type[BaseException], write: Callable[[str], str], secret: str) -> Any:
+    async def fail(**_: Any) -> Any:
+        await asyncio.sleep(0)
+        raise error(write(secret))
+
+    return fail
+
+
+def message_of(result: ToolResult, kind: str = "tool_error") -> str:
+    assert result.error is not None
+    assert result.error.kind == kind
+    return result.error.message
+
+
+@pytest.mark.unmeasured
+@each_way
+@each_writing
+@pytest.mark.parametrize("make", [hopeless, hopeless_later])
+@pytest.mark.parametrize("error", [ToolError, KeyError])
+def test_no_secret_is_in_the_message_of_an_exception(
+    call: Call, make: Any, write: Any, error: type[BaseException], secret: str
+) -> None:
+    dispatcher = tooler(needy(make(error, write, secret)))
+    for _ in range(2):
+        assert_hidden(message_of(call(dispatcher, "needy")), secret)
+
+
+@each_way
+@pytest.mark.parametrize("options", [{}, {"mode": "thread"}, {"timeout": 30}], ids=str)
+def test_no_secret_is_in_a_message_wherever_the_tool_runs(
+    call: Call, options: Any, secret: str
+) -> None:
+    dispatcher = tooler(needy(hopeless(OSError, str, secret)), **options)
+    assert_hidden(message_of(call(dispatcher, "needy")), secret)
+
+
+@each_way
+@pytest.mark.parametrize("place", ["preprocess", "postprocess"])
+def test_no_secret_is_in_the_message_of_a_failed_step(call: Call, place: str, secret: str) -> None:
+    def fail(_: Any) -> Any:
+        raise ValueError(secret)
+
+    definition = needy(lambda **_: 1, **{place: fail})
+    assert_hidden(message_of(call(tooler(definition), "needy")), secret)
+
+
+@each_way
+def test_no_secret_is_in_what_is_said_of_a_result_that_is_no_json(call: Call, secret: str) -> None:
+    result = call(tooler(needy(lambda **_: {secret: object()})), "needy")
+    assert_hidden(message_of(result, "invalid_result"), secret)
+
+
+@each_way
+@pytest.mark.parametrize("before", [0, 30, 50])
+@pytest.mark.parametrize("schema", [{"type": "integer"}, {"enum": ["a", "b"]}, {"maxLength": 1}])
+def test_no_secret_is_in_what_is_said_of_a_result_that_breaks_the_output_schema(
+    call: Call, before: int, schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NAME, LONG)
+    definition = needy(lambda **_: "-" * before + LONG, output_schema=schema)
+    message = message_of(call(tooler(definition), "needy"), "invalid_result")
+    assert LONG[:16] not in message
+
+
+@each_way
+@pytest.mark.parametrize("coerce", ["strict", "lenient"])
+def test_no_secret_is_in_what_is_said_of_bad_arguments(
+    call: Call, coerce: Any, secret: str
+) -> None:
+    schema = properties(value={"enum": [f"{secret}!"]})
+    definition = replace(needy(lambda value: 1), parameters=schema)  # noqa: ARG005
+    for bad in ({"value": secret}, {secret: 1}, {"value": {secret: 1}}, f'{{"value": {secret}'):
+        result = call(tooler(definition, coerce=coerce), "needy", bad)
+        assert result.error is not None
+        assert result.error.kind == "invalid_arguments"
+        said = [result.error.message, *map("".join, result.error.details)]
+        assert not [each for each in said for form in forms_of(secret) if form in each]
+
+
+@each_way
+def test_no_secret_is_in_what_is_said_of_arguments_that_do_not_convert(
+    call: Call, secret: str
+) -> None:
+    @dataclass
+    class Key:
+        text: str
+
+        def __post_init__(self) -> None:
+            raise ValueError(f"the key is {secret}")
+
+    def take(value: Any, day: date | None = None) -> str:
+        return f"{value} {day}"
+
+    take.__annotations__["value"] = Key
+    definition = replace(
+        needy(take, preprocess=lambda _: {"value": {"text": "a"}, "day": secret}),
+        parameters=properties(value={}, day={}),
+    )
+    result = call(tooler(definition), "needy")
+    assert_hidden(message_of(result, "invalid_arguments"), secret)
+    assert result.error is not None
+    assert [detail.path for detail in result.error.details] == ["$.value", "$.day"]
+    assert not [form for form in forms_of(secret) if form in repr(result.error.details)]
+
+
+@each_way
+@pytest.mark.parametrize("error", [ToolError, ValueError])
+@pytest.mark.parametrize("form", ["sync", "async", "generator"])
+def test_no_secret_is_in_the_failure_of_a_hook(
+    call: Call,
+    form: str,
+    error: type[Exception],
+    secret: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(_call: ToolCall, _following: Any) -> ToolResult:
+        raise error(f"key {secret}")
+
+    async def fail_later(_call: ToolCall, _following: Any) -> ToolResult:
+        raise error(f"key {secret}")
+
+    def fail_anywhere(_call: ToolCall, _following: Any) -> Any:
+        yield _following(_call)
+        raise error(f"key {secret}")
+
+    hooks = {"sync": fail, "async": fail_later, "generator": fail_anywhere}
+    result = call(tooler(needy(lambda **_: 1), hooks=[hooks[form]]), "needy")
+    assert_hidden(message_of(result), secret)
+    if error is ValueError:
+        assert_hidden(caplog.text, secret)
+
+
+@each_way
+def test_no_secret_is_in_a_failure_that_a_hook_makes(call: Call, secret: str) -> None:
+    def make(_call: ToolCall, _following: Any) -> ToolResult:
+        details = (BadArgument(f"$['{secret}']", f"is not {secret}"),)
+        return ToolResult("", None, Failure("invalid_arguments", secret, details), 0.0)
+
+    events: list[CallEvent] = []
+    dispatcher = tooler(needy(lambda **_: 1), hooks=[make], observers=[events.append])
+    result = call(dispatcher, "needy")
+    assert result.error is not None
+    assert result.error.message == LABEL
+    assert result.error.details == (BadArgument(f"$['{LABEL}']", f"is not {LABEL}"),)
+
+
+def break_down(_call: ToolCall, _following: Any) -> ToolResult:
+    raise OSError(os.environ[NAME])
+
+
+def give_key(**_: Any) -> Any:
+    return {os.environ[NAME]: object()}
+
+
+def need_day(value: date) -> str:
+    return str(value)
+
+
+FAILURES: dict[str, tuple[ToolDefinition, list[Any]]] = {
+    "hook": (needy(lambda **_: 1), [break_down]),
+    "result": (needy(give_key), []),
+    "conversion": (needy(need_day, preprocess=lambda _: {"value": os.environ[NAME]}), []),
+}
+
+
+@each_way
+@pytest.mark.parametrize("case", FAILURES)
+def test_an_outer_hook_does_not_see_the_secret_in_a_failure(
+    call: Call, case: str, secret: str
+) -> None:
+    seen: list[str] = []
+
+    def see(call: ToolCall, following: Any) -> Any:
+        result = yield following(call)
+        seen.append(str(result.error))
+        return result
+
+    definition, hooks = FAILURES[case]
+    assert not call(tooler(definition, hooks=[see, *hooks]), "needy").ok
+    assert_hidden(seen[0], secret)
+
+
+def test_a_short_value_is_only_found_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOVL_TEST_A", "abcdef")
+    monkeypatch.setenv("SOVL_TEST_B", "abcdefghij")
+    text = redacted("abcdefghi abcdefghij", ["SOVL_TEST_A", "SOVL_TEST_B"])
+    assert text == "[SOVL_TEST_A]ghi [SOVL_TEST_B]"
+
+
+@each_way
+def test_no_secret_is_in_what_a_tool_reports(call: Call, secret: str) -> None:
+    def report(context: ToolContext) -> None:
+        context.log("info", f"key {secret!r}")
+        context.log("info", ValueError(secret))  # type: ignore[arg-type]  # authors do
+        context.report_progress(1, 2, f"with {secret}")
+        context.report_progress(2, 2)
+
+    events: list[Any] = []
+    assert call(tooler(needy(report), on_event=events.append), "needy").ok
+    assert [event.message for event in events] == [
+        f"key '{LABEL}'" if "'" not in secret else events[0].message,
+        LABEL,
+        f"with {LABEL}",
+        None,
+    ]
+    assert_hidden(repr(events), secret)
+
+
+@pytest.mark.unmeasured
+@each_way
+@each_writing
+@pytest.mark.parametrize("make", [hopeless, hopeless_later])
+def test_no_secret_is_in_the_log(
+    call: Call, make: Any, write: Any, secret: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def log(context: ToolContext) -> None:
+        context.log("warning", write(secret))
+
+    caplog.set_level(logging.DEBUG)
+    failing = replace(needy(make(ValueError, write, secret)), name="failing")
+    dispatcher = tooler(needy(log), failing)
+    assert call(dispatcher, "needy").ok
+    assert not call(dispatcher, "failing").ok
+    traces = [each for each in caplog.messages if "Traceback" in each]
+    messages = [each for each in caplog.messages if each.startswith("needy: ")]
+    assert (len(traces), len(messages)) == (1, 1)
+    for each in (*traces, *messages):
+        assert_hidden(each, secret)
+
+
+def test_no_secret_is_in_the_traceback_of_several_exceptions(secret: str) -> None:
+    inner = ExceptionGroup("several", [ValueError(secret), KeyError(secret)])
+    inner.add_note(f"with {secret}")
+    trace = trace_of(inner, [NAME])
+    assert_hidden(trace, secret)
+    assert trace.count(LABEL) >= 3
+
+
+@each_way
+def test_no_secret_is_in_the_event(call: Call, secret: str) -> None:
+    events: list[CallEvent] = []
+    dispatcher = tooler(needy(hopeless(ValueError, str, secret)), observers=[events.append])
+    call(dispatcher, "needy", {"value": 1})
+    (event,) = events
+    assert (event.kind, event.error_type) == ("tool_error", "ValueError")
+    assert not [form for form in forms_of(secret) if form in repr(event)]
+
+
+@each_way
+def test_values_that_are_not_required_are_no_secrets(call: Call, secret: str) -> None:
+    definition = replace(needy(hopeless(ToolError, str, secret)), requires={})
+    assert message_of(call(tooler(definition), "needy")) == secret
+
+
+@pytest.mark.parametrize("value", ["", None])
+def test_a_variable_without_a_value_hides_nothing(
+    value: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(NAME, raising=False)
+    if value is not None:
+        monkeypatch.setenv(NAME, value)
+    text = f"nothing to hide in {NAME}"
+    assert redacted(text, [NAME]) == text
+    failure = Failure("tool_error", text)
+    assert without_secrets(failure, [NAME]) == failure
+    assert without_secrets(failure, []) is failure
+
+
+@pytest.mark.parametrize("value", ["KEYKEY", "[[[[[[", "]]]]]]", "______", "SOVL_TEST", LABEL])
+def test_a_short_value_is_hidden_once(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, value)
+    text = redacted(f"1{value}2", [NAME])
+    assert text == f"1{LABEL}2"
+    assert redacted(text, [NAME]) == text
+
+
+def test_the_longest_of_several_values_is_hidden_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"SOVL_TEST_{letter}" for letter in "ABCD"]
+    values = ["abcdef", "abcdefghi", PLAIN, f"{PLAIN}{PLAIN}"]
+    for name, value in zip(names, values, strict=True):
+        monkeypatch.setenv(name, value)
+    for order in (names, names[::-1]):
+        text = redacted(" ".join(values), order)
+        assert text == " ".join(f"[{name}]" for name in names)
+
+
+def test_the_rest_of_a_value_that_another_begins_like_is_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOVL_TEST_A", f"{PLAIN}-first-of-all")
+    monkeypatch.setenv("SOVL_TEST_B", f"{PLAIN}-second-of-all")
+    text = redacted(f"{PLAIN}-second-of…", ["SOVL_TEST_A", "SOVL_TEST_B"])
+    assert text == "[SOVL_TEST_B]…"
+
+
+def test_a_value_that_is_no_text_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = b"\xff key \xfe".decode(errors="surrogateescape")
+    monkeypatch.setenv(NAME, value)
+    said = [value, quote(b"\xff key \xfe"), ascii(value)]
+    assert [redacted(each, [NAME]) for each in said] == [LABEL, LABEL, f"'{LABEL}'"]
+
+
+@moderate
+@given(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=6),
+    st.sampled_from(sorted(WRITINGS)),
+)
+def test_no_value_is_left_in_any_writing(value: str, writing: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(NAME, value)
+        text = redacted(WRITINGS[writing](value), [NAME])
+    assert LABEL in text
+    rest = text.replace(LABEL, "\0")
+    assert not [form for form in forms_of(value) if form in rest]
+
+
+class Meta(type):
+    def __getattribute__(cls, name: str) -> Any:
+        raise ValueError(name)
+
+
+class OpaqueError(Exception, metaclass=Meta):
+    pass
+
+
+class SlowError(Exception):
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
+@each_way
+def test_an_interrupt_passes_while_a_message_is_read(call: Call) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        call(tooler(needy(hopeless(SlowError, str, ""))), "needy")
+
+
+@each_way
+def test_an_exception_without_a_readable_traceback_is_logged_all_the_same(
+    call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(**_: Any) -> None:
+        raise OpaqueError
+
+    caplog.set_level(logging.DEBUG, "sovl_tools")
+    assert message_of(call(tooler(needy(fail)), "needy")) == "OpaqueError"
+    assert caplog.messages == [
+        "tool needy failed\nOpaqueError, whose traceback can't be read",
+    ]
+
+
+def in_base64(before: str, secret: str, encode: Any = base64.b64encode) -> str:
+    return str(encode(before.encode() + os.fsencode(secret)).decode())
+
+
+OTHER_WRITINGS: dict[str, Callable[[str], str]] = {
+    "stripped": lambda secret: f"key {secret.strip()} is wrong",
+    "hex": lambda secret: f"key {os.fsencode(secret).hex()} is wrong",
+    "upper hex": lambda secret: f"key {os.fsencode(secret).hex().upper()} is wrong",
+    "base64": lambda secret: f"key {in_base64('', secret)} is wrong",
+    "base64 after one": lambda secret: f"Basic {in_base64(':', secret)} is wrong",
+    "base64 after two": lambda secret: f"Basic {in_base64('a:', secret)} is wrong",
+    "base64 in addresses": lambda secret: in_base64("", secret, base64.urlsafe_b64encode),
+}
+
+
+@pytest.mark.parametrize("write", OTHER_WRITINGS.values(), ids=OTHER_WRITINGS)
+@pytest.mark.parametrize("value", ["  sk-0123456789\n", "hunter", "sk-<<<???>>>~~~", LINES])
+@each_way
+def test_no_secret_is_in_another_writing(
+    call: Call, write: Any, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NAME, value)
+
+    def fail() -> None:
+        raise ToolError(write(value))
+
+    failure = call(tooler(needy(fail)), "needy").error
+    assert failure is not None
+    assert LABEL in failure.message
+    assert value.strip() not in failure.message
+
+
+@each_way
+def test_each_line_of_a_secret_is_hidden(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, "first-key\nsecond-key")
+
+    def fail() -> None:
+        raise ToolError("second-key is wrong, and so is first-key")
+
+    failure = call(tooler(needy(fail)), "needy").error
+    assert failure is not None
+    assert failure.message == f"{LABEL} is wrong, and so is {LABEL}"
+
+
+@each_way
+def test_no_secret_is_in_the_type_of_an_exception(call: Call, secret: str) -> None:
+    def fail() -> None:
+        raise type(f"E{secret}".replace("\0", ""), (Exception,), {})
+
+    failure = call(tooler(needy(fail)), "needy").error
+    assert failure is not None
+    assert failure.error_type == f"E{LABEL}"
+
+
+def test_a_value_that_is_too_short_is_not_hidden_and_that_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SOVL_TEST_SHORT", "12345")
+
+    def fail() -> None:
+        raise ToolError("there are 12345 of them")
+
+    definition = replace(tool(fail), requires={"env": ["SOVL_TEST_SHORT"]})
+    calls = tooler(definition)
+    for _ in range(2):
+        failure = calls.call_sync("fail").error
+        assert failure is not None
+        assert failure.message == "there are 12345 of them"
+    said = [each for each in caplog.messages if "SOVL_TEST_SHORT" in each]
+    assert len(said) == 1
+    assert "12345" not in said[0]

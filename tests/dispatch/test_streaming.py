@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from sovl_tools import ToolError
+from sovl_tools.dispatch.streaming import ToolStream
+from tests.dispatch.toolbox import properties, tool, tooler
+
+COUNT = {**properties(count={"type": "integer"}), "required": ["count"]}
+PATIENCE = 10
+
+
+def numbers(count: int) -> Iterator[int]:
+    yield from range(count)
+
+
+async def numbers_later(count: int) -> AsyncIterator[int]:
+    for number in range(count):
+        await asyncio.sleep(0)
+        yield number
+
+
+def all_of(count: int) -> list[int]:
+    return list(range(count))
+
+
+async def taken(stream: ToolStream) -> list[Any]:
+    return [item async for item in stream]
+
+
+def taken_sync(stream: ToolStream) -> list[Any]:
+    return list(stream)
+
+
+def taken_async(stream: ToolStream) -> list[Any]:
+    return asyncio.run(taken(stream))
+
+
+each_world = pytest.mark.parametrize("take", [taken_sync, taken_async])
+each_kind = pytest.mark.parametrize("function", [numbers, numbers_later])
+
+
+@each_world
+@each_kind
+@pytest.mark.parametrize("count", [0, 3, 100])
+@pytest.mark.parametrize("mode", ["inline", "thread"])
+def test_items_come_as_they_are_made(take: Any, function: Any, count: int, mode: str) -> None:
+    dispatcher = tooler(tool(function, COUNT, name="numbers"))
+    stream = dispatcher.stream("numbers", {"count": count}, mode=mode)
+    whole: list[Any] = list(range(count))
+    assert take(stream) == whole
+    assert stream.result is not None
+    assert stream.result.value == whole
+
+
+@each_world
+def test_what_is_no_generator_gives_its_value_as_the_only_item(take: Any) -> None:
+    stream = tooler(tool(all_of, COUNT)).stream("all_of", '{"count": 3}')
+    assert take(stream) == [[0, 1, 2]]
+
+
+@each_world
+def test_an_error_ends_the_items_and_stands_in_the_result(take: Any) -> None:
+    def fail() -> Iterator[str]:
+        yield "first"
+        raise ToolError("broken")
+
+    stream = tooler(fail).stream("fail")
+    assert take(stream) == ["first"]
+    assert stream.result is not None
+    assert stream.result.error is not None
+    assert stream.result.error.message == "broken"
+
+
+@each_world
+def test_a_call_that_can_not_be_has_no_items(take: Any) -> None:
+    stream = tooler().stream("absent")
+    assert take(stream) == []
+    assert stream.result is not None
+    assert stream.result.error is not None
+    assert stream.result.error.kind == "unknown_tool"
+
+
+async def test_an_item_is_there_before_the_next_is_made() -> None:
+    going_on = asyncio.Event()
+
+    async def slow() -> AsyncIterator[str]:
+        yield "first"
+        await going_on.wait()
+        yield "second"
+
+    items = aiter(tooler(slow).stream("slow"))
+    assert await anext(items) == "first"
+    going_on.set()
+    assert await anext(items) == "second"
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_whoever_stops_early_cancels_the_tool(kind: str) -> None:
+    closed = threading.Event()
+
+    def endless() -> Iterator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.set()
+
+    async def endless_later() -> AsyncIterator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.set()
+
+    function = endless if kind == "sync" else endless_later
+    items = aiter(tooler(tool(function, name="endless")).stream("endless"))
+    assert await anext(items) == 1
+    await items.aclose()
+    assert await asyncio.to_thread(closed.wait, PATIENCE)
+
+
+def test_whoever_stops_a_loop_early_cancels_the_tool() -> None:
+    closed = threading.Event()
+
+    async def endless() -> AsyncIterator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.set()
+
+    items = iter(tooler(endless).stream("endless"))
+    assert next(items) == 1
+    items.close()  # type: ignore[attr-defined]
+    assert closed.wait(PATIENCE)
+
+
+async def test_a_generator_is_not_far_ahead_of_whoever_takes_its_items() -> None:
+    made = 0
+
+    async def count() -> AsyncIterator[int]:
+        nonlocal made
+        for number in range(1000):
+            made = number
+            yield number
+
+    items = aiter(tooler(count).stream("count"))
+    for _ in range(5):
+        await anext(items)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert made < 50
+    await items.aclose()
+
+
+@each_world
+def test_items_are_made_json_one_by_one(take: Any) -> None:
+    def odd() -> Iterator[Any]:
+        yield {1, 2}
+        yield object()
+
+    stream = tooler(odd).stream("odd")
+    assert take(stream) == [[1, 2]]
+    assert stream.result is not None
+    assert stream.result.error is not None
+    assert stream.result.error.kind == "invalid_result"
+
+
+async def test_a_stream_has_the_time_limit_of_the_call() -> None:
+    async def stuck() -> AsyncIterator[int]:
+        yield 1
+        await asyncio.Event().wait()
+
+    stream = tooler(stuck).stream("stuck", timeout=0.01)
+    assert await taken(stream) == [1]
+    assert stream.result is not None
+    assert stream.result.error is not None
+    assert stream.result.error.kind == "timeout"

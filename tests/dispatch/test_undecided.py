@@ -1,0 +1,170 @@
+"""Functions in a schema run where sync tools run, and within the time of the call."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sovl_tools import ToolDefinition, Tooler, ToolRegistry, tool
+from sovl_tools.dispatch.hooks import hook
+from sovl_tools.model.result import ToolResult
+from tests.dispatch.toolbox import Call, each_way
+
+PATIENCE = 30
+
+
+def registry_of(
+    names: Callable[[], list[str]], *, execution: dict[str, Any] | None = None, is_async: bool
+) -> ToolRegistry:
+    """Return a registry of one tool that takes one of the names."""
+
+    def choose(one: str) -> str:
+        """Choose one."""
+        return one
+
+    async def choose_later(one: str) -> str:
+        """Choose one."""
+        return one
+
+    registry = ToolRegistry()
+    decorate = tool(name="choose", params={"one": {"enum": names}}, execution=execution or {})
+    registry.register(decorate(choose_later if is_async else choose))
+    return registry
+
+
+class Slow:
+    """Names that are there only when somebody says so, and who asked for them."""
+
+    def __init__(self) -> None:
+        self.is_asked = threading.Event()
+        self.may_go = threading.Event()
+        self.threads: list[threading.Thread] = []
+
+    def __call__(self) -> list[str]:
+        self.threads.append(threading.current_thread())
+        self.is_asked.set()
+        assert self.may_go.wait(PATIENCE)
+        return ["a"]
+
+
+def kind_of(result: ToolResult) -> str | None:
+    return result.error and result.error.kind
+
+
+@each_way
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_the_time_limit_is_that_of_the_functions_in_the_schema_too(
+    call: Call, *, is_async: bool
+) -> None:
+    slow = Slow()
+    tooler = Tooler(registry_of(slow, is_async=is_async))
+    try:
+        result = call(tooler, "choose", {"one": "a"}, timeout=0.05)
+        assert kind_of(result) == "timeout"
+        assert result.error is not None
+        assert result.error.is_abandoned
+        assert "0.05 s" in result.error.message
+        assert tooler.statistics()["choose"].failures == 1
+    finally:
+        slow.may_go.set()
+    assert call(tooler, "choose", {"one": "a"}, timeout=PATIENCE).value == "a"
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+async def test_the_loop_goes_on_while_a_schema_is_made(*, is_async: bool) -> None:
+    slow = Slow()
+    tooler = Tooler(registry_of(slow, is_async=is_async))
+    task = asyncio.create_task(tooler.call("choose", {"one": "a"}))
+    assert await asyncio.to_thread(slow.is_asked.wait, PATIENCE)
+    assert not task.done()
+    slow.may_go.set()
+    assert (await task).value == "a"
+    assert slow.threads[0] is not threading.current_thread()
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+async def test_inline_a_schema_is_made_where_the_tool_runs(*, is_async: bool) -> None:
+    threads = []
+
+    def names() -> list[str]:
+        threads.append(threading.current_thread())
+        return ["a"]
+
+    registry = registry_of(names, execution={"mode": "inline"}, is_async=is_async)
+    assert (await Tooler(registry).call("choose", {"one": "a"})).ok
+    assert threads == [threading.current_thread()]
+
+
+def test_a_sync_call_without_a_limit_makes_the_schema_in_its_own_thread() -> None:
+    slow = Slow()
+    slow.may_go.set()
+    assert Tooler(registry_of(slow, is_async=False)).call_sync("choose", {"one": "a"}).ok
+    assert slow.threads == [threading.current_thread()]
+
+
+async def test_a_call_can_be_cancelled_while_its_schema_is_made() -> None:
+    slow = Slow()
+    tooler = Tooler(registry_of(slow, is_async=False))
+    task = asyncio.create_task(tooler.call("choose", {"one": "a"}, call_id="mine"))
+    try:
+        assert await asyncio.to_thread(slow.is_asked.wait, PATIENCE)
+        assert tooler.cancel("mine")
+        assert kind_of(await task) == "cancelled"
+    finally:
+        slow.may_go.set()
+
+
+async def test_a_caller_that_is_cancelled_ends_the_making_of_a_schema() -> None:
+    slow = Slow()
+    tooler = Tooler(registry_of(slow, is_async=False))
+    task = asyncio.create_task(tooler.call("choose", {"one": "a"}))
+    try:
+        assert await asyncio.to_thread(slow.is_asked.wait, PATIENCE)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    finally:
+        slow.may_go.set()
+
+
+async def test_as_many_calls_at_a_time_are_let_in_whatever_the_schemas() -> None:
+    under_way, most = 0, 0
+    values = iter(range(100))
+
+    async def choose(one: str) -> str:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0)
+        under_way -= 1
+        return one
+
+    registry = ToolRegistry()
+    decorate = tool(
+        name="choose",
+        description="Choose one.",
+        params={"one": {"enum": lambda: ["a", str(next(values))]}},
+        execution={"max_concurrency": 1},
+    )
+    registry.register(decorate(choose))
+    results = await Tooler(registry).call_many([("choose", {"one": "a"})] * 8)
+    assert [each.value for each in results] == ["a"] * 8
+    assert most == 1
+
+
+def test_a_hook_sees_the_tool_with_its_schema_made() -> None:
+    seen: list[ToolDefinition] = []
+
+    @hook
+    def look(call: Any, following: Any) -> Any:
+        seen.append(call.tool)
+        return following(call)
+
+    registry = registry_of(lambda: ["a"], is_async=False)
+    assert Tooler(registry, hooks=[look]).call_sync("choose", {"one": "a"}).ok
+    assert [each.is_dynamic for each in seen] == [False]
+    assert seen[0].parameters["properties"]["one"]["enum"] == ["a"]

@@ -1,0 +1,169 @@
+"""Debounce are gathered until they rest."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from sovl_tools.reloading.debounce import EMPTIED, LONGEST, QUIET, Batch, Debounce
+
+
+@pytest.fixture
+def debounce() -> Debounce:
+    return Debounce()
+
+
+def gathered(debounce: Debounce, timeout: float = 20) -> Batch:
+    batch = debounce.gathered(timeout)
+    assert batch is not None
+    return batch
+
+
+def test_signs_that_come_together_are_one_batch(debounce: Debounce) -> None:
+    for path in ("/a", "/b", "/a"):
+        debounce.tell(path)
+    batch = gathered(debounce)
+    assert batch.paths == {"/a", "/b"}
+    assert batch.number == 3
+    assert not batch.is_flood
+
+
+def test_a_batch_is_done_when_nothing_more_comes_for_a_while(debounce: Debounce) -> None:
+    before = perf_counter()
+    debounce.tell("/a")
+    batch = gathered(debounce)
+    assert before <= batch.since <= perf_counter() - QUIET
+    debounce.tell("/b")
+    assert gathered(debounce).paths == {"/b"}
+
+
+def test_a_file_that_is_empty_is_waited_for(debounce: Debounce, tmp_path: Path) -> None:
+    file = tmp_path / "echo.py"
+    file.touch()
+    debounce.tell(str(file))
+    batch = gathered(debounce)
+    assert batch.paths == {str(file)}
+    assert perf_counter() - batch.since >= EMPTIED
+
+
+def test_it_is_not_waited_for_once_it_is_written(debounce: Debounce, tmp_path: Path) -> None:
+    file = tmp_path / "echo.py"
+    file.touch()
+    debounce.tell(str(file))
+
+    def write() -> None:
+        file.write_text("new")
+        debounce.tell(str(file))
+
+    timer = threading.Timer(2 * QUIET, write)
+    timer.start()
+    batch = gathered(debounce)
+    timer.join()
+    assert batch.number == 2
+    assert file.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["", "nothing"])
+def test_a_directory_and_what_is_gone_are_not_empty_files(
+    name: str, debounce: Debounce, tmp_path: Path
+) -> None:
+    attempts = []
+    for _ in range(10):  # any of them may be late on a busy machine
+        debounce.tell(str(tmp_path / name))
+        attempts.append(perf_counter() - gathered(debounce).since)
+    assert min(attempts) < EMPTIED
+
+
+def test_without_signs_a_batch_is_empty_after_the_time(debounce: Debounce) -> None:
+    before = perf_counter()
+    assert gathered(debounce, timeout=0.01)[::2] == (set(), 0)
+    assert perf_counter() - before >= 0.01
+    assert gathered(debounce, timeout=0).paths == set()
+
+
+def test_the_time_of_a_batch_is_that_of_its_first_sign(debounce: Debounce) -> None:
+    moments: list[float] = []
+
+    def tell() -> None:
+        moments.append(perf_counter())
+        debounce.tell("/a")
+
+    begun = perf_counter()
+    threading.Timer(0.02, tell).start()
+    batch = gathered(debounce)
+    assert begun < moments[0] <= batch.since
+
+
+class Restless(threading.Thread):
+    """Tells of a path again and again, and remembers the longest rest in between."""
+
+    def __init__(self, debounce: Debounce) -> None:
+        super().__init__()
+        self._debounce = debounce
+        self._is_over = threading.Event()
+        self.longest_rest = 0.0
+
+    def run(self) -> None:
+        while not self._is_over.is_set():
+            told = perf_counter()
+            self._debounce.tell("/a")
+            self._is_over.wait(QUIET / 50)
+            self.longest_rest = max(self.longest_rest, perf_counter() - told)
+
+    def end(self) -> None:
+        self._is_over.set()
+        self.join()
+
+
+def restlessly_gathered() -> tuple[float, float]:
+    """Return how long signs that should not rest were gathered, and their longest rest."""
+    debounce = Debounce()
+    restless = Restless(debounce)
+    restless.start()
+    try:
+        batch = gathered(debounce)
+        waited = perf_counter() - batch.since
+    finally:
+        restless.end()
+    assert batch.paths == {"/a"}
+    return waited, restless.longest_rest
+
+
+def test_signs_that_never_rest_are_told_of_after_the_longest_time() -> None:
+    attempts = (restlessly_gathered() for _ in range(10))
+    waited = next(waited for waited, rest in attempts if rest < QUIET / 2)
+    assert waited >= LONGEST
+
+
+def test_the_end_is_the_end_of_everything(debounce: Debounce) -> None:
+    debounce.tell("/a")
+    debounce.end()
+    assert debounce.gathered(20) is None
+
+
+def test_the_end_ends_the_waiting(debounce: Debounce) -> None:
+    threading.Timer(0.01, debounce.end).start()
+    assert debounce.gathered(20) is None
+
+
+@pytest.mark.parametrize(("number", "is_flood"), [(1_999, False), (2_000, True)])
+def test_very_many_signs_are_a_flood(debounce: Debounce, number: int, *, is_flood: bool) -> None:
+    for _ in range(number):
+        debounce.tell("/a")
+    batch = gathered(debounce)
+    assert batch.paths == {"/a"}
+    assert batch.is_flood is is_flood
+
+
+def test_a_change_counts_from_its_sign_although_nobody_waited_for_it_then() -> None:
+    debounce = Debounce()
+    debounce.tell("/tools/a")
+    debounce.tell("/tools/b")
+    later = perf_counter()
+    batch = debounce.gathered(QUIET)
+    assert batch is not None
+    assert batch.paths == {"/tools/a", "/tools/b"}
+    assert batch.since < later

@@ -1,0 +1,86 @@
+"""Tests for names that say nothing about a tool."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.reloading.noise import is_noise
+from tests.schema.strategies import moderate
+
+NOISE = [
+    *("__pycache__", "node_modules", ".git", ".venv", ".mypy_cache", ".DS_Store", ".env", "."),
+    *("echo.pyc", "echo.cpython-311.pyc", "echo.pyo"),
+    *("echo.py~", "echo.json.bak", "ECHO.BAK", "echo.py.orig", "echo.py.rej"),
+    *(".echo.py.swp", "echo.py.swp", "echo.py.swo", "echo.py.swx", "4913"),
+    *("#echo.py#", ".#echo.py", ".echo.py.kate-swp", "echo.py.kate-swp"),
+    *("echo.py___jb_tmp___", "echo.py___jb_old___", "echo.py.vsctmp"),
+    *("~$numbers.xlsx", ".~lock.numbers.ods#", ".goutputstream-K3X1Q2", "lu1234abcd.tmp"),
+    *("echo.py.tmp", "echo.py.tmp.1234", "echo.py.tmp-77", "echo.py.tmp1234"),
+    *("echo.py.tmp.4242.1795312345678", "echo.py.tmp.k3x9aq", "echo.py.tmp.aB3xK9"),
+    *("sedAb3xY9", "sedkT0vQz", "sed1a2b3c", "model.bin.part", "model.bin.crdownload"),
+    "two\nlines.tmp",
+]
+
+TOOLS = [
+    *("echo", "echo.py", "echo.json", "_private.py", "__init__.py", "README.md", "LICENSE"),
+    *("data.csv", "template.txt", "schema.sql", "prompt.j2", "words.tmpl", "numbers.xlsx"),
+    *("tmp", "bak", "part", "swp", "pyc", "temporary", "partial.txt", "backup.json", "part.1.csv"),
+    *("4913.txt", "14913", "#echo", "echo#", "~echo", "$echo", "pycache", "__pycache__.py"),
+    *(
+        "sedative.py",
+        "sedation",
+        "sedatives",
+        "sediments",
+        "sed",
+        "sed.py",
+        "sed202611",
+        "sedSCRIPT",
+    ),
+    *("sedScript", "sedtest01", "sedTest01", "sedXYZ123", "sedAb3xY9.csv", "sedAb3xY9Z"),
+    *("echo.tmp.json", "echo.tmp.backup", "echo.tmp.1234.json", "notes.tmp.d", "echo.template.1"),
+    "",
+]
+
+
+@pytest.mark.parametrize("name", NOISE, ids=repr)
+def test_what_editors_and_caches_leave_is_noise(name: str) -> None:
+    assert is_noise(name)
+
+
+@pytest.mark.parametrize("name", TOOLS, ids=repr)
+def test_what_tools_hold_is_not_noise(name: str) -> None:
+    assert not is_noise(name)
+
+
+ENDINGS = ("", ".py", ".json", ".csv", ".txt", ".md", ".html", ".sql", ".yaml", ".bin")
+
+
+@moderate
+@given(st.from_regex(r"[a-z][a-z_]{0,20}", fullmatch=True), st.sampled_from(ENDINGS))
+def test_no_lower_case_word_with_a_common_ending_is_noise(word: str, ending: str) -> None:
+    assert is_noise(word + ending) == (word == "node_modules" and not ending)
+
+
+letters_and_digits = st.sampled_from(string.ascii_letters + string.digits)
+
+
+@moderate
+@given(letters_and_digits, letters_and_digits, letters_and_digits)
+def test_letters_between_digits_after_sed_are_noise(first: str, second: str, third: str) -> None:
+    assert is_noise(f"sed{first}1{second}x{third}2")
+
+
+@moderate
+@given(st.text(max_size=30))
+def test_a_name_that_begins_with_a_point_is_noise(name: str) -> None:
+    assert is_noise(f".{name}")
+
+
+@pytest.mark.parametrize("name", ["x.tmp" + "1" * 250, "x" + ".tmp.123456" * 22], ids=len)
+def test_a_long_name_takes_no_long_time(name: str) -> None:
+    assert is_noise(name)
+    assert not is_noise(f"{name}!")

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.schema import python_engine as python
+from sovl_tools.schema import rust_engine as rust
+from sovl_tools.schema.messages import describe, explanations, named, one_of, place, shown
+from sovl_tools.schema.problem import Problem
+
+each_engine = pytest.mark.parametrize(
+    "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"), [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")]
+)
+def test_alternatives_are_listed_as_in_a_sentence(words: list[str], text: str) -> None:
+    assert one_of(words) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("five", 'the string "five"'),
+        (True, "the boolean true"),
+        (None, "null"),
+        ([1], "an array"),
+        ({}, "an object"),
+        (2.5, "the number 2.5"),
+    ],
+)
+def test_a_value_is_named_with_its_type(value: Any, text: str) -> None:
+    assert named(value) == text
+
+
+def test_a_long_value_is_cut() -> None:
+    assert shown("ä" * 100) == '"' + "ä" * 58 + "…"
+
+
+def test_a_long_enumeration_is_cut() -> None:
+    words = describe(Problem("enum", (), 99, list(range(30))))
+    assert words.endswith("18, 19, …, not 99")
+
+
+def test_a_long_pattern_is_cut() -> None:
+    words = describe(Problem("pattern", (), "b", "a" * 1000))
+    assert words == f'must match the pattern {"a" * 199}…, which "b" does not'
+
+
+def test_a_keyword_without_words_of_its_own_is_named() -> None:
+    assert describe(Problem("unheardOf", (), 1, [2])) == "breaks 'unheardOf': [2]"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ((), ""),
+        (("a", 0, "b"), "a[0].b"),
+        ((0, 1), "[0][1]"),
+        (("a", "odd key", "b"), "a['odd key'].b"),
+        (("",), "['']"),
+        (("a.b", "it's\n"), "['a.b']['it\\'s\\n']"),
+    ],
+)
+def test_a_place_is_told_as_people_write_it(path: Path, text: str) -> None:
+    assert place(path) == text
+
+
+@pytest.mark.parametrize(
+    ("keyword", "expected", "value", "words"),
+    [
+        (
+            "type",
+            ("array",),
+            ' ["a"]',
+            '" [\\"a\\"]"; give the array itself, not JSON text of it',
+        ),
+        (
+            "type",
+            ("null", "object"),
+            "{}",
+            'the string "{}"; give the object itself, not JSON text of it',
+        ),
+        ("type", ("array",), "{}", 'must be an array, not the string "{}"'),
+        ("type", ("array",), "[a]", 'must be an array, not the string "[a]"'),
+        ("type", ("array",), "[" * 9999, f'must be an array, not the string "{"[" * 58}…'),
+        ("type", ("array",), "1, 2", 'must be an array, not the string "1, 2"'),
+        ("enum", ["red", "blue"], "RED ", '"red", "blue", not "RED "; did you mean "red"?'),
+        ("enum", ["x", "y"], " Y", '"x", "y", not " Y"; did you mean "y"?'),
+        ("enum", [1, 2], "2", '1, 2, not "2"; did you mean 2?'),
+        ("enum", ["1", "2"], 2, '"1", "2", not 2; did you mean "2"?'),
+        ("enum", [True, None], "TRUE", 'true, null, not "TRUE"; did you mean true?'),
+        ("enum", ["[]", 1], [], '"[]", 1, not []'),
+        ("maximum", 1e6, 10**7, "must be at most 1000000, not 10000000"),
+        ("maximum", 1e300, 2e300, "must be at most 1e+300, not 2e+300"),
+        ("exclusiveMinimum", 0.5, 0.5, "must be more than 0.5, not 0.5"),
+        ("uniqueItems", None, [1, "a", "b", "a"], 'must not have the same item twice: "a"'),
+        ("uniqueItems", None, [{"a": 1, "b": 2}, {"b": 2, "a": 1}], 'twice: {"b": 2, "a": 1}'),
+        ("not", {"required": ["a", "b"]}, {}, "must not have 'a' and 'b' together"),
+        ("not", {"required": ["a"]}, {}, "must not have 'a'"),
+        ("not", {"enum": ["root"]}, "root", 'must not be "root"'),
+        ("not", True, 5, "must not be 5"),
+    ],
+    ids=str,
+)
+def test_words_say_what_is_there_and_what_would_be_right(
+    keyword: str, expected: JSON, value: JSON, words: str
+) -> None:
+    assert describe(Problem(keyword, (), value, expected)).endswith(words)
+
+
+def test_a_long_list_of_alternatives_is_cut() -> None:
+    branches = (
+        (Problem("enum", (), None, list(range(30))),),
+        (Problem("type", (), None, ("object",)),),
+    )
+    words = describe(Problem("anyOf", (), None, None, branches))
+    assert words.endswith("18, 19, … or an object, not null")
+
+
+USER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "first_name": {"type": "string"},
+        "age": {"type": "integer"},
+        "card": {"type": "string"},
+        "file": {"type": "string"},
+    },
+    "additionalProperties": False,
+}
+
+
+@each_engine
+@pytest.mark.parametrize(
+    ("required", "value", "lines"),
+    [
+        (
+            ["first_name"],
+            {"firstName": "x", "ages": 3, "colour": "red"},
+            [
+                ("ages", "is not a parameter; did you mean 'age'?"),
+                ("colour", "is not a parameter"),
+                ("firstName", "is not a parameter; did you mean 'first_name'?"),
+                ("first_name", "is required"),
+            ],
+        ),
+        (
+            ["file"],
+            {"path": "x"},
+            [("file", "is required"), ("path", "is not a parameter; did you mean 'file'?")],
+        ),
+        (
+            ["file", "age"],
+            {"path": "x"},
+            [("age", "is required"), ("file", "is required"), ("path", "is not a parameter")],
+        ),
+        ([], {"age": 5, "Age": 6}, [("Age", "is not a parameter")]),
+        (
+            ["file"],
+            {"age": 5, "ages": 6},
+            [("ages", "is not a parameter"), ("file", "is required")],
+        ),
+        (
+            [],
+            {"card": "x", "age": "y"},
+            [
+                ("age", 'must be an integer, not the string "y"'),
+                ("first_name", "is required because of what else is given"),
+            ],
+        ),
+    ],
+    ids=[
+        "near",
+        "the only one",
+        "one of several",
+        "given already",
+        "given already and one missing",
+        "dependent",
+    ],
+)
+def test_what_is_missing_and_what_is_superfluous_is_told_at_its_place(
+    engine: ModuleType, required: list[str], value: JSON, lines: list[tuple[str, str]]
+) -> None:
+    user = {**USER, "required": required, "dependentRequired": {"card": ["first_name"]}}
+    schema = {"properties": {"user": {"anyOf": [user, {"type": "null"}]}}}
+    problems = engine.compile_schema(schema).problems({"user": value})
+    known = [*USER["properties"], "ages"]
+    told = explanations(problems, lambda path: known if path == ("user",) else ())
+    assert told == [(("user", name), words) for name, words in lines]
+
+
+@each_engine
+def test_missing_names_are_suggested_without_knowing_the_others(engine: ModuleType) -> None:
+    user = {**USER, "required": ["first_name"]}
+    problems = engine.compile_schema(user).problems({"firstName": "x", "ages": 3})
+    assert explanations(problems, lambda _: ()) == [
+        (("ages",), "is not a parameter"),
+        (("firstName",), "is not a parameter; did you mean 'first_name'?"),
+        (("first_name",), "is required"),
+    ]
