@@ -1,0 +1,284 @@
+"""Measures the package's own shape, for ``docs/architecture.md``.
+
+    scripts/shape            everything
+    scripts/shape dispatch   one package or module, with the functions referenced once by name
+
+A function is referenced once if its name occurs once in the package besides its definition.
+Public names and their methods, magic methods and whatever a decorator registers are left out
+of that count: others call them. The files passed are those in which a function is entered.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import sys
+import tempfile
+import threading
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from statistics import median, quantiles
+from types import FrameType
+from typing import Any
+
+import grimp
+import openai
+
+import sovl_tools
+from sovl_tools import Agent, ProcedureManager, Tooler, ToolRegistry
+from sovl_tools.reporting.text import block
+from sovl_tools.testing import ScriptedServer, calls, says
+
+PACKAGE = Path(sovl_tools.__file__).parent
+PLAIN_DECORATORS = {"property", "cached_property", "classmethod", "staticmethod", "overload",
+                    "contextmanager", "cache", "override", "setter", "coroutine"}  # fmt: skip
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of the package, read once."""
+
+    name: str
+    source: str
+    tree: ast.Module
+
+    @property
+    def stem(self) -> str:
+        """The last part of its name."""
+        return self.name.rpartition(".")[2]
+
+    def functions(self) -> Iterator[tuple[str, Definition]]:
+        """Yield the functions and methods with the classes around them."""
+        pending: list[tuple[str, ast.AST]] = [("", self.tree)]
+        while pending:
+            owner, node = pending.pop()
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, Definition):
+                    yield owner, child
+                    pending.append(("<locals>", child))
+                elif isinstance(child, ast.ClassDef):
+                    pending.append((child.name, child))
+                else:
+                    pending.append((owner, child))
+
+
+def modules() -> list[Module]:
+    """Read every module of the package."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        source = path.read_text()
+        found.append(Module(name, source, ast.parse(source)))
+    return found
+
+
+def length(function: Definition) -> int:
+    """Return the lines of a function without its docstring and decorators."""
+    last = function.end_lineno or function.lineno
+    first = function.body[0]
+    documented = ast.get_docstring(function, clean=False) is not None
+    docstring = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
+    return last - function.lineno + 1 - docstring
+
+
+def registered(function: Definition) -> bool:
+    """Tell whether a decorator hands the function to somebody else."""
+    for decorator in function.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        if name not in PLAIN_DECORATORS:
+            return True
+    return False
+
+
+def references(every: list[Module]) -> tuple[Counter[tuple[str, str]], Counter[str]]:
+    """Count where names are used: by module and name, and as attributes or in tables."""
+    by_module: Counter[tuple[str, str]] = Counter()
+    anywhere: Counter[str] = Counter()
+    for module in every:
+        origin = {
+            alias.asname or alias.name: (node.module, alias.name)
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        }
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                by_module[origin.get(node.id, (module.name, node.id))] += 1
+            elif isinstance(node, ast.Attribute):
+                anywhere[node.attr] += 1
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                head, colon, tail = node.value.partition(":")
+                if colon and head.startswith("sovl_tools.") and tail.isidentifier():
+                    anywhere[tail] += 1
+    return by_module, anywhere
+
+
+def referenced_once(every: list[Module], chosen: list[Module]) -> tuple[list[str], int]:
+    """Return the functions of chosen modules that are referenced once, and how many count."""
+    by_module, anywhere = references(every)
+    public = set(sovl_tools.__all__)
+    once, counted = [], 0
+    for module in chosen:
+        for owner, function in module.functions():
+            name = function.name
+            is_ours = name.startswith("__") or owner in public or (not owner and name in public)
+            if is_ours or registered(function):
+                continue
+            counted += 1
+            uses = anywhere[name]
+            if not owner or owner == "<locals>":
+                uses += by_module[(module.name, name)]
+            if uses == 1:
+                once.append(f"{module.name}:{function.lineno} {name} ({length(function)} lines)")
+    return once, counted
+
+
+def comments(module: Module) -> int:
+    """Count the comments of a module, pragmas apart."""
+    tokens = tokenize.generate_tokens(io.StringIO(module.source).readline)
+    texts = (each.string for each in tokens if each.type == tokenize.COMMENT)
+    return sum(not text.startswith(("# type:", "# noqa", "# pragma", "# fmt")) for text in texts)
+
+
+def cycles() -> str:
+    """Return the first import cycle, or that there is none."""
+    graph = grimp.build_graph("sovl_tools", cache_dir=None)
+    wanted = {each: graph.find_modules_directly_imported_by(each) for each in graph.modules}
+    try:
+        TopologicalSorter(wanted).prepare()
+    except CycleError as error:
+        return " -> ".join(error.args[1])
+    return "none"
+
+
+def print_static(every: list[Module], chosen: list[Module]) -> list[str]:
+    """Print what can be counted without running anything."""
+    lengths = [length(function) for each in chosen for _, function in each.functions()]
+    lines = sum(each.source.count("\n") for each in chosen)
+    once, counted = referenced_once(every, chosen)
+    stems = Counter(each.stem for each in chosen)
+    shared = {stem: count for stem, count in stems.items() if count > 1}
+    spoken = sum(comments(each) for each in chosen)
+    sizes = [each.source.count("\n") for each in chosen]
+    small = sum(size < 60 for size in sizes)
+    print(f"modules                    {len(chosen)}  ({small} under 60 lines)")
+    print(f"lines                      {lines}")
+    print(f"functions                  {len(lengths)}")
+    middle, tenth = median(lengths), quantiles(lengths, n=10)[-1]
+    print(f"  lines: median, p90, max  {middle:.0f}, {tenth:.0f}, {max(lengths)}")
+    print(f"  referenced once          {len(once)} of {counted} ({len(once) / counted:.0%})")
+    print(f"comments in 100 lines      {100 * spoken / lines:.1f}")
+    print(f"modules that share a name  {sum(shared.values())}  {shared or ''}")
+    return once
+
+
+@contextmanager
+def entered() -> Iterator[set[str]]:
+    """Collect the package's files in which functions are entered."""
+    files: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(f"{PACKAGE}/"):
+            files.add(str(Path(frame.f_code.co_filename).relative_to(PACKAGE)))
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield files
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+def write_tool(directory: Path, name: str, **changes: Any) -> None:
+    """Write a tool folder whose function returns its argument."""
+    folder = directory / name
+    folder.mkdir(parents=True, exist_ok=True)
+    properties = {"text": {"type": "string", "description": "Any text."}}
+    parameters = {"type": "object", "properties": properties, "required": ["text"]}
+    manifest = {"name": name, "description": "Return the text.", "parameters": parameters}
+    (folder / f"{name}.json").write_text(json.dumps(manifest | changes, indent=2))
+    (folder / f"{name}.py").write_text(f"def {name}(text: str) -> str:\n    return text\n")
+
+
+def print_passed(label: str, work: Callable[[], object]) -> None:
+    """Print how many files a piece of work passes, the second time that it is done."""
+    work()
+    with entered() as files:
+        work()
+    print(f"  {label:<26} {len(files)}")
+    if "-v" in sys.argv:
+        print("    " + " ".join(sorted(files)))
+
+
+def print_dynamic(directory: Path) -> None:
+    """Print how many files the everyday pieces of work pass."""
+    sound, unsound = directory / "sound", directory / "unsound"
+    write_tool(sound, "echo")
+    write_tool(unsound, "echo", timout=3)
+    document = {
+        "name": "once",
+        "description": "Calls one tool.",
+        "steps": [
+            {"action": "tool", "tool": "echo", "arguments": {"text": "a"}, "save_as": "said"}
+        ],
+        "output": "{{ said }}",
+    }
+    procedure = directory / "once.json"
+    procedure.write_text(json.dumps(document))
+    registry = ToolRegistry.from_directory(sound)
+    events: list[object] = []
+    tooler = Tooler(registry, observers=[events.append])
+    manager = ProcedureManager(registry)
+
+    def find() -> list[str]:
+        return [block(each) for each in ToolRegistry.from_directory(unsound).report.diagnostics]
+
+    texts = iter(["one", "three", "seven"])
+
+    def reload() -> None:
+        source = sound / "echo" / "echo.py"
+        source.write_text(f"def echo(text: str) -> str:\n    return text + {next(texts)!r}\n")
+        if not registry.reload():
+            raise RuntimeError("the edit was not noticed")
+
+    print("files passed by one")
+    print_passed("load", lambda: ToolRegistry.from_directory(sound))
+    print_passed("finding", find)
+    print_passed("call with an observer", lambda: tooler.call_sync("echo", {"text": "a"}))
+    print_passed("reload", reload)
+    replies = [calls(("echo", {"text": "a"})), says("a")] * 2
+    with ScriptedServer(replies) as server:
+        client = openai.OpenAI(base_url=server.openai_url, api_key="any")
+        agent = Agent(client, model="any", tools=registry)
+        print_passed("agent turn", lambda: agent.chat_sync("hello"))
+        client.close()
+    print_passed("procedure of one step", lambda: manager.run_sync(procedure))
+
+
+def main() -> None:
+    """Print the shape of the package, or of the part that is named."""
+    every, wanted = modules(), [each for each in sys.argv[1:] if not each.startswith("-")]
+    prefixes = tuple(f"sovl_tools.{name}" for name in wanted)
+    chosen = [each for each in every if not wanted or each.name.startswith(prefixes)]
+    once = print_static(every, chosen)
+    if wanted:
+        print(*once, sep="\n")
+        return
+    print(f"import cycles              {cycles()}")
+    with tempfile.TemporaryDirectory() as directory:
+        print_dynamic(Path(directory))
+
+
+if __name__ == "__main__":
+    main()
