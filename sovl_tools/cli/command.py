@@ -91,7 +91,6 @@ def _clean_output() -> Iterator[None]:
     """Keep a duplicate of descriptor 1 for results and point descriptor 1 at the error output."""
     previous = sys.stdout
     encoding = getattr(previous, "encoding", None) or "utf-8"
-    _open_errors()
     kept = _duplicate()
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set(results)
@@ -104,17 +103,6 @@ def _clean_output() -> Iterator[None]:
             os.dup2(kept, 1)
             sys.stdout = previous
             _RESULTS.reset(token)
-
-
-def _open_errors() -> None:
-    """Open descriptor 2 where it is closed, so that no other file gets that number."""
-    try:
-        os.fstat(_ERROR_OUTPUT)
-    except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, _ERROR_OUTPUT)
-        if nowhere != _ERROR_OUTPUT:
-            os.close(nowhere)
 
 
 def _duplicate() -> int:

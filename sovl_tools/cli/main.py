@@ -106,8 +106,22 @@ def group(ctx: click.Context, *, quiet: bool, verbose: bool) -> None:
     ctx.obj = {"quiet": quiet, "verbose": verbose}
 
 
+def _open_errors() -> None:
+    """Open the error output where it is closed, so that no other file gets its descriptor."""
+    try:
+        os.fstat(2)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere != 2:  # noqa: PLR2004 - the descriptor itself
+            os.dup2(nowhere, 2)
+            os.close(nowhere)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - to the end
+
+
 def main() -> None:
     """Run the command line; end at once, whatever tools do that were given up."""
+    _open_errors()
     try:
         group(prog_name="sovl-tools")
     except SystemExit as end:

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.child import candidate_of, document_of
-from sovl_tools.loading.isolation import ending
+from sovl_tools.loading.isolation import ending, interpreter
 from sovl_tools.loading.mishaps import mishap
 from sovl_tools.loading.origins import Modules
 from sovl_tools.loading.whereabouts import shown
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.errors import SovlToolsError
 
 _START_TIME = 30.0
 _COMMAND = (
@@ -68,7 +69,7 @@ def _checked(path: str, limit: float, start: float) -> Found:
     request = json.dumps({"path": sys.path, "plugins": path, "limit": limit})
     try:
         done = subprocess.run(  # noqa: S603 - this interpreter, our own command
-            [sys.executable, "-P", "-c", _COMMAND],
+            [interpreter(), "-P", "-c", _COMMAND],
             input=f"{request}\n".encode(),
             stdout=subprocess.PIPE,
             timeout=most,
@@ -76,6 +77,8 @@ def _checked(path: str, limit: float, start: float) -> Found:
         )
     except subprocess.TimeoutExpired:
         return _broken(path, f"importing its modules was not done after {most:g} s")
+    except OSError as error:
+        raise SovlToolsError(f"the child process did not start: {error}") from error
     try:
         return _decoded(done.stdout)
     except (ValueError, TypeError, KeyError):

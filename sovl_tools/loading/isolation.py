@@ -83,13 +83,16 @@ class _Child:
         self._printed = 0
         self._is_garbled = False
         self._tail = b""
-        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
-            [sys.executable, "-P", "-c", COMMAND],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
+                [interpreter(), "-P", "-c", COMMAND],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SovlToolsError(f"the child process did not start: {error}") from error
         self._readers = [
             threading.Thread(target=target, daemon=True)
             for target in (self._read_reports, self._read_output)
@@ -230,6 +233,20 @@ class _Child:
             os.killpg(self._process.pid, number)
         except (AttributeError, ProcessLookupError, PermissionError):
             self._process.send_signal(number)
+
+
+def interpreter() -> str:
+    """Return the path of this Python.
+
+    Raises:
+        SovlToolsError: it is not known, as in programs that embed Python.
+    """
+    if not sys.executable:
+        raise SovlToolsError(
+            "no tool can be imported in a child process, because this Python does not know its own"
+            " path (sys.executable is empty); --no-import needs no child"
+        )
+    return sys.executable
 
 
 def _opened(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -206,3 +207,60 @@ def test_output_without_room_is_one_clear_line(echo: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("Error: the result can't be written: ")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--no-import"]])
+def test_a_closed_error_output_keeps_no_finding_back(
+    options: list[str], write: Write, tmp_path: Path
+) -> None:
+    write("odd", FAULTY, code="print('imported')\n\n\ndef other(): ...\n")
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins"]\n')
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "one.py").write_text("1 / 0\n")
+    line = shlex.join([sys.executable, "-m", "sovl_tools", "validate", *options])
+    done = subprocess.run(
+        ["sh", "-c", f"{line} --format concise 2>&-"],
+        cwd=tmp_path,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "odd.py:1:1: ST401 " in done.stdout
+    assert ("ST701" in done.stdout) == (not options)
+    assert "internal error" not in done.stdout
+
+
+@pytest.mark.parametrize("executable", ["", None, "/nowhere/python"])
+@pytest.mark.parametrize("plugins", ["[]", '["plugins"]'])
+def test_without_an_interpreter_validate_says_so_in_a_line(
+    executable: str | None, plugins: str, write: Write, tmp_path: Path
+) -> None:
+    if plugins == "[]":
+        write("odd", FAULTY)
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "pyproject.toml").write_text(f"[tool.sovl-tools]\nplugins = {plugins}\n")
+    code = (
+        "import sys\n"
+        f"sys.executable = {executable!r}\n"
+        "from sovl_tools.cli.main import main\n"
+        "main()\n"
+    )
+
+    def validate(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-P", "-c", code, "validate", *options],
+            cwd=tmp_path,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = validate()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("Error: ")
+    assert "child process" in done.stderr
+    assert validate("--no-import").returncode == 0
