@@ -11,6 +11,7 @@ of that count: others call them. The files passed are those in which a function 
 from __future__ import annotations
 
 import ast
+import asyncio
 import io
 import json
 import sys
@@ -261,9 +262,9 @@ def print_dynamic(directory: Path) -> None:
     with ScriptedServer(replies) as server:
         client = openai.OpenAI(base_url=server.openai_url, api_key="any")
         agent = Agent(client, model="any", tools=registry)
-        print_passed("agent turn", lambda: agent.chat_sync("hello"))
+        print_passed("agent turn", lambda: asyncio.run(agent.chat("hello")))
         client.close()
-    print_passed("procedure of one step", lambda: manager.run_sync(procedure))
+    print_passed("procedure of one step", lambda: asyncio.run(manager.run(procedure)))
 
 
 def main() -> None:
