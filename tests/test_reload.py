@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import shutil
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -181,6 +183,18 @@ def test_phrases_follow_the_changes(write: Write, tools: Path) -> None:
     shutil.rmtree(tools / "a")
     registry.reload()
     assert [each.tool for each in registry.match(text)] == ["b"]
+
+
+def test_the_version_before_is_not_kept_for_the_sake_of_a_clash(write: Write, tools: Path) -> None:
+    manifests = {name: manifest_of(name, activation_phrases=["do it"]) for name in "ab"}
+    for name in "ab":
+        write(name, manifests[name], says(0, name))
+    registry, _ = loaded(tools)
+    before = weakref.ref(registry["b"].function)
+    write("b", manifests["b"], says(1, "b"))
+    assert registry.reload().updated == ("b",)
+    gc.collect()
+    assert before() is None
 
 
 def test_the_report_tells_of_a_broken_tool_that_serves(write: Write, tools: Path) -> None:

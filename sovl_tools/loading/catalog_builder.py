@@ -32,18 +32,20 @@ class _Claims:
 
     def clashes(self, candidate: Candidate) -> list[Clash]:
         """Return what a candidate claims that another one has; its name first."""
+        # the catalog keeps the clash, which must not keep the version before the candidate
+        later = candidate if candidate.previous is None else candidate._replace(previous=None)
         first = self.tools.get(candidate.name)
         if first is not None:
-            return [Clash(duplicate_tool, candidate, _holder(first), candidate.name)]
+            return [Clash(duplicate_tool, later, _holder(first), candidate.name)]
         clashes = [
-            Clash(same_action, candidate, _holder(self._actions[action]), action)
+            Clash(same_action, later, _holder(self._actions[action]), action)
             for action in candidate.actions
             if action in self._actions
         ]
         for number, phrase in enumerate(candidate.phrases):
             known = self._phrases.get(words(phrase))
             if known is not None:
-                clashes.append(Clash(same_phrase, candidate, _holder(known), phrase, number))
+                clashes.append(Clash(same_phrase, later, _holder(known), phrase, number))
         return clashes
 
     def enter(self, candidate: Candidate) -> None:
@@ -73,7 +75,7 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
         if candidate.status == "loaded":
             clashes = claims.clashes(candidate)
             if clashes:
-                ruling = _ruling(clashes, before.rulings.get(candidate.location))
+                ruling = _ruling(candidate, clashes, before.rulings.get(candidate.location))
                 rulings[candidate.location], after = ruling, ruling.shown
             elif candidate.previous is not None:
                 after = candidate._replace(previous=None)
@@ -87,7 +89,8 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
 
 def duplicate(candidate: Candidate, first: Candidate) -> Ruling:
     """Return what becomes of a candidate whose name an earlier one has."""
-    return _ruling([Clash(duplicate_tool, candidate, _holder(first), candidate.name)], None)
+    clash = Clash(duplicate_tool, candidate, _holder(first), candidate.name)
+    return _ruling(candidate, [clash], None)
 
 
 def _holder(candidate: Candidate) -> Holder:
@@ -98,11 +101,12 @@ def _has_error(clashes: Iterable[Clash]) -> bool:
     return any(each.rule.severity == "error" for each in clashes)
 
 
-def _ruling(clashes: Sequence[Clash], before: Ruling | None) -> Ruling:
+def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | None) -> Ruling:
     """Return what becomes of a candidate that clashes with others."""
     if before is not None and before.clashes == clashes:
-        return before
-    candidate = clashes[0].later
+        shown = before.shown
+        if shown.status == "loaded" or shown.previous is candidate.previous:
+            return before
     found = tuple(each for clash in clashes for each in _located(clash))
     errors = tuple(str(each) for each in found if each.severity == "error")
     if errors:
