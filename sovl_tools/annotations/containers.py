@@ -15,6 +15,7 @@ from contextlib import suppress
 from itertools import chain, count
 from typing import Any
 
+from sovl_tools.annotations.hints import text_of
 from sovl_tools.annotations.kind import (
     MAPPINGS,
     Build,
@@ -31,7 +32,6 @@ from sovl_tools.annotations.kind import (
     same,
 )
 from sovl_tools.model.document import parse_json
-from sovl_tools.model.interface import Annotation
 
 _ARRAYS: dict[Any, type[Any]] = {
     list: list,
@@ -99,7 +99,7 @@ def _describe_tuple(builder: Builder, annotation: Any) -> Schema:
         return _describe_array(builder, annotation)
     arguments = typing.get_args(annotation)
     if any(map(_is_unpacked, arguments)):
-        reason = f"{Annotation(annotation).text} has parts of any length"
+        reason = f"{text_of(annotation)} has parts of any length"
         raise InexpressibleError(reason, "write tuple[X, ...], or one type for each item")
     items = [builder.build(each) for each in arguments]
     schema: Schema = {"type": "array", "maxItems": len(items)}
@@ -195,7 +195,7 @@ _MUTABLE = frozenset({*_ARRAYS, *_OBJECTS}.difference(_HASHABLE))
 def _check_hashable(kind: Any, container: str) -> None:
     origin, arguments = _parts(kind)
     if origin in _MUTABLE or (isinstance(origin, type) and origin.__hash__ is None):
-        words = Annotation(kind).text
+        words = text_of(kind)
         raise InexpressibleError(f"{words} is not hashable, so that {container} can't hold it")
     if origin is tuple:
         for each in arguments:

@@ -9,9 +9,7 @@ from typing import Any
 
 from sovl_tools.annotations.kind import Schema
 from sovl_tools.model.document import JSON
-
-_DATA = {"const", "enum", "default", "examples"}
-_NAMED = {"properties", "patternProperties", "dependentSchemas"}
+from sovl_tools.model.schemanodes import nodes
 
 
 class _Definition:
@@ -49,12 +47,16 @@ class Definitions:
     def hoist(self, schema: dict[str, JSON]) -> dict[str, JSON]:
         """Return a schema of another maker without its definitions, which are kept."""
         own: dict[str, JSON] = schema.pop("$defs", {})
-        references = {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in self._renamed(own)}
-        for name, definition in own.items():
-            place = references.get(f"#/$defs/{name}", f"#/$defs/{name}")
-            self._foreign[place.removeprefix("#/$defs/")] = _redirected(definition, references)
-        found: dict[str, JSON] = _redirected(schema, references)
-        return found
+        renamed = dict(self._renamed(own))
+        self._foreign |= {renamed.get(name, name): each for name, each in own.items()}
+        references = {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in renamed.items()}
+        for root in (schema, *own.values()) if references else ():
+            for node in nodes(root, ()):
+                mapping = node.schema.get("discriminator", {}).get("mapping", {})
+                for holder, key in ((node.schema, "$ref"), *((mapping, name) for name in mapping)):
+                    if holder.get(key) in references:
+                        holder[key] = references[holder[key]]
+        return schema
 
     def _renamed(self, own: dict[str, JSON]) -> Iterator[tuple[str, str]]:
         """Yield old and new names if a definition is not the same as the known one of its name."""
@@ -103,18 +105,3 @@ def _describe(reference: dict[str, JSON], schema: dict[str, JSON]) -> None:
     added = {key: value for key, value in reference.items() if key != "$ref"}
     reference.clear()
     reference.update(schema, **added)
-
-
-def _redirected(schema: JSON, references: dict[str, str]) -> JSON:
-    """Return a copy of a schema in which references lead elsewhere."""
-    if isinstance(schema, list):
-        return [_redirected(each, references) for each in schema]
-    if isinstance(schema, dict):
-        return {key: _part_redirected(key, each, references) for key, each in schema.items()}
-    return references.get(schema, schema) if isinstance(schema, str) else schema
-
-
-def _part_redirected(key: str, part: JSON, references: dict[str, str]) -> JSON:
-    if key in _NAMED and isinstance(part, dict):
-        return {name: _redirected(each, references) for name, each in part.items()}
-    return part if key in _DATA else _redirected(part, references)

@@ -159,7 +159,7 @@ def resolved(annotation: Any, names: Names) -> Any:
     """
     with _evaluating():
         if type(annotation) is str:
-            annotation = eval(_compiled(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
+            annotation = eval(compiled(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
         if not _has_text(annotation):
             return annotation
         holder = SimpleNamespace(__annotations__={"annotation": annotation})
@@ -182,8 +182,9 @@ def _evaluating() -> Iterator[None]:
         raise InexpressibleError(reason, "correct it") from error
 
 
-@lru_cache(maxsize=1024)
-def _compiled(text: str) -> CodeType:
+@lru_cache(maxsize=4096)
+def compiled(text: str) -> CodeType:
+    """Return the code of an annotation that is text."""
     return compile(text.strip(), "<annotation>", "eval")
 
 
@@ -225,3 +226,13 @@ def members_of(annotation: Any) -> tuple[Any, ...]:
     """Return the members of a union; the annotation alone if it is none."""
     is_union = typing.get_origin(annotation) in (typing.Union, UnionType)
     return typing.get_args(annotation) if is_union else (annotation,)
+
+
+def text_of(annotation: Any) -> str:
+    """Return an annotation as its author wrote it, or nearly so."""
+    text = str(annotation)
+    if isinstance(annotation, type) and "[" not in text:
+        text = annotation.__name__
+    for prefix in ("typing.", "collections.abc."):
+        text = text.replace(prefix, "")
+    return text.replace("NoneType", "None")

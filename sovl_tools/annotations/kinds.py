@@ -19,7 +19,7 @@ from sovl_tools.annotations.classes import DATACLASS, NAMED_TUPLE, TYPED_DICT
 from sovl_tools.annotations.containers import CONTAINERS
 from sovl_tools.annotations.enums import ENUM, LITERAL
 from sovl_tools.annotations.fields import QUALIFIERS
-from sovl_tools.annotations.hints import is_alias, value_of
+from sovl_tools.annotations.hints import is_alias, text_of, value_of
 from sovl_tools.annotations.kind import (
     Build,
     Builder,
@@ -32,7 +32,6 @@ from sovl_tools.annotations.kind import (
 from sovl_tools.annotations.pydantic_models import MODEL, is_model
 from sovl_tools.annotations.scalars import scalar_of
 from sovl_tools.annotations.unions import UNION
-from sovl_tools.model.interface import Annotation
 
 
 def _standing(meaning: Callable[[Any], Any]) -> Kind:
@@ -128,4 +127,4 @@ def _unknown(annotation: Any) -> InexpressibleError:
         reason = f"the reference {annotation.__forward_arg__!r} can't be followed"
         return InexpressibleError(reason, "use a dataclass, or Any for JSON of any kind")
     advice = "use a JSON type, a date, an Enum, a dataclass, a TypedDict or the like"
-    return InexpressibleError(f"there is no JSON for {Annotation(annotation).text}", advice)
+    return InexpressibleError(f"there is no JSON for {text_of(annotation)}", advice)

@@ -7,16 +7,13 @@ import builtins
 import collections.abc
 import types
 import typing
-from abc import ABCMeta
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeAlias, Union
+from typing import Any, NamedTuple, TypeAlias, Union
 
-from sovl_tools.annotations.hints import value_of
+from sovl_tools.annotations.hints import text_of, value_of
 from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.model.context import ToolContext
-from sovl_tools.model.document import JSON_TYPES, kind
-from sovl_tools.model.interface import Annotation
 
 Lookup: TypeAlias = Callable[[str], Any]
 """Returns what a name stands for, HIDDEN if that can't be told."""
@@ -24,45 +21,43 @@ Lookup: TypeAlias = Callable[[str], Any]
 HIDDEN = typing.NewType("HIDDEN", object)
 """Stands, alone or within another type, for a type that can't be told."""
 
-_UNKNOWN = Annotation(HIDDEN, None, None, None, HIDDEN)
-_ARRAY, _OBJECT = frozenset({"array"}), frozenset({"object"})
-_SCALARS: dict[object, frozenset[str]] = {
-    str: frozenset({"string"}),
-    int: frozenset({"integer"}),
-    float: frozenset({"number", "integer"}),
-    bool: frozenset({"boolean"}),
-    None: frozenset({"null"}),
-    type(None): frozenset({"null"}),
-}
-_CONTAINERS: dict[object, frozenset[str]] = {
-    list: _ARRAY,
-    dict: _OBJECT,
-    collections.abc.Sequence: _ARRAY,
-    collections.abc.Mapping: _OBJECT,
-}
-_BY_OBJECT: dict[object, Annotation] = {
-    each: Annotation(each, admitted)
-    for each, admitted in {**_SCALARS, list: _ARRAY, dict: _OBJECT}.items()
-}
-_BY_OBJECT[ToolContext] = Annotation(ToolContext, is_context=True)
-_BY_OBJECT[HIDDEN] = _UNKNOWN
+
+class Annotation(NamedTuple):
+    """The annotation of a parameter.
+
+    Attributes:
+        source: the annotation itself, or its text.
+        optional: whether it is ``Optional[T]`` or ``T | None``; None where that can't be told.
+        is_context: whether it asks for the ``ToolContext``; None where that can't be told.
+        value: what the text stands for, where ``source`` is one.
+    """
+
+    source: Any = ""
+    optional: bool | None = False
+    is_context: bool | None = False
+    value: Any = None
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether there is no annotation."""
+        return isinstance(self.source, str) and not self.source
+
+    @property
+    def text(self) -> str:
+        """The annotation as its author wrote it, or nearly so."""
+        return text_of(self.source)
+
+
+_UNKNOWN = Annotation(HIDDEN, None, None, HIDDEN)
 
 
 def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
     """Return what an annotation says; ``lookup`` knows the names in the text within it."""
+    if type(annotation) is type:
+        return Annotation(annotation, is_context=annotation is ToolContext)
     if isinstance(annotation, str):
         return from_text(annotation, lookup or conventional)
-    if type(annotation) is types.GenericAlias and type(annotation.__origin__) is type:
-        return Annotation(annotation, _CONTAINERS.get(annotation.__origin__))
-    try:
-        known = _BY_OBJECT.get(annotation)
-    except TypeError:
-        known = None
-    if known is None:
-        return _described(annotation, lookup or conventional)
-    if known.source is annotation:
-        return known
-    return Annotation(annotation, known.types, known.optional, known.is_context)
+    return _UNKNOWN if annotation is HIDDEN else _described(annotation, lookup or conventional)
 
 
 def from_text(text: str, lookup: Lookup) -> Annotation:
@@ -87,66 +82,27 @@ def _described(annotation: object, lookup: Lookup) -> Annotation:
         return from_text(annotation.__forward_arg__, lookup)
     origin = getattr(annotation, "__origin__", annotation)
     if origin is Union or type(annotation) is types.UnionType:
-        return _union(annotation, lookup)
-    if origin is typing.Literal:
-        return Annotation(annotation, _types_of_values(typing.get_args(annotation)))
+        members = typing.get_args(annotation)
+        parts = [from_object(each, lookup) for each in members]
+        return Annotation(
+            annotation,
+            type(None) in members or _any_of(part.optional for part in parts),
+            _any_of(part.is_context for part in parts),
+        )
     if hasattr(annotation, "__metadata__"):
         return from_object(typing.get_args(annotation)[0], lookup)._replace(source=annotation)
-    if type(origin).__name__ in _STANDING:
-        return _of_alias(annotation)._replace(source=annotation)
-    is_plain = type(origin) in (type, ABCMeta)  # other metaclasses may refuse to be hashed
-    return Annotation(annotation, _CONTAINERS.get(origin) if is_plain else None)
-
-
-_STANDING = frozenset({"TypeAliasType", "NewType", "TypeVar"})
-"""Classes of what stands for another annotation."""
-
-
-def _of_alias(annotation: object) -> Annotation:
-    try:
-        return from_object(value_of(annotation))
-    except (InexpressibleError, RecursionError):
-        return _UNKNOWN
-
-
-def _union(annotation: object, lookup: Lookup) -> Annotation:
-    members = typing.get_args(annotation)
-    parts = [from_object(each, lookup) for each in members]
-    admitted = [part.types for part in parts if part.types is not None]
-    found = Annotation(
-        annotation,
-        frozenset().union(*admitted) if len(admitted) == len(parts) else None,
-        type(None) in members or _any_of(part.optional for part in parts),
-        _any_of(part.is_context for part in parts),
-    )
-    if all(map(is_built_in, members)):
-        _BY_OBJECT[annotation] = found  # a few of them are used everywhere
-    return found
-
-
-def is_built_in(annotation: Any) -> bool:
-    """Tell whether an annotation is made of built-in types alone, so that it may be kept."""
-    kind = type(annotation)
-    if kind is type:
-        return annotation in _BY_OBJECT
-    if kind is types.GenericAlias:
-        return all(map(is_built_in, (annotation.__origin__, *annotation.__args__)))
-    origin = typing.get_origin(annotation)
-    if origin is Union or origin is types.UnionType:
-        return all(map(is_built_in, typing.get_args(annotation)))
-    return origin is typing.Literal and _types_of_values(typing.get_args(annotation)) is not None
+    if type(origin).__name__ in {"TypeAliasType", "NewType", "TypeVar"}:
+        try:
+            return from_object(value_of(annotation))._replace(source=annotation)
+        except (InexpressibleError, RecursionError):
+            return _UNKNOWN._replace(source=annotation)
+    return Annotation(annotation)
 
 
 def _any_of(answers: typing.Iterable[bool | None]) -> bool | None:
     """Return whether any answer is yes; None if one of them can't be told."""
     known = [*answers]
     return True if True in known else None if None in known else False
-
-
-def _types_of_values(values: Sequence[object]) -> frozenset[str] | None:
-    """Return the JSON types of literal values; None if one of them is no JSON, as an Enum's."""
-    known = [kind(value) for value in values if type(value) in JSON_TYPES]
-    return frozenset(known) if len(known) == len(values) else None
 
 
 _CONVENTIONAL: dict[str, Any] = {

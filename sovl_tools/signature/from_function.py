@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from functools import lru_cache, partial
-from types import CodeType, FunctionType, MethodType
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
-from sovl_tools.annotations.hints import evaluated
+from sovl_tools.annotations.hints import compiled, evaluated
 from sovl_tools.model.functions import layers
-from sovl_tools.model.interface import Annotation
-from sovl_tools.signature.annotation import HIDDEN, conventional, from_object, from_text
+from sovl_tools.signature.annotation import (
+    HIDDEN,
+    Annotation,
+    conventional,
+    from_object,
+    from_text,
+)
 from sovl_tools.signature.signature import (
     ANYTHING,
     REQUIRED,
@@ -104,18 +109,13 @@ def _read(annotation: Any, function: Any) -> Annotation:
     if type(annotation) is not str:
         return from_object(annotation, partial(_seen, function))
     try:
-        value = eval(_compiled(annotation), function.__globals__)  # noqa: S307 - code of the function's author
+        value = eval(compiled(annotation), function.__globals__)  # noqa: S307 - code of the function's author
     except (Exception, SystemExit):  # noqa: BLE001 - the annotation may be any expression, or none
         return from_text(annotation, partial(_seen, function))._replace(source=annotation)
     found = from_object(value, partial(_seen, function))
     if type(value) is str:
         return found._replace(source=annotation)
-    return Annotation(annotation, found.types, found.optional, found.is_context, value)
-
-
-@lru_cache(maxsize=4096)
-def _compiled(text: str) -> CodeType:
-    return compile(text.strip(), "<annotation>", "eval")
+    return Annotation(annotation, found.optional, found.is_context, value)
 
 
 def _seen(function: Any, name: str) -> Any:

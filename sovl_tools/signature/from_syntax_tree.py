@@ -8,8 +8,14 @@ from importlib import import_module
 from typing import Any
 
 from sovl_tools.model.context import ToolContext
-from sovl_tools.model.interface import Annotation
-from sovl_tools.signature.annotation import HIDDEN, Lookup, conventional, evaluated, from_node
+from sovl_tools.signature.annotation import (
+    HIDDEN,
+    Annotation,
+    Lookup,
+    conventional,
+    evaluated,
+    from_node,
+)
 from sovl_tools.signature.signature import (
     ANYTHING,
     REQUIRED,

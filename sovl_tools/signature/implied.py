@@ -9,9 +9,9 @@ from typing import Any
 from sovl_tools.annotations.annotated import EMPTY, property_of
 from sovl_tools.annotations.defaults import native
 from sovl_tools.annotations.hints import Names, names_of, resolved, without_none
+from sovl_tools.annotations.plain import is_plain
 from sovl_tools.annotations.schemas import SchemaBuilder
 from sovl_tools.model.document import JSON
-from sovl_tools.signature.annotation import is_built_in
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parameter, Signature
 
 _BUILT_IN: dict[Any, dict[str, JSON]] = {}
@@ -50,7 +50,7 @@ def _schema(builder: SchemaBuilder, parameter: Parameter, function: Any) -> dict
     hint: Any = said.value if isinstance(said.source, str) else said.source
     if said.is_absent:
         schema: dict[str, JSON] = {}
-    elif is_built_in(hint):
+    elif is_plain(hint):
         if hint not in _BUILT_IN:
             _BUILT_IN[hint] = _form(builder, hint, EMPTY)
         schema = {**_BUILT_IN[hint]}

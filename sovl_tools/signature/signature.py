@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.interface import Annotation
+from sovl_tools.signature.annotation import Annotation
 
 ParameterKind: TypeAlias = Literal[
     "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"

@@ -75,7 +75,7 @@ def assert_alike(source: str) -> None:
             other.name, other.kind, repr(other.default),
         )  # fmt: skip
         assert one.annotation.text == other.annotation.text.strip("'")
-        for key in ("types", "optional", "is_context"):
+        for key in ("optional", "is_context"):
             said, known = getattr(one.annotation, key), getattr(other.annotation, key)
             assert said == known or None in (said, known)
 
