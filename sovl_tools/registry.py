@@ -391,13 +391,13 @@ class ToolRegistry:
         async for change in registry.changes():
             print(change.updated)
         """
-        from sovl_tools.loading.changes import stream  # noqa: PLC0415 - asyncio takes 20 ms
+        from sovl_tools.reloading.stream import stream  # noqa: PLC0415 - asyncio takes 20 ms
 
         return stream(self.subscribe, self.watch(poll=poll, libraries=libraries))
 
     def _reloading(self) -> Any:
         """Return what reloads the directories; most programs never ask for it."""
-        from sovl_tools.loading.reloader import Reloader  # noqa: PLC0415 - 5 ms
+        from sovl_tools.reloading.reloader import Reloader  # noqa: PLC0415 - 5 ms
 
         with self._lock:
             if self._reloader is None:

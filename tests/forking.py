@@ -26,7 +26,7 @@ _EVERYDAY = (
     "importlib.metadata",
     "sovl_tools.registry",
     "sovl_tools.loading.definition_checks",
-    "sovl_tools.loading.reloader",
+    "sovl_tools.reloading.reloader",
     "sovl_tools.procedures.yaml_core",
     "sovl_tools.search.ranking",
     "sovl_tools.schema.rust_engine",

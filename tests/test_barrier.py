@@ -95,7 +95,7 @@ def test_a_reload_that_fails_changes_nothing_and_says_so(
     before = registry.catalog
     monkeypatch.chdir(tools)
     monkeypatch.setattr("sovl_tools.loading.collecting.collect", None)
-    monkeypatch.setattr("sovl_tools.loading.reload_state.collect", None)
+    monkeypatch.setattr("sovl_tools.reloading.reload_state.collect", None)
     change = registry.reload()
     assert [each.code for each in change.diagnostics] == ["ST001"]
     assert registry.catalog is before

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading.changes import stream
 from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.reloading.stream import stream
 from tests.conftest import Write
 from tests.loading.folders import PATIENCE, News, answers, gives, loaded, says, statuses
 

@@ -22,9 +22,9 @@ from sovl_tools import Tooler
 from sovl_tools.loading.load import load
 from sovl_tools.loading.modules import ROOT
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.loading.reloader import Reloader
 from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.reloading.reloader import Reloader
 
 TOOLS = 50
 WARMING = 500

@@ -10,8 +10,8 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.loading.definition_checks import checked
+from sovl_tools.loading.equality import is_same_tool, ran
 from sovl_tools.loading.scanning import identity
-from sovl_tools.loading.succession import is_same_tool, ran
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 

@@ -7,10 +7,12 @@ import marshal
 import os
 import re
 import sys
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
@@ -18,11 +20,11 @@ from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.reading import read_file, read_manifest
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.reloading.fingerprint import fingerprint
 
 MAX_MODULE_BYTES = 4 << 20
 _RELATIVE = re.compile(rb"from[\s\\]*\.")
 _MAX_FOLDER_DEPTH = 6
+_MAX_FILES = 2_000
 _CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
 _PIECE = 1 << 15
 _NO_SOURCES = {"__pycache__", "node_modules"}
@@ -114,9 +116,17 @@ def listed_data(folder: ToolFolder, paths: set[str]) -> set[str]:
 
 def read_data(folder: ToolFolder) -> dict[str, bytes]:
     """Return what the data files say that the manifest lists, by their relative paths."""
-    paths = listed_data(folder, {*fingerprint(folder.location).files})
+    paths = listed_data(folder, {*islice(_paths_in(folder.location), _MAX_FILES)})
     contents = {path: read_file(folder, path, limit=MAX_MODULE_BYTES) for path in paths}
     return {path: each for path, each in contents.items() if not isinstance(each, Unreadable)}
+
+
+def _paths_in(location: str) -> Iterator[str]:
+    """Yield the relative paths of all files of a folder, with slashes."""
+    for place, folders, names in os.walk(location):
+        folders[:] = [each for each in folders if each not in _NO_SOURCES]
+        for name in names:
+            yield os.path.relpath(f"{place}/{name}", location).replace(os.sep, "/")
 
 
 def _digest(files: dict[str, bytes]) -> str:

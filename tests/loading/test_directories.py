@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.loading.origins import MODULES, Directory, Origins, Sight
+from sovl_tools.loading.origins import MODULES, Directory, Sight
+from sovl_tools.reloading.origin_changes import Origins
 
 CODE = Directory("/srv/code", (".py",))
 

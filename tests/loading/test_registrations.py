@@ -9,9 +9,10 @@ from functools import cache
 from sovl_tools import ToolDefinition
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.mishaps import Unit, empty, mishap
-from sovl_tools.loading.origins import MODULES, PACKAGES, EntryPoints, Origins, Package, Sight
+from sovl_tools.loading.origins import MODULES, PACKAGES, EntryPoints, Package, Sight
 from sovl_tools.loading.registration import Registrations
 from sovl_tools.model.catalog import Candidate
+from sovl_tools.reloading.origin_changes import Origins
 from tests.loading.folders import good
 
 LOST = mishap(code.unavailable_source, "it is gone", "here.py")

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 import pytest
 
-from sovl_tools.loading.libraries import Libraries, put_back
 from sovl_tools.loading.load import load
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.loading.reload_state import ReloadState
+from sovl_tools.reloading.libraries import Libraries, put_back
+from sovl_tools.reloading.reload_state import ReloadState
 from tests.conftest import Write
 from tests.loading.folders import answer, answers, gives, says
 

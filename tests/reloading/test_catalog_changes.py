@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.collecting import Collected
 from sovl_tools.loading.load import Load
-from sovl_tools.loading.reload_state import ReloadState
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Status
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.reloading.reload_state import ReloadState
 from tests.loading.folders import bad, good, statuses
 from tests.schema.strategies import examples, moderate
 

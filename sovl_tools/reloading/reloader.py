@@ -11,16 +11,16 @@ from time import perf_counter
 from typing import Protocol
 
 from sovl_tools.authoring.offering import offered
+from sovl_tools.loading.equality import is_same_tool
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
-from sovl_tools.loading.reload_state import ReloadState
-from sovl_tools.loading.succession import is_same_tool
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
 from sovl_tools.reloading.debounce import Debounce
 from sovl_tools.reloading.events import Events, Place
+from sovl_tools.reloading.reload_state import ReloadState
 from sovl_tools.reloading.watcher import Watcher
 
 

@@ -12,19 +12,20 @@ from operator import is_
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.collecting import Collected, collect
 from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.folder_changes import FolderChanges
-from sovl_tools.loading.libraries import Libraries, put_back, renew, users
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
-from sovl_tools.loading.origins import Origin, Origins
+from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.registration import Registrations
-from sovl_tools.loading.succession import arriving, successor
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.reloading.folder_changes import FolderChanges
+from sovl_tools.reloading.libraries import Libraries, put_back, renew, users
 from sovl_tools.reloading.listening import Place, places
+from sovl_tools.reloading.origin_changes import Origins
+from sovl_tools.reloading.succession import arriving, successor
 
 _REVISIONS = itertools.count(1)
 _FEW = 32

@@ -9,9 +9,9 @@ from time import time_ns
 
 import pytest
 
-from sovl_tools.loading.folder_changes import FolderChanges
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
+from sovl_tools.reloading.folder_changes import FolderChanges
 from tests.conftest import REPOSITORY, Write, manifest_of
 
 HELPED = "from . import helpers\n\n\ndef echo(text: str):\n    return text\n"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Sequence
-from types import MethodType
-from typing import Any
 
 from sovl_tools.loading.checks.folder import misnamed
 from sovl_tools.loading.discovery import listed
+from sovl_tools.loading.equality import content_of
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.fingerprint import Fingerprint
 
@@ -67,17 +65,6 @@ def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
     return new._replace(previous=old._replace(previous=None) if is_served else old.previous)
 
 
-def is_another(first: Candidate, second: Candidate) -> bool:
-    """Tell whether two candidates certainly stand for two objects."""
-    functions = [each.definition.function for each in (first, second) if each.definition]
-    return len(functions) > 1 and ran(functions[0]) != ran(functions[1])
-
-
-def is_same_tool(first: ToolDefinition, second: ToolDefinition) -> bool:
-    """Tell whether two definitions say the same of the same function."""
-    return ran(first.function) == ran(second.function) and _content(first) == _content(second)
-
-
 def _is_broken_off(candidate: Candidate) -> bool:
     folder = ToolFolder(candidate.name, candidate.path, candidate.location)
     return candidate.status == "rejected" and _is_emptied(folder)
@@ -95,25 +82,8 @@ def _is_emptied(folder: ToolFolder) -> bool:
 def _is_same(old: Candidate, new: Candidate) -> bool:
     if old is new:
         return True
-    return _bare(old) == _bare(new) and _content(old.definition) == _content(new.definition)
+    return _bare(old) == _bare(new) and content_of(old.definition) == content_of(new.definition)
 
 
 def _bare(candidate: Candidate) -> Candidate:
     return candidate._replace(definition=None, previous=None)
-
-
-def _content(definition: ToolDefinition | None) -> tuple[Any, ...]:
-    """Return what a definition is made of, so that 1, 1.0 and true are told apart."""
-    if definition is None:
-        return ()
-    fields = dict(vars(definition))
-    handlers = fields.pop("step_handlers")
-    code = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
-    return repr(fields), sorted(handlers), [ran(each) for each in code]
-
-
-def ran(function: Any) -> tuple[int, ...]:
-    """Return what tells one function from another; a bound method is another object each time."""
-    if isinstance(function, MethodType):
-        return id(function.__func__), id(function.__self__)
-    return (id(function),)
