@@ -221,7 +221,10 @@ def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
     Of each rule the first hundred findings are told; one more says where others begin. A rule that
     fails itself is an internal error, as severe as the rule, and the others are asked all the same.
     """
-    return [verdict for each in rules for verdict in _asked(each, subjects)]
+    found: list[Verdict] = []
+    for each in rules:
+        found += _asked(each, subjects)
+    return found
 
 
 def _asked(each: Rule, subjects: Iterable[object]) -> list[Verdict]:

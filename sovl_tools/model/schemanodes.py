@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -17,10 +17,6 @@ SINGLE = (
 )  # fmt: skip
 _NESTING = {*IN_OBJECT, *IN_LIST, *SINGLE}
 _PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
-
-
-Idle: TypeAlias = Callable[[dict[str, JSON], str], bool]
-"""Tells of a subschema, and of the keyword under which it stands, that it is of no interest."""
 
 
 class SchemaNode(NamedTuple):
@@ -45,24 +41,55 @@ class SchemaNode(NamedTuple):
     is_partial: bool = False
 
 
-def nodes(root: dict[str, JSON], base: Path, is_idle: Idle | None = None) -> Iterator[SchemaNode]:
-    """Yield the root and every subschema that is an object, parents first.
-
-    ``is_idle`` leaves out subschemas; it is asked of each but the root.
-    """
+def nodes(root: dict[str, JSON], base: Path) -> Iterator[SchemaNode]:
+    """Yield the root and every subschema that is an object, parents first."""
     pending = [SchemaNode(base, root, root, base)]
     while pending:
         node = pending.pop()
         yield node
         keywords = nesting(tuple(node.schema))
         if keywords:
-            pending.extend(reversed([*_children(node, keywords, is_idle)]))
+            found = [child_of(node, *each) for each in subschemas(node.schema, keywords)]
+            pending.extend(reversed(found))
 
 
 @lru_cache(maxsize=4096)
 def nesting(keys: tuple[str, ...]) -> tuple[str, ...]:
     """Return those of a schema's keywords that hold subschemas."""
     return tuple(key for key in keys if key in _NESTING)
+
+
+Below: TypeAlias = tuple[str, str | int | None, dict[str, JSON]]
+"""A keyword, the name or index below it (None if there is none), and the subschema there."""
+
+
+def subschemas(schema: dict[str, JSON], keywords: tuple[str, ...]) -> Iterator[Below]:
+    """Yield the subschemas right below a schema, under these of its keywords."""
+    for keyword in keywords:
+        value = schema[keyword]
+        if keyword in SINGLE:
+            if isinstance(value, dict):
+                yield keyword, None, value
+            continue
+        for key, child in value.items() if keyword in IN_OBJECT else enumerate(value):
+            if isinstance(child, dict):
+                yield keyword, key, child
+
+
+def child_of(
+    parent: SchemaNode, keyword: str, key: str | int | None, schema: dict[str, JSON]
+) -> SchemaNode:
+    """Return the node of a subschema right below another."""
+    path, above, root, base, *_, is_partial = parent
+    return SchemaNode(
+        (*path, keyword) if key is None else (*path, keyword, key),
+        schema,
+        root,
+        base,
+        is_property=keyword == "properties",
+        is_required=keyword == "properties" and key in above.get("required", ()),
+        is_partial=is_partial or keyword in _PARTIAL,
+    )
 
 
 def is_subschema(path: Path) -> bool:
@@ -74,21 +101,3 @@ def is_subschema(path: Path) -> bool:
         if (part not in IN_OBJECT and part not in IN_LIST) or next(parts, None) is None:
             return False
     return True
-
-
-def _children(
-    node: SchemaNode, keywords: tuple[str, ...], is_idle: Idle | None
-) -> Iterator[SchemaNode]:
-    path, schema, root, base, *_, is_partial = node
-    for keyword in keywords:
-        value, partial = schema[keyword], is_partial or keyword in _PARTIAL
-        if keyword in SINGLE:
-            if isinstance(value, dict) and not (is_idle and is_idle(value, keyword)):
-                yield SchemaNode((*path, keyword), value, root, base, is_partial=partial)
-            continue
-        named = keyword == "properties"
-        required = schema.get("required", ()) if named else ()
-        for key, child in value.items() if keyword in IN_OBJECT else enumerate(value):
-            if isinstance(child, dict) and not (is_idle and is_idle(child, keyword)):
-                place = (*path, keyword, key)
-                yield SchemaNode(place, child, root, base, named, key in required, partial)

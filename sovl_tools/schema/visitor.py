@@ -8,16 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.diagnostic import Rule, RuleTable, Verdict, ask, is_due
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.schemanodes import SchemaNode, is_subschema, nesting, nodes
+from sovl_tools.model.schemanodes import SchemaNode, child_of, is_subschema, nesting, subschemas
 from sovl_tools.schema.references import MAX_EXPANSION, lookup
 
 _Due: TypeAlias = dict[Callable[[Any], Any], list[SchemaNode]]
 
 _NAMING = frozenset({"$id", "$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$dynamicRef"})
 """Keywords that give places names, or use such names."""
-
-
-_KINDS = {"properties": "property"}
 
 
 class Visit(NamedTuple):
@@ -56,10 +53,11 @@ class Visit(NamedTuple):
 
     def verdicts(self) -> list[Verdict]:
         """Ask the rules that are due."""
-        if not self.due:
-            return []
-        asked = ((each, self.due[each.check]) for each in self.rules if each.check in self.due)
-        return [found for each, due in asked for found in ask((each,), *due)]
+        found: list[Verdict] = []
+        for each in self.rules if self.due else ():
+            if each.check in self.due:
+                found += ask((each,), *self.due[each.check])
+        return found
 
 
 def _is_astray(node: SchemaNode) -> bool:
@@ -80,15 +78,10 @@ def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
     has_names = False
     references: list[SchemaNode] = []
     due: _Due = {}
-
-    def is_idle(schema: dict[str, JSON], keyword: str) -> bool:
-        nonlocal size
-        size += 1
-        return _stop(rules, _KINDS.get(keyword, ""), tuple(schema)).is_idle
-
-    for node in nodes(root, base, is_idle):
+    pending = [(SchemaNode(base, root, root, base), _stop(rules, "", tuple(root)))]
+    while pending:
+        node, stop = pending.pop()
         schema = node.schema
-        stop = _stop(rules, "property" if node.is_property else "", tuple(schema))
         has_names = has_names or stop.has_names
         if "$ref" in schema:
             references.append(node)
@@ -97,6 +90,15 @@ def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
         for each in stop.depending:
             if is_due(each, schema):
                 due.setdefault(each.check, []).append(node)
+        if stop.nesting:
+            found = []
+            for keyword, key, child in subschemas(schema, stop.nesting):
+                size += 1
+                kind = "property" if keyword == "properties" else ""
+                below = _stop(rules, kind, tuple(child))
+                if not below.is_idle:
+                    found.append((child_of(node, keyword, key, child), below))
+            pending.extend(reversed(found))
     return Visit(size, references, has_names, due, rules)
 
 
@@ -107,12 +109,14 @@ class _Stop(NamedTuple):
         due: the rules that are asked in any case.
         depending: those whose occasion takes a look at values as well.
         has_names: whether a keyword gives or uses the name of a place.
+        nesting: the keywords that hold subschemas.
         is_idle: there is nothing to do, and nothing below.
     """
 
     due: tuple[Rule, ...]
     depending: tuple[Rule, ...]
     has_names: bool
+    nesting: tuple[str, ...]
     is_idle: bool
 
 
@@ -120,5 +124,6 @@ class _Stop(NamedTuple):
 def _stop(rules: RuleTable, kind: str, keys: tuple[str, ...]) -> _Stop:
     due, depending = rules.plan(kind, keys)
     has_names = not _NAMING.isdisjoint(keys)
-    is_idle = not (due or depending or has_names or "$ref" in keys or nesting(keys))
-    return _Stop(due, depending, has_names, is_idle)
+    below = nesting(keys)
+    is_idle = not (due or depending or has_names or "$ref" in keys or below)
+    return _Stop(due, depending, has_names, below, is_idle)
