@@ -47,13 +47,15 @@ def bind(
 
 
 _EMPTY: dict[Any, Any] = {dict: MappingProxyType({}), tuple: ()}
+# The other fields that a manifest doesn't name are class attributes already.
 _DEFAULTS: dict[str, Any] = {
-    field.name: _EMPTY[field.default_factory] if field.default is MISSING else field.default
+    field.name: _EMPTY[field.default_factory]
     for field in fields_of(ToolDefinition)
-    if field.default is not MISSING or field.default_factory is not MISSING
+    if field.default_factory is not MISSING
 }
 _OWN = {"activation_phrases", "step_handlers", "source", "preprocess", "postprocess"}
-_OPTIONAL = (_DEFAULTS.keys() & KEYS) - _OWN
+_REQUIRED = {"name", "description", "parameters", "function"}
+_OPTIONAL = ({field.name for field in fields_of(ToolDefinition)} & KEYS) - _OWN - _REQUIRED
 
 
 def effective_phrases(manifest: Manifest, own: Any) -> tuple[str, ...]:

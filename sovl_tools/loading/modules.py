@@ -141,10 +141,13 @@ def generation_of(snapshot: Snapshot) -> Generation:
     """
     with _LOCK:
         digests = _digests(snapshot)
-        known = next(filter(None, (_used(each, snapshot) for each in digests)), None)
-        if known is None:
-            free = next(each for each in digests if f"{ROOT}.{each}" not in _GENERATIONS)
-            known = Generation(snapshot, free)
+        for digest in digests:
+            known = _used(digest, snapshot)
+            if known is not None:
+                break
+        else:
+            free = [each for each in digests if f"{ROOT}.{each}" not in _GENERATIONS]
+            known = Generation(snapshot, free[0])
             known.users = 1
             _GENERATIONS[known.package] = known
             install(ROOT, _named)

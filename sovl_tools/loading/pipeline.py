@@ -15,7 +15,7 @@ from sovl_tools.loading.checks.manifest import ManifestCase
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.failures import border_verdicts, import_verdicts
-from sovl_tools.loading.inspecting import Offer, inspect_module
+from sovl_tools.loading.inspecting import inspect_module
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import Generation, generation_of
@@ -69,22 +69,21 @@ class Settings(NamedTuple):
 
 
 class Work(NamedTuple):
-    """A folder on its way.
+    """A folder whose manifest has been checked.
 
     Attributes:
         folder: where it is.
-        manifest: what its manifest says; without the keys that the meta-schema refuses, once it
-            has been checked.
+        case: the manifest as it was read, and what its meta-schema refuses in it.
+        manifest: the same without the refused keys, so that nobody reads them.
         verdicts: what the checks have said so far.
-        lint: what they have still to be asked when somebody looks at the report.
-        source: the module's text, once it has been read.
+        has_schemas: whether the parameters and the output's schema can be relied on.
     """
 
     folder: ToolFolder
+    case: ManifestCase
     manifest: Manifest
     verdicts: list[Verdict]
-    lint: list[Lint]
-    source: bytes | None = None
+    has_schemas: bool
 
     @property
     def is_sound(self) -> bool:
@@ -121,29 +120,18 @@ def _load_folder(
     verdicts += reading.verdicts
     if reading.manifest is None:
         return rejected(folder, verdicts)
-    return _load_manifest(Work(folder, reading.manifest, verdicts, []), settings, existing)
-
-
-def _load_manifest(
-    work: Work, settings: Settings, existing: Mapping[str, StepHandler]
-) -> Candidate:
-    folder = work.folder
-    work, readable = _check_manifest(work, settings)
+    work = _checked(folder, reading.manifest, verdicts, settings)
     if not work.manifest.enabled:
         return _finished(work, "disabled", reasons=('its manifest says "enabled": false',))
     snapshot = take_snapshot(folder)
     if isinstance(snapshot, file.Unreadable):
-        work.verdicts.extend(_unreadable(folder, snapshot))
+        verdicts += _unreadable(folder, snapshot)
         return _finished(work, "rejected")
-    work = work._replace(source=snapshot.files[folder.module_name])
-    missing = unmet(work.manifest.document) if work.is_sound else ()
-    if settings.imports and work.is_sound and not missing:
-        return _import(work, snapshot, existing)
-    readable = readable and _is_named(work)
-    if work.is_sound:
-        return _parse(work, readable=readable, missing=missing)
-    work.lint.append(lambda: _parsed_verdicts(work, readable=readable)[1])
-    return _finished(work, "rejected")
+    source, is_sound = snapshot.files[folder.module_name], work.is_sound
+    missing = unmet(work.manifest.document) if is_sound else ()
+    if settings.imports and is_sound and not missing:
+        return _import(work, snapshot, source, existing)
+    return _parse(work, source, missing)
 
 
 def _unreadable(folder: ToolFolder, failure: file.Unreadable) -> list[Verdict]:
@@ -155,43 +143,34 @@ def _unreadable(folder: ToolFolder, failure: file.Unreadable) -> list[Verdict]:
     return found or ask(file.RULES, failure)
 
 
-def _is_named(work: Work) -> bool:
-    """Tell whether a function could have the tool's name, so that looking for one makes sense."""
-    return (
-        work.manifest.document.get("name") == work.folder.name and unfit(work.folder.name) is None
-    )
-
-
-def _check_manifest(work: Work, settings: Settings) -> tuple[Work, bool]:
-    """Check the manifest and its schemas.
-
-    Returns the work without those keys of the manifest that the meta-schema refuses, so that nobody
-    reads them, and whether the parameters can be relied on.
-    """
-    folder, manifest, verdicts, lint, _ = work
+def _checked(
+    folder: ToolFolder, manifest: Manifest, verdicts: list[Verdict], settings: Settings
+) -> Work:
+    """Check a manifest and its schemas for errors; ``verdicts`` are those of before."""
     document = manifest.document
     problems = published("tool").problems(document)
     case = ManifestCase(folder, document, problems)
     verdicts += manifest_verdicts(case, "error")
-    lint.append(partial(manifest_verdicts, case, "warning"))
-    refused = {problem.path[0] for problem in problems if problem.path}
+    refused = {problem.path[0] for problem in problems if problem.path} if problems else set()
     if refused:
         kept = {key: value for key, value in document.items() if key not in refused}
-        work = work._replace(manifest=manifest._replace(document=kept))
-    if "parameters" not in document or not refused.isdisjoint({"parameters", "output_schema"}):
-        return work, False
-    verdicts += schema_verdicts(document, "error", compiles=settings.compiles)
-    lint.append(partial(schema_verdicts, document, "warning"))
-    if "examples" in document and work.is_sound:
-        verdicts += example_verdicts(manifest)
-    return work, True
+        manifest = manifest._replace(document=kept)
+    has_schemas = "parameters" in document and refused.isdisjoint(("parameters", "output_schema"))
+    work = Work(folder, case, manifest, verdicts, has_schemas)
+    if has_schemas:
+        verdicts += schema_verdicts(document, "error", compiles=settings.compiles)
+        if "examples" in document and work.is_sound:
+            verdicts += example_verdicts(manifest)
+    return work
 
 
-def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
+def _import(
+    work: Work, snapshot: Snapshot, source: bytes, existing: Mapping[str, StepHandler]
+) -> Candidate:
     """Run the module and make the tool; without one the module is forgotten again."""
     generation = generation_of(snapshot)
     try:
-        candidate = _imported(work, generation, existing)
+        candidate = _imported(work, generation, source, existing)
         if candidate.definition is not None:
             generation.lease(candidate.definition)
         return candidate
@@ -199,45 +178,55 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
         generation.release()
 
 
-def _imported(work: Work, generation: Generation, existing: Mapping[str, StepHandler]) -> Candidate:
+def _imported(
+    work: Work, generation: Generation, source: bytes, existing: Mapping[str, StepHandler]
+) -> Candidate:
     """Run the module and look at it."""
+    folder, manifest = work.folder, work.manifest
     try:
         imported = generation.run()
-        offered = inspect_module(imported, work.folder.name, existing)
+        offered = inspect_module(imported, folder.name, existing)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        _LOGGER.debug("importing %s failed", work.folder.path, exc_info=True)
-        work.verdicts.extend(border_verdicts(error, work.folder))
-        return _finished(work, "rejected")
-    _check_interface(work, offered.interface)
+        _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
+        work.verdicts.extend(border_verdicts(error, folder))
+        return _finished(work, "rejected", source=source)
+    interface = offered.interface
+    cases = interface_cases(manifest, interface)
+    work.verdicts.extend(case_verdicts(cases, "error"))
+    lint = partial(case_verdicts, cases, "warning")
     if not work.is_sound:
-        return _finished(work, "rejected")
-    return _bound(work, offered)
-
-
-def _bound(work: Work, offered: Offer) -> Candidate:
+        return _finished(work, "rejected", source=source, lint=lint)
     definition = bind(
-        work.folder,
-        work.manifest,
+        folder,
+        manifest,
         function=offered.function,
-        phrases=effective_phrases(work.manifest, offered.interface.phrases),
+        phrases=effective_phrases(manifest, interface.phrases),
         handlers=offered.handlers,
     )
-    return _finished(work, "loaded", definition=definition, interface=offered.interface)
+    return _finished(
+        work, "loaded", source=source, lint=lint, definition=definition, interface=interface
+    )
 
 
-def _parse(work: Work, *, readable: bool, missing: tuple[str, ...]) -> Candidate:
+def _parse(work: Work, source: bytes, missing: tuple[str, ...]) -> Candidate:
     """Check the module by its text alone: nothing of the tool runs."""
-    interface, verdicts = _parsed_verdicts(work, readable=readable)
-    work.verdicts.extend(verdicts)
+    folder = work.folder
+    # without a name that a function could have there is no sense in looking for one
+    is_named = work.manifest.document.get("name") == folder.name and unfit(folder.name) is None
+    readable = work.has_schemas and is_named
+    if not work.is_sound:
+        lint = lambda: _parsed(work, source, readable=readable)[1]  # noqa: E731
+        return _finished(work, "rejected", source=source, lint=lint)
+    interface, found = _parsed(work, source, readable=readable)
+    work.verdicts.extend(found)
     status: Status = "unavailable" if missing else "loaded"
-    return _finished(work, status, interface=interface, reasons=missing)
+    return _finished(work, status, source=source, interface=interface, reasons=missing)
 
 
-def _parsed_verdicts(work: Work, *, readable: bool) -> tuple[Interface, list[Verdict]]:
-    """Parse the module, and return what it offers and what is wrong with that."""
-    source = work.source or b""
+def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, list[Verdict]]:
+    """Parse the module, and return what it offers and what is wrong with that; nothing runs."""
     try:
         interface = parse_module(source, work.folder.name)
         siblings = sibling_imports(source, work.folder)
@@ -256,52 +245,59 @@ def _placed(error: BaseException, folder: ToolFolder) -> BaseException:
     return error
 
 
-def _check_interface(work: Work, interface: Interface) -> None:
-    """Check what the module offers against the manifest."""
-    cases = interface_cases(work.manifest, interface)
-    if any(each.occasions for _, each in cases):
-        work.verdicts.extend(case_verdicts(cases, "error"))
-    work.lint.append(partial(case_verdicts, cases, "warning"))
-
-
-def _finished(
+def _finished(  # noqa: PLR0913 - what is known of a candidate
     work: Work,
     status: Status,
     *,
+    source: bytes | None = None,
+    lint: Lint | None = None,
     definition: ToolDefinition | None = None,
     interface: Interface = _SILENT,
     reasons: tuple[str, ...] = (),
 ) -> Candidate:
     """Return the candidate of a folder; what is wrong is located when somebody looks."""
-    folder, manifest, verdicts, lint, source = work
-    if not work.is_sound:
-        return rejected(folder, verdicts, lint, text=manifest.text, source=source)
+    folder, verdicts = work.folder, work.verdicts
+    text = work.manifest.text
+    if verdicts and has_errors(verdicts):
+        return rejected(folder, verdicts, text=text, source=source, lint=partial(_lint, work, lint))
+    if definition is None:
+        phrases = effective_phrases(work.manifest, interface.phrases)
+    else:
+        phrases = definition.activation_phrases
     return Candidate(
         folder.name,
         folder.path,
         folder.location,
         status,
         definition,
-        effective_phrases(manifest, interface.phrases),
+        phrases,
         has_own_phrases(interface),
         known_actions(interface),
-        Deferred(partial(_diagnostics, folder, verdicts, lint, manifest.text, source)),
+        Deferred(partial(_diagnostics, folder, verdicts, text, source, partial(_lint, work, lint))),
         reasons,
     )
+
+
+def _lint(work: Work, lint: Lint | None) -> list[Verdict]:
+    """Ask what was left for later: warnings, and a rejected tool's module."""
+    found = manifest_verdicts(work.case, "warning")
+    if work.has_schemas:
+        found += schema_verdicts(work.case.document, "warning")
+    return found if lint is None else found + lint()
 
 
 def rejected(
     folder: ToolFolder,
     verdicts: Sequence[Verdict],
-    lint: Iterable[Lint] = (),
     *,
     text: str | None = None,
     source: bytes | None = None,
+    lint: Lint = list,
 ) -> Candidate:
     """Return the candidate of a folder that can't be loaded, for the errors among the verdicts."""
     errors = [each for each in verdicts if each.rule.severity == "error"]
-    found = Deferred(partial(_diagnostics, folder, verdicts, lint, text, source))
-    causes = partial(_diagnostics, folder, errors, (), text, source)
+    found = Deferred(partial(_diagnostics, folder, verdicts, text, source, lint))
+    causes = partial(_diagnostics, folder, errors, text, source, list)
     return Candidate(
         folder.name,
         folder.path,
@@ -315,13 +311,12 @@ def rejected(
 def _diagnostics(
     folder: ToolFolder,
     verdicts: Iterable[Verdict],
-    lint: Iterable[Lint],
     text: str | None,
     source: bytes | None,
+    lint: Lint,
 ) -> tuple[Diagnostic, ...]:
     """Ask what was left for later, and locate everything in the files as they were loaded."""
     try:
-        found = [*verdicts, *(verdict for each in lint for verdict in each())]
-        return Locator(folder, text, source).diagnostics(found)
+        return Locator(folder, text, source).diagnostics([*verdicts, *lint()])
     except Exception as error:  # noqa: BLE001 - the barrier, for what is worked out late
         return (internal_diagnostic(error, folder.path, folder.name),)

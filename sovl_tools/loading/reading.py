@@ -31,20 +31,17 @@ def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | file.Unre
         is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
         return file.Unreadable(name, _reason(error), is_absent)
     try:
-        return _read_regular(descriptor, name, limit)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return file.Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")
+        if status.st_size > limit:
+            words = f"has {status.st_size:,} bytes; at most {limit:,} are read"
+            return file.Unreadable(name, words)
+        return os.read(descriptor, status.st_size + 1)
     except OSError as error:
         return file.Unreadable(name, _reason(error))
     finally:
         os.close(descriptor)
-
-
-def _read_regular(descriptor: int, name: str, limit: int) -> bytes | file.Unreadable:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        return file.Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")
-    if status.st_size > limit:
-        return file.Unreadable(name, f"has {status.st_size:,} bytes; at most {limit:,} are read")
-    return os.read(descriptor, status.st_size + 1)
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -39,14 +39,13 @@ def _root_verdicts(
     key: str, root: dict[str, JSON], severity: Severity, *, compiles: bool
 ) -> list[Verdict]:
     seen = visit(root, (key,), schema.RULES.only(severity))
-    case = schema.WholeSchema((key,), root)
     if seen.could_multiply:
-        found = ask((schema.endless_expansion,), case)
+        found = ask((schema.endless_expansion,), schema.WholeSchema((key,), root))
         if found:  # others would ask the engine, which would never answer
             return found if severity == "error" else []
     found = seen.verdicts()
-    if severity == "error" and not has_errors(found) and (compiles or seen.is_doubtful):
-        found += ask((schema.uncompilable,), case)
+    if severity == "error" and (compiles or seen.is_doubtful) and not has_errors(found):
+        found += ask((schema.uncompilable,), schema.WholeSchema((key,), root))
     return found
 
 
@@ -65,11 +64,8 @@ def interface_cases(checked: Manifest, interface: Interface) -> Cases:
 
 def case_verdicts(cases: Cases, severity: Severity) -> list[Verdict]:
     """Return what is wrong with what a module offers; values are compared for warnings alone."""
-    (rules, agreed), offered = cases
+    (rules, agreed), (others, offered) = cases
     if severity == "warning":
         agreed = agreed.with_values()
-    return [
-        found
-        for table, case in ((rules, agreed), offered)
-        for found in ask(table.only(severity).due(case.occasions), case)
-    ]
+    found = ask(rules.only(severity).due(agreed.occasions), agreed)
+    return found + ask(others.only(severity).due(offered.occasions), offered)

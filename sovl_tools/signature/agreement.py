@@ -60,19 +60,19 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
     properties = parameters["properties"]
     required = frozenset(parameters.get("required", ()))
     found: list[Difference] = []
+    is_open = not signature.is_certain
     for parameter in signature.parameters:
         name, kind, default, annotation = parameter
         is_needed = default is REQUIRED and name not in required and signature.is_certain
         if annotation.is_context or kind not in BY_KEYWORD:
             found += _unfit(parameter, is_listed=name in properties, signature=signature)
+            is_open = is_open or kind == "var_keyword"
         elif name not in properties:
             if is_needed and annotation.is_context is False:
                 found.append(Difference("not_sent", name, parameter))
         elif is_needed and annotation.optional is False:
             found.append(Difference("not_sent", name, parameter))
-    if signature.is_certain and not signature.takes_any_keyword:
-        found += _untaken(signature, parameters, required)
-    return found
+    return found if is_open else found + _untaken(signature, parameters, required)
 
 
 def _unfit(parameter: Parameter, *, is_listed: bool, signature: Signature) -> list[Difference]:
@@ -90,15 +90,17 @@ def _unfit(parameter: Parameter, *, is_listed: bool, signature: Signature) -> li
 
 def _untaken(
     signature: Signature, parameters: Mapping[str, JSON], required: frozenset[str]
-) -> Iterator[Difference]:
-    """Yield what a call may give although the function has no parameter for it."""
+) -> list[Difference]:
+    """Return what a call may give although the function has no parameter for it."""
     known = {each.name for each in signature.parameters if each.kind != "var_positional"}
-    for name in parameters["properties"]:
-        if name not in known:
-            is_required = name in required
-            yield Difference("required_not_taken" if is_required else "optional_not_taken", name)
+    found = [
+        Difference("required_not_taken" if name in required else "optional_not_taken", name)
+        for name in parameters["properties"]
+        if name not in known
+    ]
     if parameters.get("additionalProperties", False) is not False and signature.shape == "function":
-        yield Difference("open", "")
+        found.append(Difference("open", ""))
+    return found
 
 
 def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Difference]:

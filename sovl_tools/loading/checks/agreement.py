@@ -41,8 +41,9 @@ class AgreementCase(NamedTuple):
     def between(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
         """Return the case of a manifest, whose parameters are a schema, and its module."""
         signature = interface.signature or Signature()
-        found = tuple(differences(signature, manifest.parameters))
-        return cls(manifest.name, manifest.parameters, interface, found)
+        document = manifest.document
+        found = tuple(differences(signature, document["parameters"]))
+        return cls(document["name"], document["parameters"], interface, found)
 
     @property
     def occasions(self) -> tuple[str, ...]:
@@ -50,7 +51,7 @@ class AgreementCase(NamedTuple):
         signature = self.interface.signature
         if signature is None or signature.shape in {"class", "value"}:
             return ("no_function",)
-        return tuple({each.kind: None for each in self.differences})
+        return tuple(dict.fromkeys([each.kind for each in self.differences]))
 
     @property
     def properties(self) -> dict[str, JSON]:

@@ -35,13 +35,12 @@ class ManifestCase(NamedTuple):
     @property
     def occasions(self) -> tuple[str, ...]:
         """What is remarkable about it, in the words in which rules declare their occasions."""
-        is_other = self.document.get("name") != self.folder.name
-        found = {
-            "problems": bool(self.problems),
-            "other name": is_other,
-            "requires": "requires" in self.document,
-        }
-        return tuple(occasion for occasion, is_there in found.items() if is_there)
+        document = self.document
+        return (
+            *(("problems",) if self.problems else ()),
+            *(("other name",) if document.get("name") != self.folder.name else ()),
+            *(("requires",) if "requires" in document else ()),
+        )
 
 
 @rule("ST202", "warning")

@@ -27,14 +27,13 @@ class OfferCase(NamedTuple):
     @property
     def occasions(self) -> tuple[str, ...]:
         """What is remarkable about it, in the words in which rules declare their occasions."""
-        told = self.interface
-        found = {
-            "phrases": bool(self.phrases) or told.phrases is not None,
-            "own phrases": told.phrases is not None,
-            "handlers": told.handlers is not None or bool(told.claims),
-            "registration": told.registration is not None,
-        }
-        return tuple(key for key, is_there in found.items() if is_there)
+        offered = self.interface
+        own = ("phrases", "own phrases") if offered.phrases is not None else ()
+        return (
+            *(own or (("phrases",) if self.phrases else ())),
+            *(("handlers",) if offered.handlers is not None or offered.claims else ()),
+            *(("registration",) if offered.registration is not None else ()),
+        )
 
     @property
     def handlers(self) -> Mapping[Any, Any]:
