@@ -13,11 +13,11 @@ from typing import Any
 
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.approval import Approve, approving
+from sovl_tools.agent.driver import AgentStream, Steps, in_async, in_sync
 from sovl_tools.agent.events import Reply
 from sovl_tools.agent.forwarding import forwarding
 from sovl_tools.agent.messages import Policy, checked
 from sovl_tools.agent.providers import chosen
-from sovl_tools.agent.requests import Steps, in_async, in_sync
 from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.settings import (
     Told,
@@ -28,7 +28,6 @@ from sovl_tools.agent.settings import (
     settle,
     wanted_of,
 )
-from sovl_tools.agent.stream import AgentStream
 from sovl_tools.agent.toolbox import gathered
 from sovl_tools.agent.turn import Turn
 from sovl_tools.dispatch.hooks import Hook, HookFunction

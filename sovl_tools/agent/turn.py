@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from sovl_tools.agent.answer import Answer, Call, Draft, Message, Prompt, Usage, sound
 from sovl_tools.agent.calling import Calling
+from sovl_tools.agent.driver import Apply, Ask, Listen, Request, Steps, Tell, Work
 from sovl_tools.agent.errors import (
     AgentError,
     EmptyAnswerError,
@@ -22,7 +23,6 @@ from sovl_tools.agent.errors import (
 from sovl_tools.agent.events import Reply, RoundFinished, TurnFinished
 from sovl_tools.agent.messages import assistant, complete, outcome, text_of, unmade, user
 from sovl_tools.agent.offering import Offer
-from sovl_tools.agent.requests import Apply, Ask, Listen, Request, Steps, Tell, Work
 from sovl_tools.agent.settings import Settings, Wanted
 from sovl_tools.agent.tracing import note
 from sovl_tools.model.document import JSON

@@ -1,0 +1,257 @@
+"""Drives a turn, on an event loop or without one, and yields the events on its way.
+
+A turn is a generator of requests: it gets back what came of each, and knows nothing of threads or
+event loops. A generator, unlike a coroutine, can be closed at once by whoever drops a stream, so
+that the conversation is whole and free for the next turn.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+)
+from contextlib import aclosing, closing
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+
+from sovl_tools.agent.answer import Draft
+from sovl_tools.agent.errors import reading
+from sovl_tools.agent.events import Event, TextDelta
+from sovl_tools.dispatch.awaitables import completed
+from sovl_tools.dispatch.background import iterated, run_in_background
+from sovl_tools.dispatch.event_loop import in_thread
+from sovl_tools.dispatch.threads import start
+
+_T = TypeVar("_T")
+
+
+class Apply(NamedTuple):
+    """Call a function of the user's, sync or async; its value comes back."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+
+
+class Ask(NamedTuple):
+    """Ask a provider by a method of its client, sync or async; its response comes back."""
+
+    method: Callable[..., Any]
+    body: dict[str, Any]
+
+
+class Listen(NamedTuple):
+    """Ask a provider for a stream, which a draft takes in; nothing comes back."""
+
+    method: Callable[..., Any]
+    body: dict[str, Any]
+    draft: Draft
+
+
+class Work(NamedTuple):
+    """Exhaust an async generator of events; nothing comes back."""
+
+    events: Callable[[], AsyncGenerator[Event, None]]
+
+
+class Tell(NamedTuple):
+    """Pass an event on; nothing comes back."""
+
+    event: Event
+
+
+Request: TypeAlias = Apply | Ask | Listen | Work | Tell
+Steps: TypeAlias = Generator[Request, Any, None]
+
+
+class _SyncRunner:
+    """Blocks the caller's thread and never suspends; what is async runs on a loop elsewhere."""
+
+    async def block(self, function: Callable[[], _T]) -> _T:
+        return function()
+
+    async def wait(self, work: Awaitable[_T]) -> _T:
+        async def awaited() -> _T:
+            return await work
+
+        return run_in_background(awaited())
+
+    async def each(self, items: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
+        with closing(iterated(items)) as found:  # type: ignore[type-var]  # it is a generator
+            for item in found:
+                yield item
+
+    def clean_up(self, function: Callable[[], object]) -> None:
+        function()
+
+
+class _AsyncRunner:
+    """Keeps the caller's loop free: what may block runs on a thread."""
+
+    async def block(self, function: Callable[[], _T]) -> _T:
+        return await in_thread(function)
+
+    async def wait(self, work: Awaitable[_T]) -> _T:
+        return await work
+
+    async def each(self, items: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
+        async with aclosing(items):
+            async for item in items:
+                yield item
+
+    def clean_up(self, function: Callable[[], object]) -> None:
+        # nobody waits for the end: a turn that is cancelled could not
+        start(function, lambda _value, _error: None)
+
+
+_Runner: TypeAlias = _SyncRunner | _AsyncRunner
+
+
+def in_async(turn: Steps) -> AsyncGenerator[Event, None]:
+    """Drive a turn on the caller's loop; sync clients are asked on a thread."""
+    return _driven(turn, _AsyncRunner())
+
+
+def in_sync(turn: Steps) -> Generator[Event, None, None]:
+    """Drive a turn in the caller's thread; what is async runs on a loop in the background."""
+    events, end = _driven(turn, _SyncRunner()), object()
+
+    async def following() -> Event | object:
+        return await anext(events, end)
+
+    async def close() -> None:
+        await events.aclose()
+
+    try:
+        while (event := completed(following())) is not end:
+            yield event  # type: ignore[misc]  # it is no end
+    finally:
+        completed(close())
+
+
+async def _driven(turn: Steps, runner: _Runner) -> AsyncGenerator[Event, None]:
+    reply: Any = None
+    error: Exception | None = None
+    with closing(turn):
+        while True:
+            try:
+                request = turn.send(reply) if error is None else turn.throw(error)
+            except StopIteration:
+                return
+            reply = error = None
+            try:
+                if isinstance(request, Tell):
+                    yield request.event
+                elif isinstance(request, Apply):
+                    reply = request.function(*request.arguments)
+                    reply = await runner.wait(reply) if inspect.isawaitable(reply) else reply
+                elif isinstance(request, Ask):
+                    ask = partial(request.method, **request.body)
+                    reply = ask() if _is_async(ask.func) else await runner.block(ask)
+                    reply = await runner.wait(reply) if inspect.isawaitable(reply) else reply
+                else:
+                    async with aclosing(_events(request, runner)) as events:
+                        async for event in events:
+                            yield event
+            except Exception as raised:  # noqa: BLE001 - the turn decides what becomes of it
+                error = raised
+
+
+def _is_async(method: Callable[..., Any]) -> bool:
+    """Tell whether a method has to be awaited, also if a decorator hides that."""
+    return inspect.iscoroutinefunction(inspect.unwrap(method))
+
+
+async def _events(request: Listen | Work, runner: _Runner) -> AsyncGenerator[Event, None]:
+    if isinstance(request, Work):
+        async with aclosing(runner.each(request.events())) as events:
+            async for event in events:
+                yield event
+        return
+    async with aclosing(_chunks(request, runner)) as chunks:
+        async for chunk in chunks:
+            with reading():
+                text = request.draft.feed(chunk)
+            if text:
+                yield TextDelta(text)
+
+
+async def _chunks(request: Listen, runner: _Runner) -> AsyncGenerator[Any, None]:
+    """Yield what a client streams; an async one is asked, read and closed on one loop."""
+    stream: Any = None
+    if not _is_async(request.method):
+        stream = await runner.block(partial(request.method, **request.body))
+        if not (inspect.isawaitable(stream) or hasattr(stream, "__aiter__")):
+            chunks, end = iter(stream), object()
+            try:
+                while (chunk := await runner.block(partial(next, chunks, end))) is not end:
+                    yield chunk
+            finally:
+                runner.clean_up(getattr(stream, "close", None) or (lambda: None))
+            return
+    async with aclosing(runner.each(_async_chunks(request, stream))) as items:
+        async for chunk in items:
+            yield chunk
+
+
+async def _async_chunks(request: Listen, stream: Any) -> AsyncGenerator[Any, None]:
+    stream = request.method(**request.body) if stream is None else stream
+    stream = await stream if inspect.isawaitable(stream) else stream
+    if not hasattr(stream, "__aiter__"):
+        for chunk in stream:
+            yield chunk
+        return
+    try:
+        async for chunk in stream:
+            yield chunk
+    finally:
+        close = getattr(stream, "close", None) or getattr(stream, "aclose", None)
+        if close is not None:
+            await close()
+
+
+class AgentStream:
+    """The events of a turn, for ``async for`` and ``for``; the turn begins with the loop."""
+
+    def __init__(self, turn: Callable[[], Steps]) -> None:
+        self._turn = turn
+
+    def __aiter__(self) -> AsyncEvents:
+        """Begin the turn and yield its events; whoever stops early cancels it."""
+        return AsyncEvents(self._turn())
+
+    def __iter__(self) -> Iterator[Event]:
+        """Begin the turn and yield its events; whoever stops early cancels it."""
+        return in_sync(self._turn())
+
+
+class AsyncEvents(AsyncIterator[Event]):
+    """The events of a turn that is under way.
+
+    A loop that is left drops them. An async generator would be closed at some later time then,
+    but the conversation has to be whole and free at once for whoever says something next.
+    """
+
+    def __init__(self, turn: Steps) -> None:
+        self._turn = turn
+        self._events = in_async(turn)
+
+    def __aiter__(self) -> Self:
+        """Return the same events."""
+        return self
+
+    async def __anext__(self) -> Event:
+        """Return the next event."""
+        return await anext(self._events)
+
+    async def aclose(self) -> None:
+        """Cancel the turn, unless it is over, and wait until nothing of it runs any more."""
+        await self._events.aclose()
+
+    def __del__(self) -> None:
+        self._turn.close()
