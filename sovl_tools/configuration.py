@@ -20,8 +20,8 @@ DEFAULT_PATH = "tools"
 DEFAULT_SOURCE = "the default"
 DEFAULT_IMPORT_TIMEOUT = 10.0
 PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
-_KEYS = ("paths", "import_timeout", "watch", "plugins")
-_PATHS = ("paths", "watch", "plugins")
+_KEYS = ("paths", "import_timeout", "watch", "plugins", "procedures")
+_PATHS = ("paths", "watch", "plugins", "procedures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Configuration:
         watch: folders and modules outside of the tools directories that tools import; when one
             changes, the tools that imported it are loaded anew.
         plugins: directories of modules with tools.
+        procedures: directories of procedures, which ``validate`` checks.
     """
 
     paths: tuple[str, ...]
@@ -42,6 +43,7 @@ class Configuration:
     import_timeout: float = DEFAULT_IMPORT_TIMEOUT
     watch: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
+    procedures: tuple[str, ...] = ()
 
 
 def configuration(
@@ -68,6 +70,7 @@ def configuration(
         float(table.get("import_timeout", DEFAULT_IMPORT_TIMEOUT)),
         table.get("watch", ()),
         _listed(environment, PLUGINS_VARIABLE) or table.get("plugins", ()),
+        table.get("procedures", ()),
     )
 
 

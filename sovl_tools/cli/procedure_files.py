@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,13 +10,8 @@ from sovl_tools.configured import add_code, folders_of
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.sources import checked, file_beside, files, told
-
-
-def files_of(paths: Sequence[str]) -> list[str]:
-    """Return files, and those of the procedures in directories, each once."""
-    found = [files(path) if os.path.isdir(path) else [path] for path in paths]
-    return list(dict.fromkeys(each for several in found for each in several))
+from sovl_tools.procedures.parse.files import file_beside
+from sovl_tools.procedures.sources import checked, told
 
 
 def known_tools(found: Configuration, validated: Catalog) -> Catalog:

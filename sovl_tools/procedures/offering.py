@@ -20,7 +20,8 @@ from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
 from sovl_tools.procedures.library import Library
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.sources import SUFFIXES, Written, files, told
+from sovl_tools.procedures.parse.files import SUFFIXES, files
+from sovl_tools.procedures.sources import Written, told
 
 
 class Procedures(NamedTuple):

@@ -20,9 +20,6 @@ from sovl_tools.procedures.model import Procedure, made
 from sovl_tools.procedures.reading import Source, UnreadableError, read
 from sovl_tools.schema.published import published
 
-SUFFIXES = (".yaml", ".yml", ".json")
-"""What the names of files of procedures end in."""
-
 RULES = (*flow.RULES, *values.RULES, *arguments.RULES)
 """What is asked of a procedure that fits the schema."""
 
@@ -110,26 +107,6 @@ def told(path: str) -> Written:
     except OSError as error:
         case = ReadingCase(f"the file can't be opened: {error.strerror}", 1, 1)
         return Written(None, ask((document.unreadable,), case), path, None)
-
-
-def files(directory: str | os.PathLike[str]) -> list[str]:
-    """Return the paths of the files of procedures in a directory, by name.
-
-    Those whose names begin with ``.`` or ``_`` are left out, and so are directories in it.
-
-    Raises:
-        OSError: there is no such directory.
-    """
-    names = sorted(os.listdir(directory))
-    chosen = (each for each in names if each.endswith(SUFFIXES) and each[0] not in "._")
-    paths = (os.path.join(directory, each) for each in chosen)
-    return [each for each in paths if not os.path.isdir(each)]
-
-
-def file_beside(path: str, name: str) -> str | None:
-    """Return the file of the procedure of a name in the directory of another file, if there is."""
-    paths = (os.path.join(os.path.dirname(path), name + suffix) for suffix in SUFFIXES)
-    return next(filter(os.path.isfile, paths), None)
 
 
 def _checked(

@@ -121,10 +121,12 @@ def test_a_missing_path_is_misuse(run: Run) -> None:
     assert "(named by SOVL_TOOLS_PATH)" in run("validate", SOVL_TOOLS_PATH="nowhere").err
 
 
-def test_an_empty_directory_is_a_warning(run: Run, tmp_path: Path) -> None:
+def test_an_empty_directory_is_an_error(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tools").mkdir()
     done = run("validate")
-    assert done.code == 0
+    assert done.code == 1
+    assert done.out.endswith("; 1 error\n")
+    assert run("validate", "--ignore", "ST106").code == 0
     assert "tools:1:1: ST106 there is no tool in tools" in done.out
 
 

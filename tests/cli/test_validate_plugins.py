@@ -79,7 +79,7 @@ ADVICE = "help: name the directory under 'plugins' in pyproject.toml or in SOVL_
 @pytest.mark.parametrize(
     ("path", "code", "words"),
     [
-        ("code", 0, "code:1:1: ST106 there is no tool folder in code, only modules"),
+        ("code", 1, "code:1:1: ST106 there is no tool folder in code, only modules"),
         ("code/one.py", 1, "code/one.py:1:1: ST101 code/one.py is a module in no tool folder"),
     ],
 )
@@ -99,7 +99,7 @@ def test_modules_beside_tools_are_none(run: Run, write: Write, tmp_path: Path) -
     (tmp_path / "tools" / "shared.py").write_text("1 / 0\n")
     assert lines(run, "tools", code=0) == ["1 tool: 1 loaded; no problems"]
     (tmp_path / "none").mkdir()
-    assert lines(run, "none", code=0)[0] == "none:1:1: ST106 there is no tool in none"
+    assert lines(run, "none")[0] == "none:1:1: ST106 there is no tool in none"
     assert "can't be listed: Not a directory" in lines(run, "pyproject.toml")[0]
 
 

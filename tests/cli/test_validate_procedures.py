@@ -145,3 +145,85 @@ def test_the_schema_of_procedures_is_printed(run: Run) -> None:
 def test_a_manifest_is_no_procedure(run: Run, write: Write) -> None:
     write("echo", manifest_of("echo"))
     assert run("validate", "tools/echo/echo.json").out.startswith("1 tool checked")
+
+
+OTHERS = {
+    ".github/workflows/ci.yml": "on: push\njobs: {a: {steps: [{uses: x, action: y}]}}",
+    "compose.yaml": "services: {web: {image: !x y}}",
+    "chart.yaml": "{{ if .Values.steps }}\nsteps:\n{{ end }}",
+    "data.json": '{"steps": [{"count": 1}]}',
+    "broken.json": '{"steps": [{"action": ',
+    "notes.yml": "steps: [a, b]\naction: none",
+    "big.yaml": "a: " + "x" * (1 << 21),
+    "_drafts/draft.yaml": WRONG,
+    "_draft.yaml": WRONG,
+    ".hidden/hidden.yaml": WRONG,
+    "node_modules/left/pad.yaml": WRONG,
+    "env/pyvenv.cfg": "",
+    "env/lib/in_env.yaml": WRONG,
+    "old/one.yaml": WRONG,
+    "deep/er/two.yaml": WRONG,
+    "three.bak.yaml": WRONG,
+    ".gitignore": "# no\n/old/\ndeep/**/two.yaml\n*.bak.y[!x]ml\n*.tmp.[z-a]\n!kept.bak.yaml\n",
+}
+
+
+def test_a_directory_is_searched_and_what_is_not_ours_is_left_alone(run: Run, put: Put) -> None:
+    for name, content in OTHERS.items():
+        put(f"work/{name}", content)
+    put("work/flows/greetings.yaml", WRONG)
+    put("work/flows/deep/sound.json", json.dumps({"name": "sound", **SOUND}))
+    put("work/flows/procedures/odd.yaml", "what: ever")
+    put("work/kept.bak.yaml", GREETINGS.replace("greetings", "kept.bak"))
+    put("work/torn.yaml", 'name: torn\nsteps:\n  - action: "wait\n')
+    done = run("validate", "work", "--format", "json")
+    document = json.loads(done.out)
+    assert (done.code, document["summary"]["procedures"]) == (1, 5)
+    assert document["summary"]["loaded"] == 2  # the configured tools, which procedures need
+    assert {each["path"]: each["code"] for each in document["diagnostics"]} == {
+        "work/flows/greetings.yaml": "ST760",
+        "work/flows/procedures/odd.yaml": "ST752",
+        "work/kept.bak.yaml": "ST751",
+        "work/torn.yaml": "ST750",
+    }
+
+
+SOUND = {"description": "d", "steps": [{"action": "wait", "seconds": 1}]}
+
+
+def test_a_directory_of_tools_may_hold_procedures(run: Run, put: Put) -> None:
+    put("tools/flows/sound.yaml", json.dumps({"name": "sound", **SOUND}))
+    put("tools/echo/wrong.json", json.dumps({"name": "other", **SOUND}))
+    for paths in (["tools"], [], ["tools/echo", "tools/flows"]):
+        done = run("validate", *paths, "--format", "concise")
+        assert done.out.startswith("tools/echo/wrong.json:1:10: ST768 "), paths
+        assert "2 procedures and " in done.out
+        assert done.out.count("ST") == 1
+
+
+def test_procedures_are_looked_for_where_they_are_configured(run: Run, put: Put) -> None:
+    put("procedures/greetings.yaml", WRONG)
+    assert run("validate").out.splitlines()[-1].startswith("1 procedure and 2 tools checked")
+    put("pyproject.toml", '[tool.sovl-tools]\nprocedures = ["flows"]\n')
+    done = run("validate")
+    assert (done.code, done.out) == (2, "")
+    assert "there is no directory of procedures 'flows'" in done.err
+    put("flows/odd.yaml", "what: ever")
+    done = run("validate", "--format", "concise")
+    assert done.out.startswith("flows/odd.yaml:1:1: ST751 'name' is missing")
+    assert done.out.splitlines()[-1].startswith("1 procedure and 2 tools checked")
+
+
+def test_a_repository_s_gitignore_holds_below_it(run: Run, put: Put) -> None:
+    put(".gitignore", "flows/old\n")
+    put("flows/old/wrong.yaml", WRONG)
+    put("flows/sound.json", json.dumps({"name": "sound", **SOUND}))
+    assert run("validate", "flows").code == 0
+    assert run("validate", "flows/old").code == 1  # it was named
+
+
+def test_a_directory_with_neither_tools_nor_procedures_is_an_error(run: Run, put: Put) -> None:
+    put("none/notes.yaml", "a: 1")
+    done = run("validate", "none", "--format", "json")
+    (found,) = json.loads(done.out)["diagnostics"]
+    assert (done.code, found["code"], found["severity"]) == (1, "ST106", "error")

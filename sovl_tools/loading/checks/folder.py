@@ -114,8 +114,8 @@ def no_tools(path: str) -> Iterator[Finding]:
     """A tools directory holds no tool.
 
     Nothing is wrong with an empty directory, but in CI it usually means that the path is wrong
-    or the checkout incomplete. Correct the path; if the directory is meant to be empty, ignore
-    this code.
+    or the checkout incomplete: ``validate`` makes it an error unless there are procedures. Correct
+    the path; if the directory is meant to be empty, ignore this code.
     """
     yield Finding(Position(), f"there is no tool in {path}", "add a folder, or correct the path")
 
