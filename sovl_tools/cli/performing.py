@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import click
 
 from sovl_tools.cli.command import Misuse
-from sovl_tools.cli.procedures import near, place
+from sovl_tools.cli.procedures import near, place_of
 from sovl_tools.cli.steps import Tell
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import StepError
@@ -123,7 +123,7 @@ def _listen_to_signals() -> None:
 def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
     """Return why a run has ended, with the place of the step in its file."""
     if isinstance(error, StepError):
-        where = place(job.procedures, error.procedure, error.path)
+        where = place_of(error, job.procedures)
         return plain(f"{where}: {error}" if where else str(error))
     is_late = isinstance(error, TimeoutError)
     return f"the run took longer than {timeout:g} s" if is_late else "the run was interrupted"

@@ -13,6 +13,7 @@ from sovl_tools.cli.loaded import all_tools, named_tools
 from sovl_tools.model.catalog import BUILT_IN_ACTIONS
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
+from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.procedures.parse.files import file_beside
@@ -84,11 +85,11 @@ def near(path: str) -> str:
         return path
 
 
-def place(procedures: Sequence[Written], name: str, path: Sequence[str | int]) -> str:
-    """Return ``file:line:column`` of a value in the procedure of a name; "" if nobody knows."""
+def place_of(error: StepError, procedures: Sequence[Written]) -> str:
+    """Return ``file:line:column`` of what has failed; "" if nobody knows."""
     for each in procedures:
-        is_it = each.procedure is not None and each.procedure.name == name
+        is_it = each.procedure is not None and each.procedure.name == error.procedure
         if is_it and each.place is not None:
-            line, column = each.place(tuple(path))
+            line, column = each.place(error.path, offset=error.offset)
             return f"{each.path}:{line}:{column}"
     return ""

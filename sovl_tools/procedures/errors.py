@@ -43,18 +43,26 @@ class StepError(SovlToolsError):
     Attributes:
         message: why, as a tool or a step says it.
         key: of the step in the run; "" as long as nobody knows.
-        path: where the step stands in its procedure.
+        path: where the step, or the template in it that has no value, stands in its procedure.
         procedure: the name of that procedure.
+        offset: what is wrong in the text at the path, in characters; None if not one template is.
     """
 
     def __init__(
-        self, message: str, *, key: str = "", path: Path = (), procedure: str = ""
+        self,
+        message: str,
+        *,
+        key: str = "",
+        path: Path = (),
+        procedure: str = "",
+        offset: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.key = key
         self.path = path
         self.procedure = procedure
+        self.offset = offset
 
     def __str__(self) -> str:
         return f"{self.key}: {self.message}" if self.key else self.message

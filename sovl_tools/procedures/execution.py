@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import InputError, StepError
 from sovl_tools.procedures.events import State
-from sovl_tools.procedures.filling import filled, is_true
 from sovl_tools.procedures.inputs import checked_inputs
-from sovl_tools.procedures.language import EvaluationError
 from sovl_tools.procedures.limits import within
 from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.procedures.scope import Scope
@@ -66,14 +64,16 @@ class Execution:
         procedure = self._procedure
         try:
             await within(procedure.timeout, self._steps(procedure.steps, scope), "the run")
-            return _filled(procedure.output, scope)
+            return scope.render(procedure.output, ("output",))
         except _Returned as returned:
             return returned.value
         except StepError as error:
             if error.key:
                 raise
             words = f"{procedure.name}: {error.message}"
-            raise StepError(words, path=("output",), procedure=procedure.name) from error
+            raise StepError(
+                words, path=error.path or ("output",), procedure=procedure.name, offset=error.offset
+            ) from error
 
     async def _steps(self, steps: tuple[Step, ...], scope: Scope) -> None:
         for step in steps:
@@ -103,7 +103,7 @@ class Execution:
 
     def _applies(self, step: Step, scope: Scope, telling: Telling) -> bool:
         try:
-            return _is_true(str(step.when), scope)
+            return scope.is_true(str(step.when), (*step.path, "when"))
         except StepError:
             telling.started()
             raise
@@ -111,7 +111,13 @@ class Execution:
     def _located(self, error: StepError, step: Step, key: str) -> StepError:
         if error.key:
             return error
-        return StepError(error.message, key=key, path=step.path, procedure=self._procedure.name)
+        return StepError(
+            error.message,
+            key=key,
+            path=error.path or step.path,
+            procedure=self._procedure.name,
+            offset=error.offset,
+        )
 
     async def _attempts(self, step: Step, scope: Scope, key: str, telling: Telling) -> _Ending:
         """Take a step as often as it may fail."""
@@ -200,7 +206,7 @@ class Execution:
                 loop = {"index": index + 1, "count": len(items)}
                 inner = scope.iteration(step, key, index, {name: item, "loop": loop})
                 await self._steps(step.blocks[("steps",)], inner)
-                results[index] = _filled(step.fields.get("result"), inner)
+                results[index] = inner.render(step.fields.get("result"), (*step.path, "result"))
 
         at_once = min(step.fields.get("at_once", 1), len(items))
         await _all([iterate() for _ in range(at_once)])
@@ -239,61 +245,53 @@ def _prepared(step: Step, scope: Scope) -> dict[str, JSON]:
     """
     prepare = _PREPARED.get(step.action)
     prepared: dict[str, JSON]
-    prepared = _filled(step.fields, scope) if prepare is None else prepare(step.fields, scope)
+    prepared = scope.render(step.fields, step.path) if prepare is None else prepare(step, scope)
     return prepared
 
 
-def _assignments(fields: Mapping[str, JSON], scope: Scope) -> dict[str, JSON]:
+def _rendered(step: Step, key: str, scope: Scope) -> JSON:
+    return scope.render(step.fields.get(key), (*step.path, key))
+
+
+def _assignments(step: Step, scope: Scope) -> dict[str, JSON]:
     """Fill in the values of ``set`` in order: each may name those before it."""
     inner = Scope(dict(scope.variables))
     values: dict[str, JSON] = {}
-    for name, value in fields["values"].items():
-        values[name] = inner.variables[name] = _filled(value, inner)
+    for name, value in step.fields["values"].items():
+        path = (*step.path, "values", name)
+        values[name] = inner.variables[name] = inner.render(value, path)
     return {"values": values}
 
 
-def _branch(fields: Mapping[str, JSON], scope: Scope) -> dict[str, JSON]:
-    is_met = _is_true(fields["condition"], scope)
+def _branch(step: Step, scope: Scope) -> dict[str, JSON]:
+    is_met = scope.is_true(step.fields["condition"], (*step.path, "condition"))
     return {"condition": is_met, "branch": "then" if is_met else "else"}
 
 
-def _items(fields: Mapping[str, JSON], scope: Scope) -> dict[str, JSON]:
-    items = _filled(fields["items"], scope)
+def _items(step: Step, scope: Scope) -> dict[str, JSON]:
+    items = _rendered(step, "items", scope)
     if not isinstance(items, list):
-        raise StepError(f"items must be an array, not {named(items)}")
+        message = f"items must be an array, not {named(items)}"
+        raise StepError(message, path=(*step.path, "items"))
     return {"items": items}
 
 
-_PREPARED: Mapping[str, Callable[[Mapping[str, JSON], Scope], dict[str, JSON]]] = {
+_PREPARED: Mapping[str, Callable[[Step, Scope], dict[str, JSON]]] = {
     "set": _assignments,
     "if": _branch,
     "for_each": _items,
-    "parallel": lambda fields, _: {"branches": list(fields["branches"])},
-    "procedure": lambda fields, scope: {
-        "procedure": fields["procedure"],
-        "inputs": _filled(fields.get("inputs", {}), scope),
+    "parallel": lambda step, _: {"branches": list(step.fields["branches"])},
+    "procedure": lambda step, scope: {
+        "procedure": step.fields["procedure"],
+        "inputs": _rendered(step, "inputs", scope) or {},
     },
-    "fail": lambda fields, scope: {"message": str(_filled(fields["message"], scope))},
+    "fail": lambda step, scope: {"message": str(_rendered(step, "message", scope))},
 }
 """What steps work on that hold others, or whose templates are not all filled in at once."""
 
 
 def _numbered(key: str, attempt: int) -> str:
     return key if attempt == 1 else f"{key}~{attempt}"
-
-
-def _filled(value: JSON, scope: Scope) -> JSON:
-    try:
-        return filled(value, scope.variables)
-    except EvaluationError as error:
-        raise StepError(str(error)) from error
-
-
-def _is_true(condition: str, scope: Scope) -> bool:
-    try:
-        return is_true(condition, scope.variables)
-    except EvaluationError as error:
-        raise StepError(str(error)) from error
 
 
 async def _all(works: list[Coroutine[Any, Any, None]]) -> None:

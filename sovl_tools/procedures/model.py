@@ -31,6 +31,9 @@ RESERVED = frozenset(
 )  # fmt: skip
 """Names that no variable may have."""
 
+MAX_SECONDS = 31_536_000
+"""How long anything may be waited for: a year."""
+
 _COMBINING = frozenset(
     {"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "unevaluatedProperties"}
 )

@@ -57,14 +57,30 @@ class Source(NamedTuple):
     text: str
     locate: Callable[[ManifestPlace], int]
 
-    def place(self, path: Path, *, of_key: bool = False) -> tuple[int, int]:
+    def place(
+        self, path: Path, *, of_key: bool = False, offset: int | None = None
+    ) -> tuple[int, int]:
         """Return line and column, from 1, of the value at a path, or of its key.
 
-        Where nothing stands at the path, those of the nearest value around it. An alias stands
-        where it is written, what is in it where its anchor is.
+        With an offset it is that of a character of the text at the path, as far as that is written
+        as it reads, without escapes. Where nothing stands at the path, it is that of the nearest
+        value around it. An alias stands where it is written, what is in it where its anchor is.
         """
-        place = ManifestPlace(path, "key" if of_key else "value")
-        return line_and_column(self.text, self.locate(place))
+        start = self.locate(ManifestPlace(path, "key" if of_key else "value"))
+        if offset is None:
+            return line_and_column(self.text, start)
+        value = self.value
+        for key in path:
+            value = value[key]
+        before, written = value[:offset], self.text[start : start + 1]
+        if written == "|":  # a block begins in the next line, and is indented
+            line = line_and_column(self.text, start)[0] + 1 + before.count("\n")
+            text = value.split("\n")[before.count("\n")]
+            indentation = self.text.split("\n")[line - 1].find(text)
+            return line, max(indentation, 0) + 1 + len(before.rpartition("\n")[2])
+        opening = start + (written in {'"', "'"})
+        is_plain = self.text.startswith(before, opening)
+        return line_and_column(self.text, opening + offset if is_plain else start)
 
 
 def read(text: str | bytes, *, path: str) -> Source:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.procedures.errors import StepError
+from sovl_tools.procedures.expressions import EvaluationError, Template
 from sovl_tools.procedures.model import Step
 
 
@@ -27,6 +29,36 @@ class Scope:
         self.depth = depth
         self._prefix = prefix
         self._base = base
+
+    def render(self, value: JSON, path: Path) -> JSON:
+        """Return a value with the templates in its texts filled in; keys stay as they are.
+
+        ``path`` is its place in the document.
+
+        Raises:
+            StepError: an expression fails.
+        """
+        if isinstance(value, str):
+            return self._evaluated(Template.of(value), path)
+        if isinstance(value, Mapping):
+            return {key: self.render(each, (*path, key)) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self.render(each, (*path, index)) for index, each in enumerate(value)]
+        return value
+
+    def is_true(self, condition: str, path: Path) -> bool:
+        """Tell whether a condition is true, as Python sees it: empty and 0 are not.
+
+        Raises:
+            StepError: the expression fails.
+        """
+        return bool(self._evaluated(Template.of_expression(condition), path))
+
+    def _evaluated(self, template: Template, path: Path) -> JSON:
+        try:
+            return template.evaluate(self.variables)
+        except EvaluationError as error:
+            raise StepError(str(error), path=path, offset=error.offset) from error
 
     def key(self, step: Step) -> str:
         """Return the key of a step in this scope."""

@@ -31,7 +31,7 @@ class Written(NamedTuple):
         procedure: None if it does not fit the schema.
         verdicts: what was found in the document.
         path: of the file; ``""`` for a dictionary.
-        place: returns the line and column of a value or a key; None for a dictionary.
+        place: returns the line and column of a value; None for a dictionary; see ``Source``.
         name: what diagnostics call it while there is no procedure.
     """
 

@@ -19,13 +19,12 @@ from sovl_tools.model.document import JSON, copied
 from sovl_tools.procedures.context import StepContext
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.limits import within
-from sovl_tools.procedures.model import Step
+from sovl_tools.procedures.model import MAX_SECONDS, Step
 from sovl_tools.procedures.scope import Scope
 from sovl_tools.procedures.surroundings import Surroundings
 from sovl_tools.schema.messages import named
 
 _LOGGER = logging.getLogger("sovl_tools.tools")
-_YEAR = 31_536_000
 
 
 async def done(step: Step, fields: Mapping[str, JSON], scope: Scope, around: Surroundings) -> JSON:
@@ -52,10 +51,11 @@ async def _called(step: Step, fields: Mapping[str, JSON], _: Scope, around: Surr
 
 async def _waited(step: Step, fields: Mapping[str, JSON], _: Scope, __: Surroundings) -> None:
     seconds = fields["seconds"]
+    path = (*step.path, "seconds")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
-        raise StepError(f"seconds must be a number of at least 0, not {named(seconds)}")
-    if seconds > _YEAR:
-        raise StepError(f"seconds must be at most {_YEAR}, a year")
+        raise StepError(f"seconds must be a number of at least 0, not {named(seconds)}", path=path)
+    if seconds > MAX_SECONDS:
+        raise StepError(f"seconds must be at most {MAX_SECONDS}, a year", path=path)
     await within(step.timeout, asyncio.sleep(seconds))
 
 

@@ -167,6 +167,28 @@ def test_a_step_that_fails_is_named_with_its_place(run: Run, put: Put, write: Wr
     assert done.err.splitlines()[-1] == ("Error: two_steps.yaml:5:5: steps.1: ValueError: first")
 
 
+@pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        ('"{{ a.x }}, {{ a.y }}"', "5:24"),
+        ("{x: ['{{ a.x }}, {{ a.y }}']}", "5:29"),
+        ("a {{ a.x }}, {{ a.y }}", "5:25"),
+        ("|\n    {{ a.x }}\n    then {{ a.y }}\n", "7:13"),
+        (">-\n    {{ a.x }}\n    then {{ a.y }}\n", "5:9"),
+        ('"a\\tb {{ a.y }}"', "5:9"),
+    ],
+)
+def test_a_member_that_is_not_there_is_told_with_the_line_of_its_template(
+    written: str, place: str, run: Run, put: Put
+) -> None:
+    steps = "steps: [{action: set, values: {a: {x: 1}}}]"
+    put("a.yaml", f"name: a\ndescription: d\n\n{steps}\noutput: {written}\n")
+    done = run("run", "a.yaml")
+    assert done.code == 1
+    words = "a: 'a' is an object and has no 'y'"
+    assert done.err.splitlines()[-1] == f"Error: a.yaml:{place}: {words}"
+
+
 def test_a_failure_in_another_procedure_is_named_where_it_is(run: Run, put: Put) -> None:
     put(
         "outer.yaml", "name: outer\ndescription: d\nsteps:\n- {action: procedure, procedure: inner}"

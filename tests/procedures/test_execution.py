@@ -230,6 +230,14 @@ def test_wait_waits_no_longer_than_a_year(seconds: int) -> None:
     assert error.message == "seconds must be at most 31536000, a year"
 
 
+def test_a_template_that_fails_says_where_it_stands() -> None:
+    given = {"value": [{"deep": "no {{ inputs.x.y }}"}]}
+    error = failing(procedure(call("echo", **given), inputs=inputs("x", x={})), echo, x={"z": 1})
+    assert error.message == "'inputs.x' is an object and has no 'y'"
+    assert error.path == ("steps", 0, "arguments", "value", 0, "deep")
+    assert error.offset == 6
+
+
 def test_a_failed_step_ends_the_run_and_says_where() -> None:
     step = {"action": "for_each", "items": [1, 2], "steps": [call("refuse", why="{{ item }}!")]}
     error = failing(procedure(step, call("echo")), refuse, echo)

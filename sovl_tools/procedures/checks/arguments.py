@@ -17,7 +17,7 @@ from sovl_tools.procedures.checks.environment import Environment, TracedCase
 from sovl_tools.procedures.checks.schemas import Lacking, do_exclude, followed, types_of, within
 from sovl_tools.procedures.expressions import Template
 from sovl_tools.procedures.language import TemplateError
-from sovl_tools.procedures.model import Step
+from sovl_tools.procedures.model import MAX_SECONDS, Step
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.messages import explanations, place
 
@@ -48,7 +48,8 @@ def unfit_arguments(case: TracedCase) -> Iterator[Finding]:
     """What a step gives to a tool or a procedure can't be valid, whatever its templates make.
 
     A required argument is missing, there is one that the tool does not take, or a value that is
-    written out breaks the tool's schema. The run would fail there.
+    written out breaks the tool's schema; or what a built-in action works on is of another type.
+    The run would fail there.
     """
     for given in _every(case):
         yield from _unfit(given)
@@ -56,7 +57,7 @@ def unfit_arguments(case: TracedCase) -> Iterator[Finding]:
 
 @rule("ST767")
 def unfit_type(case: TracedCase) -> Iterator[Finding]:
-    """A step gives a tool a value of a type that the tool refuses.
+    """A step gives a tool, or works on, a value of a type that is refused there.
 
     The value is what another tool returns, or an input, and its schema excludes the type that is
     wanted. A template with text around it is always a string.
@@ -77,8 +78,17 @@ def _every(case: TracedCase) -> Iterator[Given]:
             yield Given(step.path, {}, schema, schema, {})
 
 
+_BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
+    ("for_each", "items"): {"type": "array"},
+    ("wait", "seconds"): {"type": "number", "minimum": 0, "maximum": MAX_SECONDS},
+}
+"""What built-in actions ask of values that may be templates as well."""
+
+
 def _asked(case: TracedCase, step: Step, path: Path) -> JSON:
     """Return the schema of what a step gives at a place; None if there is none."""
+    if (step.action, path[-1]) in _BUILT_IN:
+        return _BUILT_IN[step.action, path[-1]]
     if case.catalog is not None and (step.action, path[-1]) == ("tool", "arguments"):
         tool = case.catalog.tools.get(step.fields["tool"])
         return None if tool is None or tool.is_dynamic else _taken(tool)
