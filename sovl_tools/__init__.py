@@ -35,7 +35,7 @@ _PUBLIC = {
     "ToolLoadError": "sovl_tools.model.errors",
     "ToolMatch": "sovl_tools.search.toolmatch",
     "ToolNotFoundError": "sovl_tools.model.errors",
-    "ToolParameterDefinition": "sovl_tools.model.parameter",
+    "ToolParameterDefinition": "sovl_tools.model.definition",
     "ToolRegistry": "sovl_tools.registry",
     "ToolResult": "sovl_tools.model.result",
     "Tooler": "sovl_tools.dispatch.tooler",

@@ -17,6 +17,7 @@ from sovl_tools.model.content import Image as Image
 from sovl_tools.model.content import Text as Text
 from sovl_tools.model.context import ToolContext as ToolContext
 from sovl_tools.model.definition import ToolDefinition as ToolDefinition
+from sovl_tools.model.definition import ToolParameterDefinition as ToolParameterDefinition
 from sovl_tools.model.diagnostic import Diagnostic as Diagnostic
 from sovl_tools.model.errors import DuplicateToolError as DuplicateToolError
 from sovl_tools.model.errors import InferenceError as InferenceError
@@ -24,7 +25,6 @@ from sovl_tools.model.errors import SovlToolsError as SovlToolsError
 from sovl_tools.model.errors import ToolError as ToolError
 from sovl_tools.model.errors import ToolLoadError as ToolLoadError
 from sovl_tools.model.errors import ToolNotFoundError as ToolNotFoundError
-from sovl_tools.model.parameter import ToolParameterDefinition as ToolParameterDefinition
 from sovl_tools.model.result import Failure as Failure
 from sovl_tools.model.result import ToolResult as ToolResult
 from sovl_tools.procedures.context import StepContext as StepContext

@@ -13,16 +13,12 @@ from sovl_tools.dispatch.repair import repaired
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, json_path
 from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.keywords import OF_SEVERAL_PROPERTIES
 from sovl_tools.schema.messages import shown
 
 _PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
 _MOST_CHOICES = 20
 _SPOKEN = {"yes": True, "no": False}
-_TOGETHER = {
-    "required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
-    "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-}  # fmt: skip
-"""Keywords of an object that speak of several properties at a time."""
 
 
 class Problem(NamedTuple):
@@ -54,7 +50,7 @@ class Form:
         self.properties: dict[str, JSON] = parameters.get("properties", {})
         self._check = ArgumentCheck(self.tool)
         self._single = compile_schema(
-            {key: value for key, value in parameters.items() if key not in _TOGETHER}
+            {key: value for key, value in parameters.items() if key not in OF_SEVERAL_PROPERTIES}
         )
 
     def read(self, name: str, text: str) -> JSON:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sovl_tools.annotations.kind import Schema
 from sovl_tools.model.document import JSON
-from sovl_tools.model.schemanodes import nodes
+from sovl_tools.schema.subschemas import nodes
 
 
 class _Definition:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.dynamic import is_dynamic, stated
+from sovl_tools.schema.dynamic import is_dynamic, stated
 
 
 class AITool(ABC):

@@ -13,9 +13,9 @@ from sovl_tools.authoring.inference import Inference, infer
 from sovl_tools.authoring.marks import Marks
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, kind
-from sovl_tools.model.dynamic import is_dynamic
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.schema.dynamic import is_dynamic
 
 _FIRST = {"self", "cls"}
 

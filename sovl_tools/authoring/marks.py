@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.model.dynamic import stated
+from sovl_tools.schema.dynamic import stated
 
 
 class Marks(NamedTuple):

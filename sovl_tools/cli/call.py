@@ -24,9 +24,9 @@ from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Progress
-from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.plain import plain
+from sovl_tools.schema.dynamic import without_functions
 
 EXAMPLES = """\b
 Examples:

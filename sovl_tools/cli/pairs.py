@@ -10,8 +10,8 @@ from pathlib import Path
 from sovl_tools.cli.command import Misuse
 from sovl_tools.model.document import JSON
 from sovl_tools.model.document import Path as Place
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.schema import fit
+from sovl_tools.schema.subschemas import SchemaNode
 
 
 def paired(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[str, JSON]:

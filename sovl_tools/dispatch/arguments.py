@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sovl_tools.dispatch.defaults import admitting_null, filling, nullable
@@ -12,14 +12,13 @@ from sovl_tools.loading.taking import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, json_path
 from sovl_tools.model.result import BadArgument, Failure, Repair
-from sovl_tools.model.schemanodes import nodes
+from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
 from sovl_tools.schema.messages import MAX_NAME, brief, explanations, named, place
-from sovl_tools.schema.references import lookup
+from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.signature import Signature
 
 _MOST_LINES = 20
-_COMBINED = ("allOf", "anyOf", "oneOf")
 
 
 def refusal(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
@@ -137,31 +136,10 @@ class ArgumentCheck:
 
     def _names(self, path: Path) -> set[str]:
         """Return the names of the properties that the object at a place may have."""
-        schemas = self._combined([self._schema])
+        found = in_place([SchemaNode((), self._schema, self._schema, ())])
         for part in path:
-            schemas = self._combined(_below(schema, part) for schema in schemas)
-        return {name for schema in schemas for name in schema.get("properties", ())}
-
-    def _combined(self, schemas: Iterable[JSON]) -> list[dict[str, JSON]]:
-        """Return the schemas and what they refer to or are combined of."""
-        found: dict[int, dict[str, JSON]] = {}
-        pending = list(schemas)
-        while pending:
-            schema = pending.pop()
-            if isinstance(schema, dict) and id(schema) not in found:
-                found[id(schema)] = schema
-                pending += [each for key in _COMBINED for each in schema.get(key, ())]
-                pending += [schema.get("then"), schema.get("else")]
-                if isinstance(schema.get("$ref"), str):
-                    pending.append(lookup(self._schema, schema["$ref"]).target)
-        return list(found.values())
-
-
-def _below(schema: dict[str, JSON], part: str | int) -> JSON:
-    if isinstance(part, str):
-        return schema.get("properties", {}).get(part, schema.get("additionalProperties"))
-    first = schema.get("prefixItems", ())
-    return first[part] if part < len(first) else schema.get("items")
+            found = in_place(each for node in found for each in below(node, part))
+        return {name for node in found for name in node.schema.get("properties", ())}
 
 
 def _closed(schema: dict[str, JSON], signature: Signature) -> dict[str, JSON]:

@@ -10,8 +10,8 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
 from sovl_tools.annotations.plain import is_plain
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.schema import fit
+from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.signature import REQUIRED, Parameter, Signature
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]

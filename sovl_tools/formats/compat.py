@@ -18,9 +18,9 @@ from typing import NamedTuple
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, pointer
-from sovl_tools.model.schemanodes import nodes
 from sovl_tools.schema.merge import merged
 from sovl_tools.schema.rewrite import IDENTITY, Definitions, Rewrite
+from sovl_tools.schema.subschemas import nodes
 
 _LOOKAROUND = re.compile(r"(?<!\\)(?:\\\\)*\((?:\?[=!]|\?<[=!])")
 ANY_NAME = re.compile(".*", re.DOTALL)

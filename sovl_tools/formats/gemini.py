@@ -19,7 +19,7 @@ from sovl_tools.formats.compat import OPENAI, Adaptation, Changed, Compatible
 from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, kind
-from sovl_tools.model.schemanodes import IN_LIST, SINGLE
+from sovl_tools.schema.keywords import IN_LIST, SINGLE
 from sovl_tools.schema.merge import merged
 
 MOST_TOOLS = 512

@@ -15,7 +15,7 @@ from sovl_tools.formats.compat import OPENROUTER
 from sovl_tools.formats.form import Form, formed
 from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, cost, nested, too_many
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.dynamic import said
+from sovl_tools.schema.dynamic import said
 
 _FORM = Form(OPENROUTER, DIALECT, cost, nested)
 

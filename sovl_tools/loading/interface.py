@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.dynamic import without_functions
 from sovl_tools.model.errors import InferenceError
+from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.signature.implied import implied
 from sovl_tools.signature.signature import Signature
 

@@ -10,9 +10,9 @@ from sovl_tools.loading.checks.agreement import AgreementCase
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Verdict, ask
-from sovl_tools.model.dynamic import without_functions
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.schema import fit
+from sovl_tools.schema.dynamic import without_functions
+from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import differences
 from sovl_tools.signature.annotation import from_object
 from sovl_tools.signature.from_function import from_function

@@ -1,15 +1,76 @@
-"""The tool itself."""
+"""A tool, and its parameters one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
-from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.dynamic import resolved
+from sovl_tools.model.document import JSON, JSON_TYPES, copied
 from sovl_tools.model.interface import StepHandler
-from sovl_tools.model.parameter import ToolParameterDefinition, parameter_definitions, schema_of
+
+_RESOLVED = "sovl_tools.schema.dynamic:resolved"
+_PARAMETERS = "sovl_tools.schema.parameters:parameter_definitions"
+"""What reads schemas: above values."""
+
+PYTHON_TYPES = {name: each for each, name in JSON_TYPES.items()}
+"""Python's types by the names that JSON Schema gives them."""
+
+
+class ToolParameterDefinition(NamedTuple):
+    """One parameter of a tool.
+
+    Attributes:
+        name: the argument's name.
+        description: what it means, "" if nobody has said.
+        param_type: its annotation, or else the Python type of its JSON type, or ``Any``.
+        type_str: its JSON type, several joined by ``" | "``, ``"any"`` if there is none.
+        is_required: whether it has to be given.
+        default_value: what it is if it is not given; None if ``has_default`` is false.
+        has_default: whether the schema names a default.
+    """
+
+    name: str
+    description: str
+    param_type: Any
+    type_str: str
+    is_required: bool
+    default_value: JSON = None
+    has_default: bool = False
+
+
+def schema_of(parameters: Sequence[ToolParameterDefinition]) -> dict[str, JSON]:
+    """Return the JSON Schema of arguments that are described one by one.
+
+    Raises:
+        TypeError: one of them is no ToolParameterDefinition.
+    """
+    for each in parameters:
+        if not isinstance(each, ToolParameterDefinition):
+            raise TypeError(f"parameters must be ToolParameterDefinition, not {each!r:.80}")
+    return {
+        "type": "object",
+        "properties": {each.name: _property(each) for each in parameters},
+        "required": [each.name for each in parameters if each.is_required],
+    }
+
+
+def _property(parameter: ToolParameterDefinition) -> dict[str, JSON]:
+    names = [name.strip() for name in parameter.type_str.split("|")]
+    schema: dict[str, JSON] = {}
+    if all(name in PYTHON_TYPES for name in names):
+        schema["type"] = names[0] if len(names) == 1 else names
+    if parameter.description:
+        schema["description"] = parameter.description
+    if parameter.has_default or parameter.default_value is not None:
+        schema["default"] = parameter.default_value
+    return schema
+
+
+def _entered(address: str) -> Any:
+    module, _, name = address.partition(":")
+    return getattr(import_module(module), name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +144,7 @@ class ToolDefinition:
         if not self.is_dynamic:
             return self
         given = () if self.instance is None else (self.instance,)
+        resolved = _entered(_RESOLVED)
         parameters = resolved(self.parameters, lambda function: function(*given))
         return replace(self, parameters=self._relieved(parameters), is_dynamic=False)
 
@@ -104,7 +166,10 @@ class ToolDefinition:
     def parameter_definitions(self) -> list[ToolParameterDefinition]:
         """The parameters one by one, in the order of the schema."""
         types = self.types or getattr(self.function, "__annotations__", {})
-        return parameter_definitions(self.resolve().parameters, types)
+        found: list[ToolParameterDefinition] = _entered(_PARAMETERS)(
+            self.resolve().parameters, types
+        )
+        return found
 
     def __repr__(self) -> str:
         return f"<ToolDefinition {self.name!r} from {self.source or 'code'}>"

@@ -107,13 +107,10 @@ def encodes(text: str) -> bool:
 
 def kind(value: JSON) -> str:
     """Return the JSON type of a value, ``"integer"`` for whole numbers."""
-    return _KINDS.get(type(value), type(value).__name__)
+    return JSON_TYPES.get(type(value), type(value).__name__)
 
 
-JSON_TYPES = frozenset({str, int, float, bool, type(None), list, dict})
-"""The types of which JSON values are."""
-
-_KINDS: dict[type, str] = {
+JSON_TYPES: dict[type, str] = {
     str: "string",
     int: "integer",
     float: "number",
@@ -122,3 +119,6 @@ _KINDS: dict[type, str] = {
     list: "array",
     dict: "object",
 }
+"""The types of which JSON values are, and what JSON Schema calls them."""
+
+JSON_KINDS = frozenset(JSON_TYPES.values())

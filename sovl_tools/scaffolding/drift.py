@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.manifest import SECTIONS
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.mending import annotated, mend_inside
 from sovl_tools.scaffolding.naming import renamed
 from sovl_tools.scaffolding.placing import placed, with_new
 from sovl_tools.scaffolding.writable import needed
+from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.pairs import BASE
 
 

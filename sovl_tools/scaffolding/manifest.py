@@ -10,9 +10,9 @@ from sovl_tools.loading.checks.schema import (
     unfit_default,
 )
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.schemanodes import SchemaNode, nodes
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.placing import overwrite, placed
+from sovl_tools.schema.subschemas import SchemaNode, nodes
 
 _ANY_TYPE = ["string", "number", "boolean", "array", "object", "null"]
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, dotted
-from sovl_tools.model.dynamic import is_dynamic, without_functions
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.scaffolding.writable import plain, unwritable
+from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.messages import describe
 from sovl_tools.schema.published import published
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from sovl_tools.loading.checks.schema import no_description
 from sovl_tools.model.document import JSON
-from sovl_tools.model.schemanodes import SchemaNode, nodes
 from sovl_tools.scaffolding.placing import overwrite, placed, with_new
 from sovl_tools.schema import fit
+from sovl_tools.schema.applicators import alternatives_of, kinds
+from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import (
     canonical,
     contrary_bounds,
@@ -21,10 +22,8 @@ from sovl_tools.signature.pairs import (
     Matcher,
     Pair,
     agreed,
-    alternatives_of,
     exclude_each_other,
     is_wider,
-    kinds,
     pairs,
 )
 

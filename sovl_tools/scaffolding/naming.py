@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.schemanodes import nodes
 from sovl_tools.scaffolding.writable import defined_name, needed
-from sovl_tools.signature.pairs import BASE, agreed, exclude_each_other, kinds, pairs
+from sovl_tools.schema.applicators import kinds
+from sovl_tools.schema.subschemas import nodes
+from sovl_tools.signature.pairs import BASE, agreed, exclude_each_other, pairs
 
 
 def renamed(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSON]:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 
 from sovl_tools.model.document import JSON
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.schema import fit
-from sovl_tools.signature.pairs import alternatives_of, target_of, values_of
+from sovl_tools.schema.applicators import alternatives_of, values_of
+from sovl_tools.schema.references import follow
+from sovl_tools.schema.subschemas import SchemaNode
 
 _DEEPEST = 8
 _PLACE = "the sample of a call"
@@ -37,7 +38,7 @@ def sample_of(parameters: dict[str, JSON], name: str) -> str:
 def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
     """Return the first value that comes to mind and fits; the last one if none fits."""
     value: JSON = "text"
-    found = target_of(schema, root)
+    found = follow(schema, root)
     if not isinstance(found, dict) or depth > _DEEPEST:
         return value
     node = SchemaNode(("parameters", "$defs", _PLACE), found, _with(root, found), ("parameters",))

@@ -29,7 +29,6 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.manifest import Manifest
-from sovl_tools.model.schemanodes import nodes
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.drift import mended
 from sovl_tools.scaffolding.jsonedit import edited
@@ -39,6 +38,7 @@ from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.saving import replace_files
 from sovl_tools.schema.published import published
 from sovl_tools.schema.references import expands_too_far
+from sovl_tools.schema.subschemas import nodes
 from sovl_tools.signature.pairs import BASE, pairs
 
 _MARK = "\ufeff".encode()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON, copied, dotted, encodes
-from sovl_tools.model.schemanodes import nodes
+from sovl_tools.schema.subschemas import nodes
 
 _DISPENSABLE = ("default", "description")
 

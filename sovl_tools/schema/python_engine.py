@@ -15,7 +15,9 @@ from referencing.jsonschema import DRAFT202012
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
+from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT
 from sovl_tools.schema.problem import UNEXPLAINED, Problem, Validator, merged
+from sovl_tools.schema.subschemas import nesting
 
 _FORMATS = FormatChecker(formats=["regex"])
 
@@ -42,9 +44,6 @@ def _resolve_references(resource: Any, resolver: Any) -> None:
         _resolve_references(part, resolver.in_subresource(part))
 
 
-_CLOSED = {"additionalProperties", "unevaluatedProperties", "unevaluatedItems"}
-_DATA = {"const", "enum", "default", "examples"}
-_NAMED = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 _NEVER: dict[str, JSON] = {"not": {"$comment": "stands for the schema false"}}
 
 
@@ -52,21 +51,22 @@ def _without_false(schema: JSON) -> JSON:
     """Replace each schema ``false``: the engine forgets where a value stands that one refuses."""
     if schema is False:
         return _NEVER
-    if isinstance(schema, list):
-        return [_without_false(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    return {key: _part_without_false(key, value) for key, value in schema.items()}
+    made = dict(schema)
+    for keyword in nesting(tuple(schema)):
+        value = schema[keyword]
+        if keyword in IN_OBJECT:
+            made[keyword] = {name: _without_false(each) for name, each in value.items()}
+        elif keyword in IN_LIST:
+            made[keyword] = [_without_false(each) for each in value]
+        elif value is not False or keyword not in _CLOSING:
+            made[keyword] = _without_false(value)
+    return made
 
 
-def _part_without_false(key: str, value: JSON) -> JSON:
-    if key in _NAMED and isinstance(value, dict):
-        return {name: _without_false(each) for name, each in value.items()}
-    is_flag = isinstance(value, bool) and key in _CLOSED | _FLAGS
-    return value if is_flag or key in _DATA else _without_false(value)
-
-
-_FLAGS = {"uniqueItems", "deprecated", "readOnly", "writeOnly"}
+_CLOSING = {"additionalProperties", "unevaluatedProperties", "unevaluatedItems"}
+"""Keywords of which the engine names what is too many, if they are false."""
 
 
 def _is_valid(engine: Any, value: JSON) -> bool:
@@ -105,7 +105,7 @@ def _is_about_a_name(schema_path: list[str | int]) -> bool:
     """Tell whether a path leads through the keyword ``propertyNames``, not a property of it."""
     before = [None, *schema_path]
     return any(
-        part == "propertyNames" and previous not in _NAMED
+        part == "propertyNames" and previous not in IN_OBJECT
         for previous, part in zip(before, schema_path, strict=False)
     )
 

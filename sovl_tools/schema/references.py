@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.schemanodes import nodes
+from sovl_tools.schema.subschemas import nodes
 
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
+_MOST_STEPS_AT_A_PLACE = 20
 
 
 class Reference(NamedTuple):
@@ -34,6 +35,18 @@ def lookup(root: JSON, reference: str) -> Reference:
     if document and document != root.get("$id"):
         return _inner(root, document, fragment) or _elsewhere(root, document)
     return _within(root, fragment)
+
+
+def follow(schema: JSON, root: JSON) -> JSON:
+    """Return what a schema refers to, at last; itself if it refers to nothing.
+
+    It is None if a reference leads nowhere, or where only an engine could follow it.
+    """
+    for _ in range(_MOST_STEPS_AT_A_PLACE):
+        if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
+            break
+        schema = lookup(root, schema["$ref"]).target
+    return schema
 
 
 def _within(root: JSON, fragment: str) -> Reference:

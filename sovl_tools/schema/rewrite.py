@@ -12,22 +12,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, copied
-from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE
+from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SCALAR, SINGLE
 from sovl_tools.schema.references import Reference, is_static, lookup
 
 IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
 """Keywords that say nothing once every reference leads to one place."""
-
-_SCALAR = frozenset(
-    {
-        "title", "description", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
-        "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems",
-        "uniqueItems", "minProperties", "maxProperties", "minContains", "maxContains",
-        "deprecated", "readOnly", "writeOnly", "contentMediaType", "contentEncoding", "$schema",
-        "$comment",
-    }
-)  # fmt: skip
-"""Keywords whose values can hold nothing else."""
 
 _MOST_PLANS = 4096
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -39,6 +28,7 @@ _WAYS: dict[str, _Way] = {
     **dict.fromkeys(SINGLE, "single"),
     "$ref": "reference",
 }
+_AS_THEY_ARE = SCALAR - {"$ref", "$dynamicRef"}
 
 
 class _Plan(NamedTuple):
@@ -221,7 +211,7 @@ class Rewrite:
         kind, *keywords = key
         dropped = tuple(each for each in keywords if each in cls.dropped)
         kept = [each for each in keywords if each not in dropped]
-        steps = tuple((each, _WAYS.get(each, "value")) for each in kept if each not in _SCALAR)
+        steps = tuple((each, _WAYS.get(each, "value")) for each in kept if each not in _AS_THEY_ARE)
         plan = _Plan(dropped, steps, cls.concerns(frozenset(kept), kind))
         if len(cls._plans) > _MOST_PLANS:
             cls._plans.clear()

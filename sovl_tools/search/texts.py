@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.dynamic import without_functions
-from sovl_tools.model.schemanodes import nodes
+from sovl_tools.schema.dynamic import without_functions
+from sovl_tools.schema.subschemas import nodes
 
 
 def texts(tool: ToolDefinition) -> dict[str, list[str]]:

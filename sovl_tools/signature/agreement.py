@@ -11,17 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.signature.pairs import (
-    Matcher,
-    Pair,
-    combinator_of,
-    exclude_each_other,
-    is_wider,
-    kinds,
-    pairs,
-    target_of,
-    values_of,
-)
+from sovl_tools.schema.applicators import combinator_of, kinds, values_of
+from sovl_tools.schema.references import follow
+from sovl_tools.signature.pairs import Matcher, Pair, exclude_each_other, is_wider, pairs
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
 Kind: TypeAlias = Literal[
@@ -189,7 +181,7 @@ def _is_strange(schema: JSON, case: _Case) -> bool:
     ours, theirs = kinds(schema, parameters), kinds(case.pair.own, root)
     if ours is None or theirs is None or ours == {"null"}:
         return False
-    target = target_of(schema, parameters)
+    target = follow(schema, parameters)
     return exclude_each_other(ours, theirs) or "properties" in target
 
 
@@ -200,7 +192,7 @@ def _excludes(schema: JSON, case: _Case) -> bool:
 
 def types_of(schema: JSON, root: dict[str, JSON]) -> list[str]:
     """Return the names of the JSON types that a schema admits, in order."""
-    target = target_of(schema, root)
+    target = follow(schema, root)
     said = target.get("type", ()) if isinstance(target, dict) else ()
     return sorted([said] if isinstance(said, str) else said or kinds(target, root) or ())
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from sovl_tools.model.document import JSON, Path, kind
-from sovl_tools.model.schemanodes import nodes
-from sovl_tools.schema.references import lookup
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.schema.applicators import Kinds, alternatives_of, combinator_of, kinds
+from sovl_tools.schema.references import follow
+from sovl_tools.schema.subschemas import nodes
 
 BASE: Path = ("parameters",)
-Kinds: TypeAlias = frozenset[str] | None
-"""JSON types; None where they can't be told."""
-
-_COMBINATORS = ("anyOf", "oneOf")
-_DEEPEST = 20
 _SAME_TYPE = 1
 _TOP = len((*BASE, "properties", "name"))
 
@@ -93,7 +89,7 @@ class _Walk:
                 pending.extend(self._inner(step))
 
     def _whole(self, own: dict[str, JSON]) -> dict[str, JSON]:
-        target = target_of(own, self._matcher.own)
+        target = follow(own, self._matcher.own)
         if target is own or not isinstance(target, dict):
             return own
         return {**target, **{key: each for key, each in own.items() if key != "$ref"}}
@@ -102,8 +98,8 @@ class _Walk:
         """Yield what lies below a step, or what it refers to."""
         parameters, root = self._matcher
         name, path, schema, _, _ = step
-        target = target_of(schema, parameters)
-        own = target_of(step.own, root)
+        target = follow(schema, parameters)
+        own = follow(step.own, root)
         if target is not schema:
             place = self._places.get(id(target))
             if place is not None:
@@ -172,59 +168,6 @@ def agreed(found: Iterable[Pair]) -> list[Pair]:
     return [pair for pair in every if id(pair.schema) not in shared]
 
 
-def target_of(schema: JSON, root: dict[str, JSON]) -> JSON:
-    """Return what a schema refers to; itself if it refers to nothing, or to nothing known."""
-    for _ in range(_DEEPEST):
-        if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
-            break
-        schema = lookup(root, schema["$ref"]).target
-    return schema
-
-
-def alternatives_of(schema: dict[str, JSON]) -> list[JSON]:
-    """Return the schemas of which a value may fit any; the schema alone if it lists none."""
-    key = combinator_of(schema)
-    return [schema] if key is None else list(schema[key])
-
-
-def combinator_of(schema: Mapping[str, JSON]) -> str | None:
-    """Return the keyword under which a schema lists alternatives, if it lists any."""
-    return next((key for key in _COMBINATORS if key in schema), None)
-
-
-def kinds(schema: JSON, root: dict[str, JSON], depth: int = 0) -> Kinds:
-    """Return the JSON types that a schema admits; None where that can't be told.
-
-    Where numbers are, integers are too.
-    """
-    schema = target_of(schema, root)
-    if not isinstance(schema, dict) or depth > _DEEPEST:
-        return None
-    if "type" in schema:
-        said = schema["type"]
-        return _numeric({said} if isinstance(said, str) else said)
-    values = values_of(schema)
-    if values is not None:
-        return _numeric([kind(value) for value in values])
-    if any(key in schema for key in _COMBINATORS):
-        found = [kinds(each, root, depth + 1) for each in alternatives_of(schema)]
-        known = [each for each in found if each is not None]
-        return frozenset().union(*known) if len(known) == len(found) else None
-    return frozenset({"object"}) if "properties" in schema else None
-
-
-def _numeric(names: Collection[str]) -> frozenset[str]:
-    return frozenset(names) | ({"integer"} if "number" in names else set())
-
-
-def values_of(schema: Mapping[str, JSON]) -> list[JSON] | None:
-    """Return the values that a schema lists; None if it lists none."""
-    if "const" in schema:
-        return [schema["const"]]
-    values: list[JSON] | None = schema.get("enum")
-    return values
-
-
 def exclude_each_other(one: Kinds, other: Kinds) -> bool:
     """Tell whether no value can be of both types; null beside others does not count."""
     if one is None or other is None:
@@ -283,5 +226,5 @@ class Matcher(NamedTuple):
         return common and _SAME_TYPE + 2 * common - (names != known)
 
     def _names(self, schema: JSON, root: dict[str, JSON]) -> frozenset[str]:
-        found = target_of(schema, root)
+        found = follow(schema, root)
         return frozenset(found.get("properties", ())) if isinstance(found, dict) else frozenset()

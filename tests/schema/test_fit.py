@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.model.document import JSON
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.fit import compiles, has_type, problems, surely_fits
+from sovl_tools.schema.subschemas import SchemaNode
 from tests.schema.strategies import TYPES, likely, moderate, plain_schemas, schemas, values
 
 ODD_NAMES = ("plain", "a b", "50%", "%41", "a/b", "~", "ä", '"', "#", "日本", "^", "a\\b")

@@ -19,10 +19,10 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON
 from sovl_tools.model.manifest import Manifest
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.schema import fit
 from sovl_tools.schema.messages import one_of, shown
+from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import Difference, Kind, differences, value_differences
 from sovl_tools.signature.signature import BY_KEYWORD, Signature
 

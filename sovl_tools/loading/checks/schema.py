@@ -8,31 +8,19 @@ from typing import NamedTuple
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.schemanodes import SchemaNode
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema import fit
 from sovl_tools.schema.engine import Problem, compile_schema
+from sovl_tools.schema.keywords import KEYWORDS
 from sovl_tools.schema.messages import describe, shown
 from sovl_tools.schema.references import excess, lookup
+from sovl_tools.schema.subschemas import SchemaNode
 
 _SAYS_TYPE = frozenset(
     {"type", "$ref", "$dynamicRef", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"}
 )
 _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains", "unevaluatedItems", "$ref"})
-_KEYWORDS = frozenset(
-    {
-        "$schema", "$id", "$ref", "$anchor", "$defs", "$comment", "$vocabulary", "$dynamicRef",
-        "$dynamicAnchor", "type", "enum", "const", "title", "description", "default", "examples",
-        "deprecated", "readOnly", "writeOnly", "format", "properties", "patternProperties",
-        "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties",
-        "dependentRequired", "dependentSchemas", "unevaluatedProperties", "items", "prefixItems",
-        "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems",
-        "unevaluatedItems", "minLength", "maxLength", "pattern", "contentEncoding",
-        "contentMediaType", "contentSchema", "minimum", "maximum", "exclusiveMinimum",
-        "exclusiveMaximum", "multipleOf", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-        "definitions", "dependencies", "example",
-    }
-)  # fmt: skip
+_KEYWORDS = KEYWORDS.keys() | {"example"}
 _ELSEWHERE = {
     "nullable": 'write it as in "type": ["string", "null"]',
     "optional": "leave the property out of 'required'",

@@ -8,8 +8,8 @@ from functools import cache
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE
 from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 from sovl_tools.schema.references import lookup
 
 FORMATS = frozenset({

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.schemanodes import SchemaNode, nodes
+from sovl_tools.schema.subschemas import SchemaNode, nodes
 from tests.schema.strategies import moderate, schemas
 
 LEAF: dict[str, Any] = {"title": "leaf"}

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
-from sovl_tools.model.dynamic import is_dynamic, resolved, stated, without_functions
 from sovl_tools.model.errors import ResolutionError
+from sovl_tools.schema.dynamic import is_dynamic, resolved, stated, without_functions
 from tests.schema.strategies import moderate, schemas
 
 

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, dotted
 from sovl_tools.model.errors import ResolutionError
-from sovl_tools.model.keywords import LISTS, wanted
-from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE
+from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, LISTS, SINGLE, wanted
 
-_SCALARS = JSON_TYPES - {list, dict}
+_SCALARS = JSON_TYPES.keys() - {list, dict}
 _EXACT = _SCALARS - {float}
 
 

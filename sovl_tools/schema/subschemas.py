@@ -1,4 +1,4 @@
-"""The nodes of a parameter schema: every subschema, with its place."""
+"""Every subschema of a schema, with its place."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 
-# Keywords with subschemas by name, in a list, and alone.
-IN_OBJECT = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-IN_LIST = ("prefixItems", "allOf", "anyOf", "oneOf")
-SINGLE = (
-    "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
-    "unevaluatedItems", "unevaluatedProperties", "contentSchema",
-)  # fmt: skip
-_NESTING = {*IN_OBJECT, *IN_LIST, *SINGLE}
+_NESTING = IN_OBJECT | IN_LIST | SINGLE
 _PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
 
 

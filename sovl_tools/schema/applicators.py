@@ -1,0 +1,135 @@
+"""Which subschemas apply to a value and to its parts, and which types they admit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from sovl_tools.model.document import JSON, kind
+from sovl_tools.schema import fit
+from sovl_tools.schema.references import follow, lookup
+from sovl_tools.schema.subschemas import SchemaNode
+
+Kinds: TypeAlias = frozenset[str] | None
+"""JSON types; None where they can't be told."""
+
+ANY_VALUE: JSON = object()
+_ALTERNATIVES = ("anyOf", "oneOf")
+_DEEPEST = 20
+
+
+def in_place(found: Iterable[SchemaNode], value: JSON = ANY_VALUE) -> list[SchemaNode]:
+    """Return the subschemas and every other one that applies to the very same value.
+
+    Args:
+        found: subschemas that apply to the value.
+        value: of alternatives and conditions only those count that it fits; of ``ANY_VALUE`` all.
+    """
+    applied: dict[int, SchemaNode] = {}
+    pending = list(found)
+    while pending:
+        node = pending.pop()
+        if id(node.schema) not in applied:
+            applied[id(node.schema)] = node
+            pending += _beside(node, value)
+    return list(applied.values())
+
+
+def _beside(node: SchemaNode, value: JSON) -> Iterator[SchemaNode]:
+    schema, is_any = node.schema, value is ANY_VALUE
+
+    def is_met(each: SchemaNode) -> bool:
+        return is_any or not fit.problems(each, value)
+
+    if isinstance(schema.get("$ref"), str):
+        target, _, path = lookup(node.root, schema["$ref"])
+        if isinstance(target, dict):
+            yield node._replace(schema=target, path=(*node.base, *path))
+    yield from _children(node, "allOf")
+    for keyword in _ALTERNATIVES:
+        yield from filter(is_met, _children(node, keyword))
+    for condition in _child(node, "if"):
+        if is_met(condition):
+            yield from _child(node, "then")
+        if is_any or not is_met(condition):
+            yield from _child(node, "else")
+    for each in _children(node, "dependentSchemas"):
+        if is_any or (isinstance(value, dict) and each.path[-1] in value):
+            yield each
+
+
+def below(node: SchemaNode, key: str | int) -> Iterator[SchemaNode]:
+    """Yield the subschemas that apply to a member of that name, or to the item at that index."""
+    schema = node.schema
+    if isinstance(key, int):
+        is_listed = key < len(schema.get("prefixItems", ()))
+        yield from _child(node, "prefixItems", key) if is_listed else _child(node, "items")
+        return
+    patterns = [each for each in schema.get("patternProperties", ()) if fit.matches(each, key)]
+    for pattern in patterns:
+        yield from _child(node, "patternProperties", pattern)
+    if key in schema.get("properties", ()):
+        yield from _child(node, "properties", key)
+    elif not patterns:
+        yield from _child(node, "additionalProperties")
+
+
+def _children(node: SchemaNode, keyword: str) -> Iterator[SchemaNode]:
+    held = node.schema.get(keyword, ())
+    for key in held if isinstance(held, dict) else range(len(held)):
+        yield from _child(node, keyword, key)
+
+
+def _child(node: SchemaNode, *path: str | int) -> Iterator[SchemaNode]:
+    """Yield the subschema at a path below another one, if it is there and no boolean."""
+    schema: JSON = node.schema
+    for part in path:
+        if isinstance(schema, dict) and part not in schema:
+            return
+        schema = schema[part]
+    if isinstance(schema, dict):
+        yield node._replace(path=(*node.path, *path), schema=schema)
+
+
+def alternatives_of(schema: dict[str, JSON]) -> list[JSON]:
+    """Return the schemas of which a value may fit any; the schema alone if it lists none."""
+    key = combinator_of(schema)
+    return [schema] if key is None else list(schema[key])
+
+
+def combinator_of(schema: Mapping[str, JSON]) -> str | None:
+    """Return the keyword under which a schema lists alternatives, if it lists any."""
+    return next((key for key in _ALTERNATIVES if key in schema), None)
+
+
+def values_of(schema: Mapping[str, JSON]) -> list[JSON] | None:
+    """Return the values that a schema lists; None if it lists none."""
+    if "const" in schema:
+        return [schema["const"]]
+    values: list[JSON] | None = schema.get("enum")
+    return values
+
+
+def kinds(schema: JSON, root: JSON, depth: int = 0) -> Kinds:
+    """Return the JSON types that a schema admits; None where that can't be told.
+
+    Where numbers are, integers are too.
+    """
+    schema = follow(schema, root)
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return None
+    if "type" in schema:
+        said = schema["type"]
+        return _numeric({said} if isinstance(said, str) else said)
+    values = values_of(schema)
+    if values is not None:
+        return _numeric([kind(value) for value in values])
+    if combinator_of(schema) is not None:
+        found = [kinds(each, root, depth + 1) for each in alternatives_of(schema)]
+        known = [each for each in found if each is not None]
+        return frozenset().union(*known) if len(known) == len(found) else None
+    return frozenset({"object"}) if "properties" in schema else None
+
+
+def _numeric(names: Collection[str]) -> frozenset[str]:
+    return frozenset(names) | ({"integer"} if "number" in names else set())

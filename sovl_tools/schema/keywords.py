@@ -1,0 +1,109 @@
+"""The keywords of JSON Schema (draft 2020-12), what their values are, and which hold schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from sovl_tools.model.document import JSON, JSON_KINDS
+
+Holds: TypeAlias = Literal["scalar", "data", "schema", "schemas", "schemas by name"]
+
+
+class Keyword(NamedTuple):
+    """What the value of a keyword is.
+
+    Attributes:
+        holds: one value without parts, any JSON, or subschemas: one, a list, or some by name.
+        words: what the value has to be; "" if it may be anything.
+        is_met: whether it is that.
+    """
+
+    holds: Holds
+    words: str = ""
+    is_met: Callable[[Any], bool] = lambda _: True
+
+
+def _is_number(value: JSON) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: JSON) -> bool:
+    return _is_number(value) and value >= 0 and value == int(value)
+
+
+def _is_set(value: JSON) -> bool:
+    are_texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return are_texts and len({*value}) == len(value)
+
+
+def _is_type(value: JSON) -> bool:
+    if isinstance(value, str):
+        return value in JSON_KINDS
+    return _is_set(value) and bool(value) and JSON_KINDS.issuperset(value)
+
+
+_TEXT = Keyword("scalar", "a string", lambda value: isinstance(value, str))
+_NUMBER = Keyword("scalar", "a number", _is_number)
+_COUNT = Keyword("scalar", "an integer of at least 0", _is_count)
+_FLAG = Keyword("scalar", "true or false", lambda value: isinstance(value, bool))
+_LIST = Keyword("data", "a list", lambda value: isinstance(value, list))
+_NAMES = Keyword("data", "a list of different strings", _is_set)
+_DATA = Keyword("data")
+_SCHEMA = Keyword("schema")
+_SCHEMAS = Keyword("schemas")
+_BY_NAME = Keyword("schemas by name")
+
+KEYWORDS: dict[str, Keyword] = {
+    **dict.fromkeys(("$schema", "$id", "$anchor", "$dynamicAnchor", "$comment"), _TEXT),
+    **dict.fromkeys(("$ref", "$dynamicRef", "title", "description", "format", "pattern"), _TEXT),
+    **dict.fromkeys(("contentMediaType", "contentEncoding"), _TEXT),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBER),
+    "multipleOf": Keyword(
+        "scalar", "a number above 0", lambda value: _is_number(value) and value > 0
+    ),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _COUNT),
+    **dict.fromkeys(("minProperties", "maxProperties", "minContains", "maxContains"), _COUNT),
+    **dict.fromkeys(("uniqueItems", "deprecated", "readOnly", "writeOnly"), _FLAG),
+    "type": Keyword("data", "a JSON type or a list of them", _is_type),
+    "required": _NAMES,
+    **dict.fromkeys(("enum", "examples"), _LIST),
+    **dict.fromkeys(("const", "default", "dependentRequired", "$vocabulary"), _DATA),
+    **dict.fromkeys(("properties", "patternProperties", "$defs", "dependentSchemas"), _BY_NAME),
+    **dict.fromkeys(("prefixItems", "allOf", "anyOf", "oneOf"), _SCHEMAS),
+    **dict.fromkeys(("items", "additionalProperties", "not", "if", "then", "else"), _SCHEMA),
+    **dict.fromkeys(("contains", "propertyNames", "contentSchema"), _SCHEMA),
+    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _SCHEMA),
+    # Those of older drafts, which schemas still have.
+    "definitions": _BY_NAME,
+    "dependencies": _DATA,
+}
+
+
+def _that_hold(holds: Holds) -> frozenset[str]:
+    return frozenset(name for name, each in KEYWORDS.items() if each.holds == holds)
+
+
+IN_OBJECT = _that_hold("schemas by name")
+IN_LIST = _that_hold("schemas")
+SINGLE = _that_hold("schema")
+SCALAR = _that_hold("scalar")
+LISTS = frozenset({"enum", "examples", "required"})
+"""Keywords with a list of values."""
+
+OF_SEVERAL_PROPERTIES = frozenset(
+    {
+        "required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
+        "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+    }
+)  # fmt: skip
+"""Keywords by which an object's schema speaks of several members at a time."""
+
+
+def wanted(keyword: str, value: JSON) -> str | None:
+    """Return in words what a keyword's value has to be; None if it is that, or may be anything.
+
+    Schemas and keywords that are not known may be anything.
+    """
+    known = KEYWORDS.get(keyword, _DATA)
+    return None if known.is_met(value) else known.words
