@@ -9,7 +9,7 @@ from sovl_tools.loading.checks import agreement
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.checks.manifest import ManifestCase
-from sovl_tools.loading.checks.schema import default_on_required
+from sovl_tools.loading.checks.schema import default_on_required, unfit_default
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
@@ -21,6 +21,7 @@ from sovl_tools.loading.verdicts import manifest_verdicts, schema_verdicts
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ModulePlace,
+    RuleTable,
     Verdict,
     ask,
     has_errors,
@@ -38,8 +39,8 @@ from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.saving import replace_files
 from sovl_tools.schema.published import published
 from sovl_tools.schema.references import expands_too_far
-from sovl_tools.schema.subschemas import nodes
-from sovl_tools.signature.pairs import BASE, pairs
+from sovl_tools.schema.visitor import visit
+from sovl_tools.signature.pairs import BASE
 
 _MARK = "\ufeff".encode()
 
@@ -191,15 +192,11 @@ def _left(manifest: Manifest, account: Account, interface: Interface) -> Iterato
         if verdict.rule.severity == "error":
             yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, account)))
     yield from agreement.contradictions(manifest, interface)
-    yield from _idle_defaults(manifest, account)
+    yield from visit(manifest.parameters, BASE, _OF_DEFAULTS).verdicts()
 
 
-def _idle_defaults(manifest: Manifest, account: Account) -> Iterator[Verdict]:
-    """Yield defaults of what the function has no default for, so that each call gives it."""
-    places = {each.path: each for each in nodes(manifest.parameters, BASE)}
-    for pair in pairs(manifest.parameters, account.parameters):
-        if pair.is_property and "default" in pair.schema and "default" not in pair.own:
-            yield from ask((default_on_required,), places[pair.path])
+_OF_DEFAULTS = RuleTable(unfit_default, default_on_required)
+"""Rules on defaults that are never used, so that the function's own is, or none."""
 
 
 def _advice(verdict: Verdict, account: Account) -> str | None:

@@ -55,7 +55,9 @@ ANNOTATIONS = (
 NAMES = ("alpha", "beta", "city", "zone", "start")
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
-contradictions = {"ST402", "ST403", "ST404", "ST405", "ST407", "ST408", "ST411"}
+contradictions = {
+    "ST310", "ST312", "ST402", "ST403", "ST404", "ST405", "ST407", "ST408", "ST411",
+}  # fmt: skip
 defaults = st.sampled_from(["None", "1", "'a'", "()", "Unit.FOOT"])
 scalars = st.sampled_from([None, 1, "a", "metre", True])
 
@@ -127,6 +129,19 @@ def test_what_sync_refuses_is_what_validate_tells(made: tuple[dict[str, Any], st
         assert told(synced.diagnostics()) == said
         parsed = told(load_folder(folder, Settings(imports=False)).diagnostics)
         assert {*parsed} <= {*said}
+
+
+def test_a_default_that_differs_and_breaks_its_schema_is_told_by_both(
+    run: Run, write: Write
+) -> None:
+    properties = {"days": {"type": "integer", "description": "How far.", "default": "five"}}
+    parameters = {"type": "object", "properties": properties, "required": []}
+    write("echo", manifest_of("echo", parameters=parameters), "def echo(days: int = 3): ...\n")
+    words = """ST310 the default of 'days' must be an integer, not the string "five\""""
+    assert words in run("validate", "--format", "concise").out
+    checked = run("sync", "--check")
+    assert checked.code == 1
+    assert words in checked.out
 
 
 DEEP = """from dataclasses import dataclass
