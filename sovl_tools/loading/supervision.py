@@ -7,12 +7,13 @@ rejected, and another thread goes on with the rest.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.collector import patient_collector
@@ -28,6 +29,9 @@ Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 """Called with each folder before it is loaded and with each candidate afterwards."""
 
 
+SOON = 0.5
+"""Seconds after which whoever does not wait for a folder goes on without it."""
+
 _FEW = 32
 """So few folders replace others, which the collector has to find: it is not held back."""
 
@@ -38,10 +42,12 @@ def load_folders(
     *,
     existing: Mapping[str, StepHandler] | None = None,
     observe: Observer = lambda _: None,
+    leave: Callable[[LateFolder], None] | None = None,
 ) -> list[Candidate]:
     """Load the folders in turn, each within the time limit, and return what became of them.
 
-    ``existing`` are step handlers of tools loaded before; each tool sees those before it.
+    ``existing`` are step handlers of tools loaded before; each tool sees those before it. With
+    ``leave`` nobody waits for a folder that is not loaded soon: it is handed over, and left out.
 
     Raises:
         KeyboardInterrupt: the user's; what a tool raises is what became of that tool.
@@ -49,11 +55,32 @@ def load_folders(
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
     with patient_collector() if len(folders) > _FEW else nullcontext():
-        while len(candidates) < len(folders):
-            loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
+        while folders:
+            loader = _Loader(folders, settings, handlers, observe)
             loader.start()
-            candidates += loader.outcome()
+            done = loader.outcome(SOON if leave is not None else math.inf)
+            candidates += done
+            folders = folders[len(done) :]
+            if loader.late is not None and leave is not None:
+                leave(loader.late)
+                folders = folders[1:]
     return candidates
+
+
+class LateFolder(NamedTuple):
+    """A folder whose import goes on while others are loaded."""
+
+    folder: ToolFolder
+    loader: _Loader
+
+    def outcome(self) -> Candidate | None:
+        """Wait for its candidate, no longer than it may take; None if it has been given up."""
+        done = self.loader.outcome()
+        return done[-1] if done and done[-1].location == self.folder.location else None
+
+    def give_up(self) -> None:
+        """Interrupt its import: nobody wants to know any more."""
+        self.loader.give_up()
 
 
 class _Forks:
@@ -72,7 +99,11 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Loader:
-    """One thread that loads folders in turn until it is done or abandoned."""
+    """One thread that loads folders in turn until it is done or abandoned.
+
+    Attributes:
+        late: the last of its folders if nobody waited for that; it takes no other any more.
+    """
 
     def __init__(
         self,
@@ -90,6 +121,7 @@ class _Loader:
         self._started = time.monotonic()
         self._failure: BaseException | None = None
         self._abandoned = False
+        self.late: LateFolder | None = None
         self._lock = threading.Lock()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, name=LOADER, daemon=True)
@@ -98,15 +130,36 @@ class _Loader:
         """Start the thread."""
         self._thread.start()
 
-    def outcome(self) -> list[Candidate]:
-        """Wait for the thread, no longer than its folders may take; return what it has done."""
-        while not self._done.wait(self._time_left()):
-            stalled = self._give_up()
+    def outcome(self, patience: float = math.inf) -> list[Candidate]:
+        """Wait for the thread, no longer than its folders may take; return what it has done.
+
+        After so many seconds with one folder, ``patience``, that becomes the late one.
+        """
+        while not self._done.wait(self._time_left(patience)):
+            stalled = self._give_up_overdue()
             if stalled is not None:
                 return [*self._candidates, stalled]
+            if patience < math.inf and self._leave(patience):
+                return self._candidates[:]
         if self._failure is not None:
             raise self._failure
         return self._candidates
+
+    def _leave(self, patience: float) -> bool:
+        """Take no more folders after one that goes on for long; tell whether there is one."""
+        with self._lock:
+            number = len(self._candidates)
+            if number == len(self._folders) or self._time_left(patience) > 0:
+                return False
+            self.late = LateFolder(self._folders[number], self)
+            return True
+
+    def give_up(self) -> None:
+        """Keep nothing more of what the thread does, and interrupt it."""
+        with self._lock:
+            self._abandoned = True
+            if not self._done.is_set():  # afterwards its number may be that of another thread
+                interrupt(self._thread)
 
     def _run(self) -> None:
         try:
@@ -114,7 +167,8 @@ class _Loader:
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self._failure = error
         finally:
-            self._done.set()
+            with self._lock:
+                self._done.set()
 
     def _load_all(self) -> None:
         for folder in self._folders:
@@ -133,22 +187,23 @@ class _Loader:
             return rejected(folder, border_verdicts(error, folder))
 
     def _keep(self, candidate: Candidate) -> bool:
-        """Add a candidate, unless the thread has been abandoned meanwhile."""
+        """Add a candidate, unless the thread has been abandoned; tell whether it goes on."""
         with self._lock:
             if self._abandoned:
                 return False
             self._candidates.append(candidate)
             self._started = time.monotonic()
-        if candidate.definition is not None:
+            goes_on = self.late is None
+        if candidate.definition is not None and goes_on:
             self._handlers.update(candidate.definition.step_handlers)
         self._observe(candidate)
-        return True
+        return goes_on
 
-    def _time_left(self) -> float:
-        left = self._started + self._settings.limit - time.monotonic()
+    def _time_left(self, patience: float = math.inf) -> float:
+        left = self._started + min(self._settings.limit, patience) - time.monotonic()
         return min(max(0.0, left), threading.TIMEOUT_MAX)
 
-    def _give_up(self) -> Candidate | None:
+    def _give_up_overdue(self) -> Candidate | None:
         """Abandon the thread if its folder is overdue; return that folder's candidate."""
         with self._lock:
             is_done = len(self._candidates) == len(self._folders)

@@ -61,11 +61,11 @@ class FolderChanges:
             is_whole = {folder.manifest_name, folder.module_name} <= now.files.keys()
             if not is_whole or folder.location not in self._unseen:
                 return True
-            if _concerning(folder, self._young(now), is_loaded=is_loaded):
+            if concerning(folder, self._young(now), is_loaded=is_loaded):
                 return True
             self._known[folder.location] = _Known(now)
         elif now is not known.look:
-            if _concerning(folder, known.look.changed(now), is_loaded=is_loaded):
+            if concerning(folder, known.look.changed(now), is_loaded=is_loaded):
                 return True
             self._known[folder.location] = known._replace(look=now)
         return False
@@ -102,7 +102,7 @@ class FolderChanges:
         once more. If they change each time, it is the module itself that writes them.
         """
         now = seen.again()
-        if not _concerning(folder, seen.changed(now), is_loaded=is_loaded):
+        if not concerning(folder, seen.changed(now), is_loaded=is_loaded):
             self._known[folder.location] = _Known(now)
             return
         known = self._known.get(folder.location)
@@ -127,7 +127,7 @@ class FolderChanges:
         }
 
 
-def _concerning(folder: ToolFolder, paths: set[str], *, is_loaded: bool) -> set[str]:
+def concerning(folder: ToolFolder, paths: set[str], *, is_loaded: bool) -> set[str]:
     """Return those of the changed files and folders that may make another tool of a folder."""
     if not is_loaded:
         return paths

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from operator import is_
+from typing import NamedTuple
 
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.collecting import Collected, collect
@@ -16,12 +17,13 @@ from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave
 from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.registration import Registrations
-from sovl_tools.loading.supervision import load_folders
+from sovl_tools.loading.supervision import LateFolder, load_folders
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.reloading.folder_changes import FolderChanges
+from sovl_tools.reloading.fingerprint import Fingerprint
+from sovl_tools.reloading.folder_changes import FolderChanges, concerning
 from sovl_tools.reloading.libraries import Libraries, put_back, renew, users
 from sovl_tools.reloading.listening import Place, places
 from sovl_tools.reloading.origin_changes import Origins
@@ -63,6 +65,7 @@ class ReloadState:
         self._ruled: dict[str, Ruling] = {}
         self._revisions: dict[str, int] = {}
         self._is_torn = False
+        self._late: dict[str, _Late] = {}
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -97,18 +100,27 @@ class ReloadState:
         known = self._candidates.get(folder.location)
         return known is not None and known.status == "loaded"
 
-    def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
+    def reload(
+        self,
+        touched: Collection[str] | None = None,
+        *,
+        leave: Callable[[LateFolder], None] | None = None,
+    ) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and combine anew.
 
         After a reload that was interrupted the next one looks everywhere.
 
         Args:
             touched: absolute paths where something may have happened; None looks everywhere.
+            leave: takes a folder whose import goes on after the reload, and hands what comes of it
+                to ``arrive``; None waits for all imports.
         """
         known = self.diagnostics
         sources = self.libraries.sources(touched or ())
         was_torn, self._is_torn = self._is_torn, True
         is_everywhere = was_torn or touched is None
+        for late, _ in [*self._late.values()] if leave is None else ():
+            self._finish(late, late.outcome())
         if is_everywhere or self._must_list(touched or (), sources):
             self._relist()
         self.origins.look(self.origins if is_everywhere else self.origins.concerned(touched or ()))
@@ -117,7 +129,7 @@ class ReloadState:
         forced = self._depending(taken) if sources else set()
         forced |= self.folders.keys() if was_torn else set()
         due = self._in_order({each.location for each in due} | forced) if forced else due
-        candidates = self._load(due, is_patient=touched is not None, forced=forced)
+        candidates = self._load(due, is_patient=touched is not None, forced=forced, leave=leave)
         if any(each.status == "rejected" for each in candidates):
             put_back(taken)
         renew(taken, limit=self._source.settings.limit)
@@ -126,6 +138,29 @@ class ReloadState:
         change = self._recombined(known)
         self._is_torn = False
         return change
+
+    def arrive(self, late: LateFolder, candidate: Candidate | None) -> CatalogChange:
+        """Combine anew with what has become of a folder whose import took longer than a reload."""
+        known = self.diagnostics
+        self._finish(late, candidate)
+        return self._recombined(known)
+
+    def _finish(self, late: LateFolder, candidate: Candidate | None) -> None:
+        """Enter what became of a late folder, unless it has been loaded again, or is gone."""
+        location = late.folder.location
+        known = self._late.get(location)
+        if known is None or known.late is not late:
+            return
+        del self._late[location]
+        if candidate is not None:
+            is_loaded = candidate.status == "loaded"
+            self.changes.keep(late.folder, known.seen, is_loaded=is_loaded)
+            self._enter(candidate)
+
+    def _give_up(self, location: str) -> None:
+        known = self._late.pop(location, None)
+        if known is not None:
+            known.late.give_up()
 
     def look(self, origin: Origin) -> CatalogChange:
         """Look at an origin, from now on at every reload as well."""
@@ -232,6 +267,7 @@ class ReloadState:
                 self.changes.forget(location)
         for location in before.keys() - self.folders.keys():
             self._candidates.pop(location, None)
+            self._give_up(location)
             self._revise(location)
             self.changes.forget(location)
             leave(location)
@@ -266,7 +302,12 @@ class ReloadState:
         return importers | (broken & self.folders.keys())
 
     def _load(
-        self, due: Sequence[ToolFolder], *, is_patient: bool, forced: Collection[str]
+        self,
+        due: Sequence[ToolFolder],
+        *,
+        is_patient: bool,
+        forced: Collection[str],
+        leave: Callable[[LateFolder], None] | None,
     ) -> list[Candidate]:
         """Load those folders again that have changed, and those that are forced to.
 
@@ -274,40 +315,66 @@ class ReloadState:
         then it is also tried again what has failed, or depends on more than files.
         """
         with patient_collector() if len(due) > _FEW else nullcontext():
-            looks = {each.location: self.changes.look(each) for each in due}
+            looks = {each.location: self._look(each) for each in due}
         candidates: list[Candidate] = []
         ready: list[ToolFolder] = []
         for folder in due:
-            known, seen = self._candidates.get(folder.location), looks[folder.location]
-            is_loaded = self._is_loaded(folder)
-            is_due = known is None or (not is_patient and _is_unsure(known))
-            is_due = is_due or folder.location in forced
-            if not is_due and not self.changes.is_changed(folder, seen, is_loaded=is_loaded):
-                looks.pop(folder.location)
+            location = folder.location
+            known, seen = self._candidates.get(location), looks[location]
+            if location not in forced and not self._is_due(folder, seen, is_patient=is_patient):
+                del looks[location]
                 continue
+            self._give_up(location)
             is_new = known is None or known.status == "waiting"
             waiting = arriving(folder, seen, is_new=is_new) if is_patient else None
             if waiting is not None:
                 candidates.append(waiting)
                 continue
-            changes = self.changes
+            is_loaded, changes = self._is_loaded(folder), self.changes
             if known is not None and changes.has_other_data(folder, seen, is_loaded=is_loaded):
-                self._revise(folder.location)
-            ready.append(self.folders[folder.location])
-        candidates += self._load_all(ready)
+                self._revise(location)
+            ready.append(self.folders[location])
+        late: list[LateFolder] = []
+        candidates += self._load_all(ready, late.append if leave else None)
+        for each in late:
+            location = each.folder.location
+            self._late[location] = _Late(each, looks.pop(location))
+            if leave:
+                leave(each)
         sound = {each.location for each in candidates if each.status == "loaded"}
         for location, seen in looks.items():
             self.changes.keep(self.folders[location], seen, is_loaded=location in sound)
         return candidates
 
-    def _load_all(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
+    def _look(self, folder: ToolFolder) -> Fingerprint:
+        late = self._late.get(folder.location)
+        return self.changes.look(folder) if late is None else late.seen.again()
+
+    def _is_due(self, folder: ToolFolder, seen: Fingerprint, *, is_patient: bool) -> bool:
+        late, known = self._late.get(folder.location), self._candidates.get(folder.location)
+        if late is not None:  # what it writes beside itself must not begin its import again
+            return bool(concerning(folder, late.seen.changed(seen), is_loaded=True))
+        if known is None or (not is_patient and _is_unsure(known)):
+            return True
+        return self.changes.is_changed(folder, seen, is_loaded=self._is_loaded(folder))
+
+    def _load_all(
+        self, folders: Sequence[ToolFolder], leave: Callable[[LateFolder], None] | None
+    ) -> list[Candidate]:
         """Load folders; each sees the step handlers of all other tools."""
         handlers = dict(self.catalog.step_handlers)
         for folder in folders:
             tool = self.catalog.tools.get(folder.name)
             for action in tool.step_handlers if tool is not None else ():
                 handlers.pop(action, None)
-        return load_folders(folders, self._source.settings, existing=handlers)
+        return load_folders(folders, self._source.settings, existing=handlers, leave=leave)
+
+
+class _Late(NamedTuple):
+    """A folder whose import goes on, and what it looked like when that began."""
+
+    late: LateFolder
+    seen: Fingerprint
 
 
 def _is_unsure(candidate: Candidate) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from sovl_tools.authoring.offering import offered
 from sovl_tools.loading.equality import is_same_tool
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
+from sovl_tools.loading.supervision import LateFolder
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
@@ -22,6 +24,8 @@ from sovl_tools.reloading.debounce import Debounce
 from sovl_tools.reloading.events import Events, Place
 from sovl_tools.reloading.reload_state import ReloadState
 from sovl_tools.reloading.watcher import Watcher
+
+_LOGGER = logging.getLogger("sovl_tools")
 
 
 class Swap(Protocol):
@@ -64,17 +68,33 @@ class Reloader:
         A reload that fails by a mistake of ours changes nothing, and its diagnostics say so.
 
         Args:
-            touched: absolute paths; None for everything.
+            touched: absolute paths; then a folder whose import takes long is handed over later.
+                None for everything, all imports awaited.
             since: when the first sign of the change was seen, by ``perf_counter``.
         """
         started = perf_counter() if since is None else since
+        leave = None if touched is None else partial(self._leave, started)
         with self._lock:
             try:
                 self.refresh()
-                return self._handed_over(self._state.reload(touched), started)
+                change = self._state.reload(touched, leave=leave)
+                return self._handed_over(change, started)
             except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
+
+    def _leave(self, started: float, late: LateFolder) -> None:
+        """Wait on another thread for a folder whose import takes long."""
+        wait = partial(self._wait_for, late, started)
+        threading.Thread(target=wait, name="sovl-tools-late", daemon=True).start()
+
+    def _wait_for(self, late: LateFolder, started: float) -> None:
+        candidate = late.outcome()
+        with self._lock:
+            try:
+                self._handed_over(self._state.arrive(late, candidate), started)
+            except Exception:
+                _LOGGER.exception("tool %s could not be followed", late.folder.path)
 
     def refresh(self) -> None:
         """Combine what has been registered and taken out since the catalog was last combined."""
