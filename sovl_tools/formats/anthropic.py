@@ -12,8 +12,8 @@ from typing import Any
 
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
 from sovl_tools.formats.compat import ANTHROPIC
-from sovl_tools.formats.form import Cost, Form, formed, size_of
-from sovl_tools.formats.strict import FORMATS, Dialect
+from sovl_tools.formats.form import Cost, Form, loose, not_strict, size_of, strict
+from sovl_tools.formats.strict import FORMATS, Dialect, UnfitError
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.schema.fit import surely_fits
@@ -60,10 +60,22 @@ _OF_ROOT = 2
 
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     """Return one tool, with those of its examples that have arguments."""
-    shape = formed(tool, _FORM, is_strict=asked.strict)
-    if tool.name in asked.defer_loading:
+    shape = _completed(loose(tool, _FORM), asked)
+    return _enforced(shape, asked) if asked.strict else shape
+
+
+def _enforced(shape: Shape, asked: Asked) -> Shape:
+    """Return a loose tool as a strict one; if it can't be, as it is with the reason."""
+    try:
+        return _completed(strict(shape.tool, _FORM), asked)
+    except UnfitError as error:
+        return not_strict(shape, error)
+
+
+def _completed(shape: Shape, asked: Asked) -> Shape:
+    if shape.tool.name in asked.defer_loading:
         shape.definition["defer_loading"] = True
-    return _with_examples(shape) if tool.examples else shape
+    return _with_examples(shape) if shape.tool.examples else shape
 
 
 def _with_examples(shape: Shape) -> Shape:
@@ -104,14 +116,29 @@ def settled(shapes: Sequence[Shape], asked: Asked) -> list[Shape]:
 
 def _settled(shape: Shape, asked: Asked, spent: Counter[str]) -> Shape:
     """Return a shape, strict if there is room for it, which is spent then."""
-    beyond = ["strict tools"] if spent["strict tools"] >= MOST["strict tools"] else []
-    if not beyond:
-        strict = shaped(shape.tool, asked)
-        beyond = [name for name, count in strict.cost if spent[name] + count > MOST[name]]
-        if not beyond:
-            spent.update(dict(strict.cost))
-            return strict
-    return Shape(shape.tool, shape.definition, (_BEYOND[beyond[0]], *shape.losses))
+    beyond = _beyond(_least_cost(shape.tool.parameters), spent)
+    if beyond is None:
+        enforced = _enforced(shape, asked)
+        beyond = _beyond(enforced.cost, spent)
+        if beyond is None:
+            spent.update(dict(enforced.cost))
+            return enforced
+    return shape._replace(losses=(_BEYOND[beyond], *shape.losses))
+
+
+def _least_cost(parameters: dict[str, JSON]) -> Cost:
+    """Return what a strict tool costs at least, so that none is made for which there is no room."""
+    optional = 0
+    if parameters.keys().isdisjoint(("allOf", "$ref")):
+        required = parameters.get("required", ())
+        described = parameters.get("properties", {}).items()
+        optional = sum(name not in required and each is not False for name, each in described)
+    return ("strict tools", 1), ("optional parameters", optional)
+
+
+def _beyond(cost: Cost, spent: Counter[str]) -> str | None:
+    """Return of what there would be too much, if there would."""
+    return next((name for name, count in cost if spent[name] + count > MOST[name]), None)
 
 
 def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:

@@ -49,29 +49,43 @@ class Form(NamedTuple):
 def formed(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
     """Return a tool in a form, strict if that is asked for and can be."""
     if not is_strict:
-        return _loose(tool, form)
+        return loose(tool, form)
+    try:
+        return strict(tool, form)
+    except UnfitError as error:
+        return not_strict(loose(tool, form), error)
+
+
+def loose(tool: ToolDefinition, form: Form) -> Shape:
+    """Return a tool whose schema the provider does not enforce."""
+    schema, losses, _ = compatible(tool.parameters, form.rules)
+    return Shape(tool, form.define(tool, schema, is_strict=False), losses)
+
+
+def strict(tool: ToolDefinition, form: Form) -> Shape:
+    """Return a tool whose schema the provider enforces.
+
+    Raises:
+        UnfitError: it says what the provider can't enforce.
+    """
     parameters, dialect = tool.parameters, form.dialect
     try:
         found = narrowed(parameters, dialect, demands_all=dialect.demands_all)
         cost = form.cost(found.schema)
-    except UnfitError as error:
-        return _loose(tool, form, error)
     except RecursionError:
-        return _loose(tool, form, UnfitError(ROOT, "it is nested too deep"))
+        raise UnfitError(ROOT, "it is nested too deep") from None
     losses = found.losses + _unsaid(tool)
     if not form.rules.takes_names(found.names):
         losses += misnamed(parameters, found.schema, rules=form.rules)
     undo = Undoing(parameters, dialect) if dialect.demands_all and found.has_optional else None
     definition = form.define(tool, found.schema, is_strict=True)
-    return Shape(tool, definition, losses, undo, is_strict, cost)
+    return Shape(tool, definition, losses, undo, is_strict=True, cost=cost)
 
 
-def _loose(tool: ToolDefinition, form: Form, why: UnfitError | None = None) -> Shape:
-    """Return a tool that is not strict, and why not if that was asked for."""
-    schema, losses, _ = compatible(tool.parameters, form.rules)
-    if why is not None:
-        losses = (Loss("loose", why.path, f"not strict: {why.message}", why.help), *losses)
-    return Shape(tool, form.define(tool, schema, is_strict=False), losses)
+def not_strict(shape: Shape, why: UnfitError) -> Shape:
+    """Return a loose tool that says why it is not strict."""
+    loss = Loss("loose", why.path, f"not strict: {why.message}", why.help)
+    return shape._replace(losses=(loss, *shape.losses))
 
 
 def _unsaid(tool: ToolDefinition) -> tuple[Loss, ...]:

@@ -35,7 +35,12 @@ def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]
 _Wording = Callable[[JSON], str]
 
 
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _json(value: JSON) -> str:
+    # the encoder is slow at numbers alone: it makes a new one of C's each time
+    return repr(value) if type(value) is int else _encode(value)
 
 
 def _valued(template: str) -> _Wording:

@@ -25,6 +25,7 @@ from sovl_tools.formats.meaning import (
 )
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, kind
+from sovl_tools.model.schemanodes import IN_LIST, IN_OBJECT, SINGLE
 from sovl_tools.schema.merge import merged
 from sovl_tools.schema.rewrite import Definitions, Rewrite
 
@@ -47,6 +48,7 @@ _IDLE: dict[str, JSON] = {
     "uniqueItems": False, "minItems": 0, "minLength": 0, "minProperties": 0, "deprecated": False,
     "readOnly": False, "writeOnly": False, "required": [], "examples": [],
 }  # fmt: skip
+_WITH_SCHEMAS = frozenset({*IN_OBJECT, *IN_LIST, *SINGLE})
 _MOST = 256
 _SHOWN = 9
 _DEFINITION = "#/$defs/"
@@ -237,7 +239,7 @@ class _Narrowing:
 
     def _spelled_out(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return what is said in words, with definitions in the places of references."""
-        if not isinstance(value, dict | list):
+        if keyword not in _WITH_SCHEMAS:
             return value
         copy = Rewrite(self._source)
         made: JSON = copy.schema({keyword: value}, ())
