@@ -213,6 +213,7 @@ _CONCERNED = frozenset(
 )  # fmt: skip
 """Keywords that may have to go, that count on what others admit, or that hold names."""
 
+_CHANGED = _CONCERNED - {"properties"}
 _INVERSE = frozenset({"oneOf", "not", "if", "maxContains"})
 _WITHOUT_MEMBERS = ("string", "integer", "number", "boolean", "null")
 
@@ -241,7 +242,7 @@ class _Easing(Adaptation):
         """Return a subschema as the rules allow it, None if it is that."""
         moved: list[str] = []
         losses: tuple[Loss, ...] = ()
-        if not _CONCERNED.isdisjoint(schema):
+        if not _CHANGED.isdisjoint(schema):
             moved += _refused(schema, self.rules)
             self.is_weakened = self.is_weakened or bool(moved) or _leads_elsewhere(schema)
             if self._admits_more:

@@ -113,7 +113,8 @@ class Size(NamedTuple):
         values: how many values there are to choose from.
         characters: of all names of properties and definitions, and of all values.
         longest: characters of the values of the longest choice of more than 250 texts.
-        depth: how many objects and arrays lie in one another; recursion is not followed.
+        depth: how many objects and arrays lie in one another, recursion not followed; of a schema
+            that has no more than ten of them, how many there are.
     """
 
     properties: int = 0
@@ -126,12 +127,13 @@ class Size(NamedTuple):
 
 
 _MANY = 250
+_FEW = 10
 
 
 def size_of(schema: dict[str, JSON]) -> Size:
     """Return the size of a schema in a dialect."""
     definitions: dict[str, JSON] = schema.get("$defs", {})
-    properties = optional = unions = values = longest = 0
+    properties = optional = unions = values = longest = depth = 0
     characters = sum(map(len, definitions))
     pending = [schema, *definitions.values()]
     for each in pending:  # which grows
@@ -148,13 +150,15 @@ def size_of(schema: dict[str, JSON]) -> Size:
             pending += inner.values()
         if "items" in each:
             pending.append(each["items"])
+        depth += "properties" in each or "items" in each
         if "enum" in each or "const" in each:
             choice = [each["const"]] if "const" in each else each["enum"]
             length = sum(len(_text(value)) for value in choice)
             values += len(choice)
             characters += length
             longest = max(longest, length) if len(choice) > _MANY else longest
-    depth = _depth(schema, definitions, ())
+    if depth > _FEW:  # otherwise no provider minds how they lie
+        depth = _depth(schema, definitions, ())
     return Size(properties, optional, unions, values, characters, longest, depth)
 
 

@@ -44,6 +44,6 @@ def test_a_long_choice_of_texts_is_measured() -> None:
 
 def test_only_objects_and_arrays_are_levels() -> None:
     inner: dict[str, Any] = TEXT
-    for _ in range(3):
+    for _ in range(6):
         inner = {"anyOf": [{"type": "array", "items": {"properties": {"a": inner}}}]}
-    assert size_of(inner).depth == 6
+    assert size_of(inner).depth == 12
