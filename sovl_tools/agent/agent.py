@@ -17,7 +17,7 @@ from sovl_tools.agent.driver import AgentStream, Steps, in_async, in_sync
 from sovl_tools.agent.events import Reply
 from sovl_tools.agent.forwarding import forwarding
 from sovl_tools.agent.messages import Policy, checked
-from sovl_tools.agent.providers import chosen
+from sovl_tools.agent.providers.choice import chosen
 from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.settings import (
     Told,

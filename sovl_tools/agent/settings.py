@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.agent.messages import Policy
 from sovl_tools.agent.offering import Offering
-from sovl_tools.agent.providers import Chosen
+from sovl_tools.agent.providers.choice import Chosen
 from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.toolbox import equipped
 from sovl_tools.agent.tracing import Tracing

@@ -11,7 +11,7 @@ import click
 
 from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError
-from sovl_tools.agent.providers import PROVIDERS, Chosen, chosen
+from sovl_tools.agent.providers.choice import PROVIDERS, Chosen, chosen
 from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, settings, tools_option
 from sovl_tools.cli.conversation import Conversation
 from sovl_tools.cli.lines import Lines, lines

@@ -12,7 +12,7 @@ import click
 
 from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError, LengthError, ProviderError
-from sovl_tools.agent.providers import PROVIDERS, Chosen
+from sovl_tools.agent.providers.choice import PROVIDERS, Chosen
 from sovl_tools.cli.lines import Lines
 from sovl_tools.cli.slash import Leave, Slash, SlashError, notice
 from sovl_tools.cli.transcript import Transcript

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.agent import anthropic_messages, openai_chat, openai_responses
 from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, plain
 from sovl_tools.agent.blocks import sendable
 from sovl_tools.agent.errors import ProviderError
 from sovl_tools.agent.messages import assistant
+from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.formats.messages import as_one_text, described, parts
 from sovl_tools.registry import ToolRegistry
 
@@ -24,13 +24,13 @@ def prompt(*messages: Any, options: dict[str, Any] | None = None) -> Prompt:
 
 
 def chat(message: dict[str, Any], reason: str | None = "stop", **more: Any) -> Answer:
-    return openai_chat.answered(
+    return chat_completions.answered(
         {"choices": [{"message": message, "finish_reason": reason}], **more}
     )
 
 
 def chat_streamed(*deltas: dict[str, Any], reason: str | None = "stop") -> Answer:
-    draft = openai_chat.draft()
+    draft = chat_completions.draft()
     for delta in deltas:
         draft.feed({"choices": [{"delta": delta}]})
     draft.feed({"choices": [{"delta": {}, "finish_reason": reason}]})
@@ -83,17 +83,17 @@ def test_usage_may_be_told_in_part() -> None:
 
 def test_an_error_in_place_of_an_answer_is_one() -> None:
     with pytest.raises(ProviderError, match="no credits"):
-        openai_chat.answered({"error": {"message": "no credits", "code": 402}})
+        chat_completions.answered({"error": {"message": "no credits", "code": 402}})
     with pytest.raises(ProviderError, match="there is no answer in the response"):
-        openai_chat.answered({"choices": []})
+        chat_completions.answered({"choices": []})
     with pytest.raises(ProviderError, match="no credits"):
-        openai_chat.draft().feed({"error": {"message": "no credits"}, "choices": []})
+        chat_completions.draft().feed({"error": {"message": "no credits"}, "choices": []})
 
 
 def test_a_filter_is_a_refusal() -> None:
     assert chat({"content": "Well"}, "content_filter").stop == "refusal"
     incomplete = {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
-    assert openai_responses.answered({**incomplete, "output": []}).stop == "refusal"
+    assert responses.answered({**incomplete, "output": []}).stop == "refusal"
 
 
 def test_calls_in_one_piece_without_a_number_are_told_apart() -> None:
@@ -104,7 +104,7 @@ def test_calls_in_one_piece_without_a_number_are_told_apart() -> None:
 
 
 def test_a_stream_without_an_end_has_no_answer() -> None:
-    for adapter in (openai_chat, openai_responses, anthropic_messages):
+    for adapter in (chat_completions, responses, anthropic):
         with pytest.raises(ConnectionError, match="the stream ended before the answer did"):
             adapter.draft().answer()
 
@@ -125,31 +125,31 @@ def test_what_a_compatible_server_needs_back_is_sent_back(provider: str, answere
         }
     )
     message = assistant(answer, provider)
-    sent = openai_chat.body(prompt(message))["messages"][0]
+    sent = chat_completions.body(prompt(message))["messages"][0]
     assert sent["content"] == "So"
     assert (sent["reasoning_details"], sent["reasoning_content"]) == (DETAILS, "Hm")
     first, second = sent["tool_calls"]
     assert (first["id"], first["extra_content"]) == ("a", EXTRA)
     assert first["function"] == {"name": "add", "arguments": "{}"}
     assert "extra_content" not in second
-    elsewhere = openai_chat.body(prompt(assistant(answer, "other")))["messages"][0]
+    elsewhere = chat_completions.body(prompt(assistant(answer, "other")))["messages"][0]
     assert "reasoning" not in str(elsewhere)
 
 
 def test_reasoning_without_calls_is_not_sent_back_unless_it_is_sealed() -> None:
     assert chat({"content": "So", "reasoning_content": "Hm"}).items == ()
     answer = chat({"content": "So", "reasoning_details": DETAILS, "reasoning_content": "Hm"})
-    sent = openai_chat.body(prompt(assistant(answer, "openai")))["messages"][0]
+    sent = chat_completions.body(prompt(assistant(answer, "openai")))["messages"][0]
     assert sent == {"role": "assistant", "content": "So", "reasoning_details": DETAILS}
 
 
 def test_an_assistant_that_says_nothing_is_left_out_of_chat_completions() -> None:
-    assert openai_chat.body(prompt(assistant(Answer(), "")))["messages"] == []
+    assert chat_completions.body(prompt(assistant(Answer(), "")))["messages"] == []
 
 
 def _responses(*items: dict[str, Any], **options: Any) -> list[Any]:
     message = assistant(Answer("", (), "end", items), "openai-responses")
-    sent: list[Any] = openai_responses.body(prompt(message, options=options))["input"]
+    sent: list[Any] = responses.body(prompt(message, options=options))["input"]
     return sent
 
 
@@ -170,24 +170,24 @@ def test_items_that_are_not_stored_are_sent_without_the_ids_to_look_them_up_by()
 
 
 def test_a_response_without_usage_costs_one_request() -> None:
-    assert openai_responses.answered({"output": []}).usage == Usage(requests=1)
+    assert responses.answered({"output": []}).usage == Usage(requests=1)
 
 
 def test_options_that_a_client_does_not_know_go_into_the_body() -> None:
     options = {"top_k": 5, "max_tokens": 9, "timeout": 3, "extra_body": {"seed": 1}}
-    body = anthropic_messages.body(prompt(options=options))
+    body = anthropic.body(prompt(options=options))
     assert body["extra_body"] == {"top_k": 5, "seed": 1}
     assert (body["max_tokens"], body["timeout"]) == (9, 3)
-    assert anthropic_messages.streamed(body)["stream"] is True
-    assert "extra_body" not in anthropic_messages.body(prompt())
+    assert anthropic.streamed(body)["stream"] is True
+    assert "extra_body" not in anthropic.body(prompt())
 
 
 def _message(*blocks: dict[str, Any], **ending: Any) -> Answer:
-    return anthropic_messages.answered({"content": list(blocks), **ending})
+    return anthropic.answered({"content": list(blocks), **ending})
 
 
 def _streamed_message(events: Iterable[dict[str, Any]]) -> Answer:
-    draft = anthropic_messages.draft()
+    draft = anthropic.draft()
     for event in events:
         draft.feed(event)
     return draft.answer()
@@ -222,7 +222,7 @@ def test_citations_and_unknown_deltas_of_a_stream_are_taken_in() -> None:
 
 
 def test_a_conversation_that_a_model_begins_is_begun_by_a_user() -> None:
-    sent = anthropic_messages.body(prompt(assistant(Answer("Hello"), "")))["messages"]
+    sent = anthropic.body(prompt(assistant(Answer("Hello"), "")))["messages"]
     assert [each["role"] for each in sent] == ["user", "assistant"]
 
 
@@ -231,7 +231,7 @@ def test_an_error_of_a_tool_is_a_text_that_says_something() -> None:
     contents: tuple[Any, ...] = ("", [])
     for content in contents:
         result = {"role": "tool", "id": "a", "name": "add", "content": content, "is_error": True}
-        sent = anthropic_messages.body(prompt(message, result))["messages"][-1]["content"]
+        sent = anthropic.body(prompt(message, result))["messages"][-1]["content"]
         assert sent[0]["content"] == "(nothing)"
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.agent import anthropic_messages, openai_chat, openai_responses
 from sovl_tools.agent.answer import Prompt
 from sovl_tools.agent.messages import LOST, checked, complete, text_of, whole
+from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.agent.trimming import last_tokens, last_turns
 from sovl_tools.formats.tokens import estimate
 from sovl_tools.model.content import Audio, Image, Text
@@ -26,9 +26,9 @@ from tests.agent.talking import PROVIDERS, Way, each_api, each_provider, talk
 from tests.schema.strategies import moderate
 
 ADAPTERS: dict[str, Any] = {
-    "openai": openai_chat,
-    "openai-responses": openai_responses,
-    "anthropic": anthropic_messages,
+    "openai": chat_completions,
+    "openai-responses": responses,
+    "anthropic": anthropic,
 }
 
 

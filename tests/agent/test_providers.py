@@ -11,7 +11,7 @@ import pytest
 
 from sovl_tools import Agent
 from sovl_tools.agent.errors import AgentError
-from sovl_tools.agent.providers import PROVIDERS, chosen
+from sovl_tools.agent.providers.choice import PROVIDERS, chosen
 from sovl_tools.testing import ScriptedServer, says
 from tests.agent.talking import client_of
 

@@ -60,7 +60,7 @@ class Session:
         deadline = time.monotonic() + PATIENCE
         while text not in self.shown[self._seen :]:
             left = deadline - time.monotonic()
-            assert left > 0, f"{text!r} did not come:\n{self.shown[self._seen :]}"
+            assert left > 0, f"{text!r} did not come after {self._seen} of:\n{self.shown}"
             self._read(left, text)
         start = self.shown.index(text, self._seen)
         before = self.shown[self._seen : start]

@@ -36,7 +36,7 @@ class Provider(NamedTuple):
     format: str | None = None
 
 
-_CHAT = "sovl_tools.agent.openai_chat"
+_CHAT = "sovl_tools.agent.providers.chat_completions"
 _OPENAI = ("openai", "OpenAI", "OPENAI_API_KEY", "gpt-5.5", "OPENAI_MODEL")
 _OPENROUTER = ("openai", "OpenAI", "OPENROUTER_API_KEY", "openrouter/auto", "OPENROUTER_MODEL")
 _ANTHROPIC = (
@@ -44,11 +44,11 @@ _ANTHROPIC = (
 )  # fmt: skip
 
 PROVIDERS = {
-    "openai-responses": Provider("sovl_tools.agent.openai_responses", *_OPENAI),
+    "openai-responses": Provider("sovl_tools.agent.providers.responses", *_OPENAI),
     "openai": Provider(_CHAT, *_OPENAI),
-    "anthropic": Provider("sovl_tools.agent.anthropic_messages", *_ANTHROPIC),
+    "anthropic": Provider("sovl_tools.agent.providers.anthropic", *_ANTHROPIC),
     "openrouter": Provider(_CHAT, *_OPENROUTER, "https://openrouter.ai/api/v1", "openrouter"),
-    "local": Provider("sovl_tools.agent.local"),
+    "local": Provider("sovl_tools.agent.providers.local"),
 }
 """Providers by name, in the order in which the environment is asked for their keys."""
 

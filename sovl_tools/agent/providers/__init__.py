@@ -1,0 +1,1 @@
+"""The APIs of models, an adapter each, and the choice between them."""

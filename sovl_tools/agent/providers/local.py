@@ -1,0 +1,313 @@
+"""The provider ``local``: it answers without key and network, by phrases, search and ``key=value``.
+
+Each value that is missing is asked for. What is waited for stands in the ``items`` of the last
+message, so it is saved and restored with the conversation, and a tool that is loaded anew
+meanwhile is asked about as it is then.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+from sovl_tools.agent.answer import Answer, Call, Message, Prompt
+from sovl_tools.agent.messages import text_of, whole
+from sovl_tools.agent.selection import SEARCH
+from sovl_tools.dispatch.arguments import ArgumentCheck
+from sovl_tools.dispatch.given import Unparsed, parsed
+from sovl_tools.dispatch.repair import repaired
+from sovl_tools.formats.messages import as_one_text, as_text
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON, json_path
+from sovl_tools.model.errors import ResolutionError
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.keywords import OF_SEVERAL_PROPERTIES
+from sovl_tools.schema.messages import shown
+from sovl_tools.search.words import words
+
+FORMAT = "json-schema"
+
+_GREETINGS = {"", "hello", "hi", "help", "what can you do"}
+_ENDS = {"never mind", "cancel", "stop"}
+_QUOTES = ("'", '"')
+_PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
+_ENOUGH = 0.2
+"""The score of a search from which on a tool is found by words alone."""
+
+_MOST_TOOLS = _MOST_CHOICES = 20
+_MOST_LETTERS = 100
+
+
+def method(client: Any) -> Callable[..., Any]:  # noqa: ARG001 - there is none
+    """Return the function that answers, in the place of a client's method."""
+    return _respond
+
+
+def body(prompt: Prompt) -> dict[str, Any]:
+    """Return what it is asked."""
+    return {"prompt": prompt}
+
+
+def streamed(body: dict[str, Any]) -> dict[str, Any]:
+    """Return what asks for a stream."""
+    return {**body, "is_streaming": True}
+
+
+def answered(response: Any) -> Answer:
+    """Return the answer as it is."""
+    answer: Answer = response
+    return answer
+
+
+class Draft:
+    """An answer that is coming in, in one piece."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._answer = Answer()
+
+    def feed(self, chunk: Answer) -> str:
+        """Take the answer in."""
+        self._answer, self.text = chunk, chunk.text
+        return self.text
+
+    def answer(self) -> Answer:
+        """Return the answer."""
+        return self._answer
+
+
+draft = Draft
+
+
+def _respond(*, prompt: Prompt, is_streaming: bool = False) -> Answer | Iterator[Answer]:
+    messages = whole(prompt.messages)
+    results = list(takewhile(lambda each: each["role"] == "tool", reversed(messages)))
+    if results:
+        texts = [as_one_text(each["content"]) for each in reversed(results)]
+        answer = Answer("\n".join(each or "Done, without a result." for each in texts))
+    else:
+        text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
+        pending = _pending(messages[-2]) if len(messages) > 1 else None
+        try:
+            answer = _Dialogue(prompt, text).answer(pending)
+        except ResolutionError as error:
+            answer = Answer(f"It can't be called just now: {error}.")
+    return iter([answer]) if is_streaming else answer
+
+
+class Pending(NamedTuple):
+    """What an answer of the user is waited for.
+
+    Attributes:
+        tool: the name of the tool that is going to be called.
+        arguments: those that are known, each fit when it was given.
+        asking: the name of the argument that was asked for; None if it was asked whether to call.
+    """
+
+    tool: str
+    arguments: dict[str, JSON]
+    asking: str | None
+
+
+_TYPES = {"tool": str, "arguments": dict, "asking": str | None}
+
+
+def _pending(message: Message) -> Pending | None:
+    """Return what a message waits for, if it is one of ours and asks for something."""
+    items = message.get("items") if message.get("provider") == "local" else None
+    item = items[0] if isinstance(items, list) and items else None
+    if not isinstance(item, dict) or item.keys() != _TYPES.keys():
+        return None
+    is_sound = all(isinstance(item[key], kind) for key, kind in _TYPES.items())
+    return Pending(**item) if is_sound else None
+
+
+class _Dialogue:
+    """What is said in return to one text."""
+
+    def __init__(self, prompt: Prompt, text: str) -> None:
+        self._prompt = prompt
+        self._text = text
+        # in quotes the name of a tool and the words that end something are values
+        self._spoken = " ".join(words(text)) if text[:1] not in _QUOTES else text
+        pairs = _PAIR.finditer(text)
+        self._written = {pair[1]: pair[2].rstrip(",;") for pair in pairs}
+        self._rest = _PAIR.sub("", text).strip(" ,;\n\t")
+        known = {name: prompt.registry.get(name) for name in prompt.offered if name != SEARCH}
+        self._tools = {name: tool for name, tool in known.items() if tool is not None}
+
+    def answer(self, pending: Pending | None) -> Answer:
+        """Return the call, or what is asked before it can be made."""
+        choice = self._prompt.choice
+        choices = {"auto", "required", "none"}
+        named = self._named() if self._text[:1] not in _QUOTES else None
+        if pending is not None and named is None and choice in {*choices, pending.tool}:
+            if self._spoken in ({"no", *_ENDS} if pending.asking is None else _ENDS):
+                return Answer(f"All right, {pending.tool} is not called.")
+            if pending.tool in self._tools or SEARCH in self._prompt.offered:
+                is_pairs = bool(self._written) and not self._rest
+                if is_pairs or pending.asking is not None or self._spoken == "yes":
+                    return self._continued(pending)
+        name = named if choice in choices else choice
+        found = self._prompt.registry.search(self._rest, limit=None)
+        near = [each for each in found if each.tool in self._tools]
+        is_sure = name is not None or choice == "required"
+        if name is None and choice == "required":
+            name = next(iter([each.tool for each in near] or self._tools), None)
+        elif name is None and self._spoken not in _GREETINGS:
+            name = next((each.tool for each in near if each.score >= _ENOUGH), None)
+        return self._overview() if name is None else self._proposed(name, is_sure=is_sure)
+
+    def _named(self) -> str | None:
+        """Return the tool whose name or phrase is said; of several that of the most words."""
+        said = set(words(self._rest))
+        lengths = {name: 1 for name in self._tools if name.casefold() in said}
+        for match in self._prompt.registry.match(self._rest):
+            if match.tool in self._tools:
+                length = len(words(self._rest[match.start : match.end]))
+                lengths[match.tool] = max(length, lengths.get(match.tool, 0))
+        return max(lengths, key=lambda name: lengths[name], default=None)
+
+    def _overview(self) -> Answer:
+        if not self._tools:
+            return Answer("There are no tools to call.")
+        lines = ["These tools are here:"]
+        if self._spoken not in _GREETINGS:
+            lines = ["No tool fits that. These tools are here:"]
+        listed = list(self._tools.values())
+        lines += [f"- {each.name}: {_first_sentence(each)}" for each in listed[:_MOST_TOOLS]]
+        if len(listed) > _MOST_TOOLS:
+            lines.append(f"- and {len(listed) - _MOST_TOOLS} more")
+        end = "Say the name of one or a phrase, and arguments as key=value; I ask for what lacks."
+        return Answer("\n".join([*lines, end]))
+
+    def _proposed(self, name: str, *, is_sure: bool) -> Answer:
+        form = _Form(self._prompt.registry[name])
+        arguments = {key: form.read(key, value) for key, value in self._written.items()}
+        tool = form.tool
+        is_sure = is_sure or (bool(arguments) and not tool.annotations.get("destructive"))
+        head = [f"{name}: {_first_sentence(tool)}"]
+        required = tool.parameters.get("required", ())
+        optional = [each for each in form.properties if each not in required]
+        if optional:
+            head.append(f"Optional, as key=value: {', '.join(optional)}.")
+        return self._settled(form, arguments, head, is_sure=is_sure)
+
+    def _continued(self, pending: Pending) -> Answer:
+        form = _Form(self._prompt.registry[pending.tool])
+        known, asking = pending.arguments, pending.asking
+        if self._written and not self._rest and self._written.keys() <= form.properties.keys():
+            known = known | {key: form.read(key, value) for key, value in self._written.items()}
+        elif asking in form.properties:
+            known = {**known, asking: form.read(asking, self._text)}
+        else:  # "yes", or an argument that the tool, loaded anew meanwhile, has no more
+            known = {key: each for key, each in known.items() if key in form.properties}
+        return self._settled(form, known, [])
+
+    def _settled(
+        self, form: _Form, arguments: dict[str, JSON], lines: list[str], *, is_sure: bool = True
+    ) -> Answer:
+        """Return the call, or what is wrong with its arguments and a question for one of them."""
+        name, problems = form.tool.name, form.problems(arguments)
+        unfit = [each for each in form.order(problems) if each in arguments]
+        kept = {key: value for key, value in arguments.items() if key not in unfit}
+        lines = [*lines, *(f"{problems[each]}." for each in unfit)]
+        lacking = form.problems(kept) if unfit else problems
+        asked = [each for each in (*unfit, *form.order(lacking)) if each in form.properties]
+        if asked:
+            return _asking(Pending(name, kept, asked[0]), [*lines, form.question(asked[0])])
+        if lacking:
+            why = "; ".join(lacking.values())
+            return Answer("\n".join([*lines, f"{name} can't be called like this: {why}."]))
+        if unfit or not is_sure or self._prompt.choice == "none":
+            call = f"{name}({', '.join(f'{key}={shown(value)}' for key, value in kept.items())})"
+            return _asking(Pending(name, kept, None), [*lines, f"Shall I call {call}? (yes or no)"])
+        return Answer("", (Call(f"call_{token_hex(8)}", name, as_text(kept)),), "calls")
+
+
+def _asking(pending: Pending, lines: list[str]) -> Answer:
+    return Answer("\n".join(lines), items=(pending._asdict(),))
+
+
+def _first_sentence(tool: ToolDefinition) -> str:
+    line = " ".join(tool.description.split())
+    end = line.find(". ")
+    line = line if end < 0 else line[: end + 1]
+    return line if len(line) <= _MOST_LETTERS else f"{line[: _MOST_LETTERS - 1]}…"
+
+
+class _Form:
+    """The parameters of a tool, which are filled in one at a time.
+
+    Raises:
+        ResolutionError: a dynamic part can't be had.
+    """
+
+    def __init__(self, tool: ToolDefinition) -> None:
+        self.tool = tool.resolve()
+        parameters = self.tool.parameters
+        self.properties: dict[str, Any] = parameters.get("properties", {})
+        self._check = ArgumentCheck(self.tool)
+        self._single = compile_schema(
+            {key: value for key, value in parameters.items() if key not in OF_SEVERAL_PROPERTIES}
+        )
+
+    def read(self, name: str, text: str) -> JSON:
+        """Return the value that a text means for a parameter; unless one fits, what it seems."""
+        candidates: list[JSON] = [_unquoted(text)]
+        if text.casefold() in {"yes", "no"}:
+            candidates.append(text.casefold() == "yes")
+        if not text.startswith(("[", "{")):
+            candidates.append([_unquoted(part.strip()) for part in text.split(",")])
+        for candidate in candidates:
+            found = repaired({name: candidate}, self._single)
+            if found is not None:
+                return found[0][name]
+        problems = self._single.problems({name: text})
+        value = parsed(text) if any(each.keyword == "type" for each in problems) else text
+        return text if isinstance(value, Unparsed) else value
+
+    def problems(self, arguments: dict[str, JSON]) -> dict[str, str]:
+        """Return what is wrong with arguments, by parameter; under "" what is with all of them."""
+        found: dict[str, str] = {}
+        for path, message in getattr(self._check(arguments), "details", ()):
+            place = path.removeprefix("$").removeprefix(".")
+            names = (*self.properties, *arguments)
+            above = [each for each in names if path.startswith(json_path((each,)))]
+            name = max(above, key=len, default="")
+            found.setdefault(name, f"{place}: {message}" if place else message)
+        return found
+
+    def order(self, problems: dict[str, str]) -> list[str]:
+        """Return the parameters with problems in the order of the schema, unknown ones last."""
+        return sorted(problems, key=[*self.properties, *problems].index)
+
+    def question(self, name: str) -> str:
+        """Return the question for an argument: its kind, what it is, what there is to choose."""
+        found = self.properties[name]
+        schema = found if isinstance(found, dict) else {}
+        options, types = schema.get("enum"), schema.get("type", [])
+        kind = " or ".join([types] if isinstance(types, str) else types)
+        if isinstance(options, list):
+            listed = [each if isinstance(each, str) else shown(each) for each in options]
+            more = ["…"] if len(options) > _MOST_CHOICES else []
+            kind = f"one of {', '.join([*listed[:_MOST_CHOICES], *more])}"
+        question = f"{name} ({kind})" if kind else name
+        described = " ".join(str(schema.get("description") or schema.get("title") or "").split())
+        question = f"{question}: {described}" if described else question
+        return question if question.endswith((".", "!", "?", "…")) else f"{question}?"
+
+
+def _unquoted(text: str) -> str:
+    """Return the string that a text spells as JSON or in single quotes, or the text."""
+    if len(text) > 1 and text[0] == text[-1] == "'" and "'" not in text[1:-1]:
+        return text[1:-1]
+    try:
+        found = json.loads(text) if text[:1] == '"' else text
+    except ValueError:
+        return text
+    return found if isinstance(found, str) else text
