@@ -9,37 +9,40 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from sovl_tools.annotations.annotated import EMPTY, property_of
+from sovl_tools.annotations.annotated import property_of
 from sovl_tools.annotations.docstrings import class_documentation
-from sovl_tools.annotations.fields import (
-    Meaning,
-    hints_of,
+from sovl_tools.annotations.hints import (
+    Resolve,
+    evaluated,
+    field_hints,
     is_required,
-    meaning_of,
-    tolerant_meaning,
+    names_in,
+    resolved,
+    resolved_or_any,
 )
-from sovl_tools.annotations.hints import evaluated, names_in
 from sovl_tools.annotations.kind import (
+    EMPTY,
     MAPPINGS,
     Build,
     Builder,
+    ConversionError,
     Convert,
     InexpressibleError,
     Kind,
-    Problems,
+    Problem,
     Schema,
-    UnfitError,
     called,
+    convert_all,
     ignore,
     mismatch,
+    optional,
     same,
 )
-from sovl_tools.annotations.unions import defaulting
-from sovl_tools.model.suggestion import nearest
+from sovl_tools.model.suggestion import as_hint, nearest
 
 
 class _Field(NamedTuple):
@@ -54,7 +57,13 @@ def _origin(annotation: Any) -> Any:
     return typing.get_origin(annotation) or annotation
 
 
+def _is_typed_dict(kind: Any) -> bool:
+    return hasattr(kind, "__required_keys__")
+
+
 def _parameters(kind: Any) -> list[inspect.Parameter]:
+    if _is_typed_dict(kind):
+        return []
     try:
         signature = evaluated(inspect.signature, kind, "annotation_format")
     except (ValueError, TypeError) as error:
@@ -63,179 +72,130 @@ def _parameters(kind: Any) -> list[inspect.Parameter]:
     return [*signature.parameters.values()]
 
 
-def _fields(
-    annotation: Any, parameters: Iterable[inspect.Parameter], meaning: Meaning
+def _fields_of(
+    annotation: Any, parameters: Iterable[inspect.Parameter], resolve: Resolve
 ) -> dict[str, _Field]:
-    """Return the parameters that an object's keys can be given for."""
-    hints, names = hints_of(annotation, meaning), names_in(_origin(annotation))
-    found = {}
+    """Return the keys of a TypedDict, or the parameters that an object's keys can be given for."""
+    kind, hints = _origin(annotation), field_hints(annotation, resolve)
+    if _is_typed_dict(kind):
+        return {name: _Field(hint, is_required(kind, name, hint)) for name, hint in hints.items()}
+    names, found = names_in(kind), {}
     for each in parameters:
         if each.kind in {each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY}:
             own = Any if each.annotation is EMPTY else each.annotation
-            hint = hints[each.name] if each.name in hints else meaning(own, names, {})
+            hint = hints[each.name] if each.name in hints else resolve(own, names, {})
             found[each.name] = _Field(hint, each.default is EMPTY, each.default)
     return found
 
 
-def _keys(annotation: Any, meaning: Meaning) -> dict[str, _Field]:
-    """Return the keys that a TypedDict lists."""
-    return {
-        name: _Field(hint, is_required(_origin(annotation), name, hint))
-        for name, hint in hints_of(annotation, meaning).items()
-    }
+def _is_open(kind: Any, parameters: Iterable[inspect.Parameter]) -> bool:
+    """Tell whether the object may have other keys as well."""
+    return _is_typed_dict(kind) or any(each.kind is each.VAR_KEYWORD for each in parameters)
 
 
-def _is_open(parameters: Iterable[inspect.Parameter]) -> bool:
-    return any(each.kind is each.VAR_KEYWORD for each in parameters)
-
-
-def _describe(make: Callable[[Builder, Any], Schema], builder: Builder, annotation: Any) -> Schema:
-    """Return the schema of a class, by its name and those of its arguments: ``Box_date``."""
+def _describe(builder: Builder, annotation: Any) -> Schema:
+    # A generic class has the names of its arguments in its own: Box_date.
     arguments = (getattr(each, "__name__", str(each)) for each in typing.get_args(annotation))
     title = "_".join([_origin(annotation).__name__, *arguments])
-    return builder.define(annotation, title, partial(make, builder, annotation))
+    return builder.define(annotation, title, partial(_schema, builder, annotation))
 
 
-def _instance(builder: Builder, annotation: Any) -> Schema:
+def _schema(builder: Builder, annotation: Any) -> Schema:
     kind = _origin(annotation)
-    parameters = _parameters(kind)
+    parameters, documentation = _parameters(kind), class_documentation(kind)
     for each in parameters:
         if each.kind is each.POSITIONAL_ONLY and each.default is EMPTY:
             reason = f"the parameter {each.name!r} of {kind.__name__} is positional-only"
             raise InexpressibleError(reason, "remove the '/'")
-    schema = _object(builder, kind, _fields(annotation, parameters, meaning_of))
-    return schema if _is_open(parameters) else {**schema, "additionalProperties": False}
-
-
-def _dictionary(builder: Builder, annotation: Any) -> Schema:
-    return _object(builder, _origin(annotation), _keys(annotation, meaning_of))
-
-
-def _object(builder: Builder, kind: type, fields: Mapping[str, _Field]) -> Schema:
-    """Return the schema of an object of those fields."""
-    documentation = class_documentation(kind)
-    properties = {}
+    fields, properties = _fields_of(annotation, parameters, resolved), {}
     for name, field in fields.items():
         text = documentation.parameters.get(name)
         try:
             properties[name] = property_of(builder, field.hint, default=field.default, text=text)
         except InexpressibleError as error:
             raise error.within(f"the field {name!r} of {kind.__name__}") from error
-    required = [name for name, field in fields.items() if field.is_required]
     schema: Schema = {"type": "object"}
     if documentation.description:
         schema["description"] = documentation.description
-    return {**schema, "properties": properties, "required": required}
+    schema["properties"] = properties
+    schema["required"] = [name for name, field in fields.items() if field.is_required]
+    return schema if _is_open(kind, parameters) else {**schema, "additionalProperties": False}
 
 
-class _Shape(NamedTuple):
-    """What an object must look like; one that is open may have other keys as well."""
+class _Maker:
+    """Makes instances of a class of objects."""
 
-    fields: dict[str, Convert]
-    required: tuple[str, ...]
-    is_open: bool
-
-
-class _Instances:
-    """A class that is made of an object."""
-
-    def __init__(
-        self, build: Build, kind: Any, look: Callable[[], dict[str, _Field]], *, is_open: bool
-    ) -> None:
+    def __init__(self, build: Build, annotation: Any) -> None:
         self._build = build
-        self._kind = kind
-        self._look = look
-        self._is_open = is_open
+        self._annotation = annotation
+        self._class = _origin(annotation)
+        self._parameters = _parameters(self._class)
+        self._is_open = _is_open(self._class, self._parameters)
 
     @cached_property
-    def _shape(self) -> _Shape:
-        fields = self._look()
-        return _Shape(
-            {
-                name: defaulting(self._build(each.hint), each.default)
-                for name, each in fields.items()
-            },
-            tuple(name for name, each in fields.items() if each.is_required),
-            self._is_open,
-        )
+    def _fields(self) -> dict[str, _Field]:
+        return _fields_of(self._annotation, self._parameters, resolved_or_any)
 
-    def convert(self, value: Any) -> Any:
-        if isinstance(value, self._kind):
-            return value
-        return called(self._kind, **self.fields_of(value))
+    @cached_property
+    def _converters(self) -> dict[str, Convert]:
+        build = self._build
+        return {
+            name: optional(build(each.hint)) if each.default is None else build(each.hint)
+            for name, each in self._fields.items()
+        }
+
+    def instance(self, value: Any) -> Any:
+        return value if isinstance(value, self._class) else called(self._class, **self.keys(value))
 
     def from_array(self, value: Any) -> Any:
-        """Convert an array of the fields in their order, or what ``convert`` does."""
+        """Convert an array of the fields in their order, or what ``instance`` does."""
         if type(value) not in {list, tuple}:
-            return self.convert(value)
-        names = [*self._shape.fields]
+            return self.instance(value)
+        names = [*self._fields]
         if len(value) > len(names):
-            raise UnfitError([((), f"must have at most {len(names)} items, not {len(value)}")])
+            message = f"must have at most {len(names)} items, not {len(value)}"
+            raise ConversionError([((), message)])
         try:
-            return self.convert(dict(zip(names, value, strict=False)))
-        except UnfitError as error:
-            raise UnfitError(
-                [
-                    ((*(names.index(str(part)) for part in path[:1]), *path[1:]), words)
-                    for path, words in error.problems
-                ]
+            return self.instance(dict(zip(names, value, strict=False)))
+        except ConversionError as error:
+            places = {name: index for index, name in enumerate(names)}
+            raise ConversionError(
+                ((*(places[str(part)] for part in path[:1]), *path[1:]), words)
+                for path, words in error.found
             ) from error
 
-    def fields_of(self, value: Any) -> dict[str, Any]:
-        """Return the converted fields of an object."""
+    def dictionary(self, value: Any) -> dict[str, Any]:
+        """Convert the listed keys of an object; all others stay as they are."""
+        found = self.keys(value)
+        ignore(len(found.keys() - self._fields))
+        return found
+
+    def keys(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, MAPPINGS):
             raise mismatch(value, "an object")
-        fields, required, is_open = self._shape
-        found, wrong = {}, []
-        for name, each in value.items():
-            try:
-                found[name] = fields.get(name, same)(each)
-            except UnfitError as error:
-                wrong += error.below(name)
-        strange = [] if is_open else [name for name in value if name not in fields]
-        missing = [name for name in required if name not in value]
-        if wrong or strange or missing:
-            absent: Problems = [((name,), "is required") for name in missing]
-            others = fields.keys() - value
-            unknown: Problems = [
-                ((name,), partial(self._unknown, name, others)) for name in strange
-            ]
-            raise UnfitError([*absent, *unknown, *wrong])
-        return found
+        problems: list[Problem] = [
+            ((name,), "is required")
+            for name, field in self._fields.items()
+            if field.is_required and name not in value
+        ]
+        if not self._is_open:
+            unknown = [name for name in value if name not in self._fields]
+            problems += [((name,), partial(self._unknown, name, value)) for name in unknown]
+        converters = self._converters
+        parts = ((name, converters.get(name, same), each) for name, each in value.items())
+        return dict(zip(value, convert_all(parts, problems), strict=True))
 
-    def keys_of(self, value: Any) -> dict[str, Any]:
-        """Return an object with its listed keys converted and all others as they are."""
-        found = self.fields_of(value)
-        ignore(len(found.keys() - self._shape.fields))
-        return found
-
-    def _unknown(self, name: str, others: set[str]) -> str:
-        near = nearest(str(name), others)
-        hint = f"; did you mean {near!r}?" if near else ""
-        return f"is not a field of {self._kind.__name__}{hint}"
+    def _unknown(self, name: str, value: Any) -> str:
+        near = nearest(str(name), self._fields.keys() - value)
+        return f"is not a field of {self._class.__name__}{as_hint(near)}"
 
 
-def _instances(build: Build, annotation: Any) -> _Instances:
-    kind = _origin(annotation)
-    parameters = _parameters(kind)
-    look = partial(_fields, annotation, parameters, tolerant_meaning)
-    return _Instances(build, kind, look, is_open=_is_open(parameters))
-
-
-def _convert_dictionary(build: Build, annotation: Any) -> Convert:
-    look = partial(_keys, annotation, tolerant_meaning)
-    return _Instances(build, _origin(annotation), look, is_open=True).keys_of
-
-
-_describe_instance = partial(_describe, _instance)
 DATACLASS = Kind(
-    _describe_instance,
-    lambda build, annotation: _instances(build, annotation).convert,
-    is_shared=True,
+    _describe, lambda build, annotation: _Maker(build, annotation).instance, is_shared=True
 )
-NAMED_TUPLE = Kind(
-    _describe_instance,
-    lambda build, annotation: _instances(build, annotation).from_array,
-    is_shared=True,
+NAMED_TUPLE = DATACLASS._replace(
+    convert=lambda build, annotation: _Maker(build, annotation).from_array
 )
-TYPED_DICT = Kind(partial(_describe, _dictionary), _convert_dictionary, is_shared=True)
+TYPED_DICT = DATACLASS._replace(
+    convert=lambda build, annotation: _Maker(build, annotation).dictionary
+)

@@ -20,14 +20,13 @@ from sovl_tools.annotations.kind import (
     MAPPINGS,
     Build,
     Builder,
+    ConversionError,
     Convert,
     InexpressibleError,
     Kind,
     Schema,
-    UnfitError,
     called,
-    collected,
-    in_words,
+    convert_all,
     mismatch,
     same,
 )
@@ -81,7 +80,7 @@ def _convert_array(build: Build, annotation: Any) -> Convert:
     def convert(values: Any) -> Any:
         if not isinstance(values, _ARRAY_LIKE):
             raise mismatch(values, "an array")
-        items = collected((index, item, value) for index, value in enumerate(values))
+        items = convert_all((index, item, value) for index, value in enumerate(values))
         return items if made is list else called(made, items)
 
     return convert
@@ -122,8 +121,10 @@ def _convert_tuple(build: Build, annotation: Any) -> Convert:
         if not isinstance(values, list | tuple):
             raise mismatch(values, "an array")
         if len(values) != len(items):
-            raise UnfitError([((), f"must have exactly {len(items)} items, not {len(values)}")])
-        return tuple(collected(zip(count(), items, values, strict=False)))
+            raise ConversionError(
+                [((), f"must have exactly {len(items)} items, not {len(values)}")]
+            )
+        return tuple(convert_all(zip(count(), items, values, strict=False)))
 
     return convert
 
@@ -158,18 +159,16 @@ def _convert_object(build: Build, annotation: Any) -> Convert:
             raise mismatch(value, "an object")
         keys = ((name, key, name) for name in value)
         items = ((name, item, each) for name, each in value.items())
-        every = collected(chain(keys, items))
+        every = convert_all(chain(keys, items))
         half = len(value)
         found = called(dict, zip(every[:half], every[half:], strict=True))
         if len(found) < half:
-            raise UnfitError([((), "has keys that stand for the same")])
-        return found if made is dict else _filled(made, found)
+            raise ConversionError([((), "has keys that stand for the same")])
+        if made is dict:
+            return found
+        return made(None, found) if made is collections.defaultdict else made(found)
 
     return convert
-
-
-def _filled(made: type[Any], found: dict[Any, Any]) -> Any:
-    return made(None, found) if made is collections.defaultdict else made(found)
 
 
 def _key_reader(convert: Convert) -> Convert:
@@ -178,11 +177,11 @@ def _key_reader(convert: Convert) -> Convert:
     def read(text: Any) -> Any:
         try:
             return convert(text)
-        except UnfitError as error:
-            with suppress(UnfitError, ValueError):
-                return convert(parse_json(text) if isinstance(text, str) else text)
-            words = error.problems[0][1]
-            raise UnfitError([((), lambda: f"the key {in_words(words)}")]) from error
+        except ConversionError as error:
+            refusal = error
+        with suppress(ConversionError, ValueError):
+            return convert(parse_json(text) if isinstance(text, str) else text)
+        raise ConversionError([((), lambda: f"the key {refusal.problems[0][1]}")]) from refusal
 
     return read if convert is not same else same
 

@@ -1,20 +1,21 @@
 """From the JSON of checked arguments to the types that a function's annotations name.
 
-For annotations that are plainly JSON no kind of type is imported.
+What is of an annotated type already stays as it is, and so does what is annotated as anything that
+no kind of type is. Where something is made, its parts must be of their own annotated types:
+``tuple[int, int]`` refuses ``["a", 1]``. For plain annotations no kind of type is imported.
 """
 
 from __future__ import annotations
 
+import collections.abc
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from types import CodeType, FunctionType, MappingProxyType
-from typing import Any, TypeAlias
+from functools import lru_cache, partial
+from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union
 
-from sovl_tools.annotations.kind import Convert, UnfitError, in_words
-from sovl_tools.annotations.plain import is_plain
-from sovl_tools.model.document import Path, dotted
-from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.annotations.kind import EMPTY, ConversionError, Convert, optional, same
 from sovl_tools.model.functions import underlying
 
 Conversion: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
@@ -23,55 +24,59 @@ Conversion: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 _NO_TYPES: Mapping[str, Any] = MappingProxyType({})
 
 
-class ConversionError(SovlToolsError, ValueError):
-    """Arguments that are not of the annotated types; ``problems`` tells all places and reasons."""
-
-    def __init__(self, problems: Iterable[tuple[Path, str]]) -> None:
-        self.problems = list(problems)
-        super().__init__(self.problems)
-
-    def __str__(self) -> str:
-        return "\n".join(f"{dotted(path)}: {message}" for path, message in self.problems)
-
-
 def converter_of(
     function: Callable[..., Any], names: Iterable[str], types: Mapping[str, Any] = _NO_TYPES
 ) -> Conversion | None:
     """Return what converts a function's keywords; None if none of those names needs it.
 
-    A parameter stays as it is if it has no annotation, one that is plainly JSON, one whose
-    names can't be found, or one of no kind that is known. The conversion changes nothing that it
-    is given, neither the dictionary nor what lies in it; it raises a ConversionError with
-    everything that is wrong. ``types`` are annotations that somebody has resolved already.
+    A parameter stays as it is if it has no annotation, a plain one, one whose names can't be
+    found, or one of no kind that is known. The conversion changes nothing that it is given,
+    neither the dictionary nor what lies in it; it raises a ConversionError with everything that
+    is wrong. ``types`` are annotations that somebody has resolved already.
     """
     if type(function) is not FunctionType or vars(function):
         function = underlying(function)
-    annotations = {**_annotations(function), **types} if types else _annotations(function)
-    named = frozenset(names)
-    rest = _rest(function)
+    try:
+        annotations = None if isinstance(function, type) else function.__annotations__
+    except (AttributeError, NameError):
+        annotations = None
+    if not isinstance(annotations, dict):
+        annotations = {}
+    named, rest = frozenset(names), _variable_keyword(function)
     odd = {
         name: annotation
-        for name, annotation in annotations.items()
+        for name, annotation in {**annotations, **types}.items()
         if (name in named or name == rest) and not is_plain(annotation)
     }
-    if not odd:
+    converters = _converters(function, odd) if odd else {}
+    others = converters.pop(rest, None) if rest is not None and rest not in named else None
+    if not converters and others is None:
         return None
-    from sovl_tools.annotations.converters import keyword_converter  # noqa: PLC0415 - imports all kinds
 
-    convert = keyword_converter(function, odd, named, rest)
-    return None if convert is None else partial(_converted, convert)
+    return partial(_convert_keywords, converters, lambda name: None if name in named else others)
 
 
-def _converted(convert: Convert, keywords: dict[str, Any]) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = convert(keywords)
-    except UnfitError as error:
-        problems = ((path, in_words(words)) for path, words in error.problems)
-        raise ConversionError(problems) from error
-    return found
+def _convert_keywords(
+    converters: Mapping[str, Convert],
+    other: Callable[[str], Convert | None],
+    keywords: dict[str, Any],
+) -> dict[str, Any]:
+    made, problems = {**keywords}, []
+    for name, value in keywords.items():
+        convert = converters.get(name) or other(name)
+        if convert is not None:
+            try:
+                made[name] = convert(value)
+            except ConversionError as error:
+                problems += error.below(name)
+            except RecursionError:
+                problems.append(((name,), "is nested too deep"))
+    if problems:
+        raise ConversionError(problems)
+    return made
 
 
-def _rest(function: Any) -> str | None:
+def _variable_keyword(function: Any) -> str | None:
     """Return the name of the parameter that takes any keyword, if there is one."""
     code = getattr(function, "__code__", None)
     if not isinstance(code, CodeType) or not code.co_flags & inspect.CO_VARKEYWORDS:
@@ -80,11 +85,82 @@ def _rest(function: Any) -> str | None:
     return code.co_varnames[count + bool(code.co_flags & inspect.CO_VARARGS)]
 
 
-def _annotations(function: Any) -> Mapping[str, Any]:
-    if isinstance(function, type):
-        return {}
+def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Convert]:
+    """Return the converters of parameters, without those that change nothing."""
+    # They import all kinds of types.
+    from sovl_tools.annotations.hints import names_of, resolved_or_any  # noqa: PLC0415
+    from sovl_tools.annotations.kinds import Converters  # noqa: PLC0415
+
     try:
-        found = function.__annotations__
-    except (AttributeError, NameError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        parameters: Mapping[str, Any] = inspect.signature(function).parameters
+    except (ValueError, TypeError):
+        parameters = {}
+    build, names, found = Converters().build, names_of(function), {}
+    for name, annotation in annotations.items():
+        hint = resolved_or_any(annotation, names)
+        convert = same if is_plain(hint) else build(hint)
+        if convert is not same:
+            is_none = getattr(parameters.get(name), "default", EMPTY) is None
+            found[name] = optional(convert) if is_none else convert
+    return found
+
+
+def is_plain(annotation: Any) -> bool:
+    """Tell whether an annotation certainly admits values as JSON has them, and no others."""
+    kind = type(annotation)
+    if kind is str:
+        return _is_plain_text(annotation)
+    if id(annotation) in _PLAIN:
+        return True
+    if kind is UnionType:
+        return _all_plain(annotation.__args__)
+    if kind is _ANNOTATED:  # plain, if all that it adds are words
+        is_described = {str}.issuperset(map(type, annotation.__metadata__))
+        return is_described and is_plain(annotation.__origin__)
+    are_plain = _GENERICS.get(id(getattr(annotation, "__origin__", None)))
+    return are_plain is not None and are_plain(getattr(annotation, "__args__", ()))
+
+
+def _all_plain(arguments: tuple[Any, ...]) -> bool:
+    return all(map(is_plain, arguments))
+
+
+def _plain_keys(arguments: tuple[Any, ...]) -> bool:
+    """Tell whether keys stay texts; those of other types are made from texts."""
+    return _all_plain(arguments) and (not arguments or arguments[0] in (str, Any, "str"))
+
+
+_ANNOTATED = type(Annotated[str, ""])
+_SCALARS = frozenset({str, int, bool, NoneType})
+_ARRAYS = (
+    list,
+    collections.abc.Sequence,
+    collections.abc.MutableSequence,
+    collections.abc.Collection,
+    collections.abc.Iterable,
+)
+_OBJECTS = (dict, Mapping, collections.abc.MutableMapping)
+# By identity, because the classes that are looked for here may have any idea of being equal.
+_GENERICS: dict[int, Callable[[tuple[Any, ...]], bool]] = {
+    **{id(origin): _all_plain for origin in (*_ARRAYS, Union)},
+    **{id(origin): _plain_keys for origin in _OBJECTS},
+    id(Literal): lambda arguments: _SCALARS.issuperset(map(type, arguments)),
+}
+_PLAIN = frozenset(map(id, (*_SCALARS, float, None, Any, object, *_ARRAYS, *_OBJECTS)))
+
+
+@lru_cache(maxsize=1024)
+def _is_plain_text(text: str) -> bool:
+    return _PLAIN_TEXT.fullmatch(text) is not None
+
+
+# Only words that nobody gives to a class of their own; what a name stands for is not looked up.
+_PLAIN_TEXT = re.compile(
+    r"""(?: (?:typing\.)?+ (?:
+            (?: str | int | float | bool | None | object | Any | Optional | Union | [Ll]ist )\b
+          | [Dd]ict (?: \[ \s*+ str \s*+ , | \b(?!\[) )
+          | Literal \[ (?: "[^"\\]*+" | '[^'\\]*+' | -?\d++ | True | False | None | [,\s] )++ \]
+        )
+      | [][|,\s] )++""",
+    re.VERBOSE,
+)

@@ -1,4 +1,4 @@
-"""What annotations stand for, also those that are text."""
+"""What annotations stand for, also those that are text, and those of the fields of a class."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
-from types import CodeType, NoneType, SimpleNamespace, UnionType
-from typing import Any, ForwardRef, NamedTuple
+from types import CodeType, MappingProxyType, NoneType, SimpleNamespace, UnionType
+from typing import Any, ForwardRef, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.model.functions import underlying
+
+_Bound: TypeAlias = Mapping[Any, Any]
+"""What the type variables of a generic class are."""
+
+_UNBOUND: _Bound = MappingProxyType({})
+_IS_REQUIRED: dict[Any, bool] = {typing.Required: True, typing.NotRequired: False}
+QUALIFIERS = (*_IS_REQUIRED, typing.Final)
+"""What may stand around the type of a field."""
 
 
 class Names(NamedTuple):
@@ -31,7 +39,10 @@ def names_of(function: Any) -> Names:
     others = getattr(inner, "__globals__", None)
     if not isinstance(others, dict):
         return Names({})
-    known = _enclosed(inner)
+    known = _type_parameters(inner)
+    for name, cell in zip(inner.__code__.co_freevars, inner.__closure__ or (), strict=False):
+        with suppress(ValueError):  # it is not bound yet
+            known[name] = cell.cell_contents
     owner = _owner(function, inner.__qualname__, others)
     if owner is not None:
         known = {**_type_parameters(owner), **known}
@@ -45,55 +56,12 @@ def names_in(kind: type) -> Names:
     return Names(_members(kind), ChainMap(known, _module(kind), vars(builtins)))
 
 
-def is_alias(annotation: Any) -> bool:
-    """Tell whether an annotation is an alias that the statement ``type`` makes."""
-    return type(typing.get_origin(annotation) or annotation).__name__ == "TypeAliasType"
-
-
-def value_of(annotation: Any) -> Any:
-    """Return what an alias, a NewType or a type variable stands for.
-
-    Text in it is of the module where it was made. A type variable without bound is Any.
-
-    Raises:
-        InexpressibleError: a name in it is not defined, or it is no expression.
-    """
-    alias = typing.get_origin(annotation) or annotation
-    names = Names(_module(alias), _type_parameters(alias) or None)
-    with _evaluating():
-        stated = _stated(alias)
-    value = resolved(stated, names)
-    parameters = getattr(alias, "__type_params__", ())
-    return substituted(value, dict(zip(parameters, typing.get_args(annotation), strict=False)))
-
-
-def _stated(alias: Any) -> Any:
-    if isinstance(alias, typing.NewType):
-        return alias.__supertype__
-    if not isinstance(alias, typing.TypeVar):
-        return alias.__value__
-    if alias.__constraints__:
-        return typing.Union[alias.__constraints__]  # noqa: UP007 - there may be any number
-    return Any if alias.__bound__ is None else alias.__bound__
-
-
 def _module(thing: Any) -> dict[str, Any]:
     return vars(sys.modules.get(thing.__module__) or builtins)
 
 
 def _type_parameters(thing: Any) -> dict[str, Any]:
     return {each.__name__: each for each in getattr(thing, "__type_params__", ())}
-
-
-def _enclosed(function: Any) -> dict[str, Any]:
-    """Return a function's type parameters and what it sees of the functions around it."""
-    found = _type_parameters(function)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:
-            continue  # it is not bound yet
-    return found
 
 
 def _owner(function: Any, qualified: str, others: Mapping[str, Any]) -> type | None:
@@ -116,6 +84,81 @@ def _members(kind: type) -> dict[str, Any]:
     return found
 
 
+def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
+    """Return an annotation with its text evaluated and its type variables replaced.
+
+    Raises:
+        InexpressibleError: a name in it is not defined, or it is no expression.
+    """
+    with _evaluating():
+        if type(annotation) is str:
+            annotation = eval(compiled(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
+        if _has_text(annotation):
+            holder = SimpleNamespace(__annotations__={"annotation": annotation})
+            local = names.local or {}  # another object than the others, or old answers are repeated
+            hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
+            annotation = hints["annotation"]
+    return _substituted(annotation, bound) if bound else annotation
+
+
+def resolved_or_any(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
+    """Return what ``resolved`` does, or Any where it raises."""
+    try:
+        return resolved(annotation, names, bound)
+    except Exception:  # noqa: BLE001 - evaluating it runs whatever its author wrote
+        return Any
+
+
+Resolve: TypeAlias = Callable[[Any, Names, _Bound], Any]
+
+
+@contextmanager
+def _evaluating() -> Iterator[None]:
+    """Say what the code of an annotation raises, but for a RecursionError."""
+    try:
+        yield
+    except RecursionError:
+        raise
+    except (NameError, AttributeError) as error:
+        raise _undefined(error) from error
+    except (Exception, SystemExit) as error:
+        reason = f"it can't be evaluated, {type(error).__name__}: {error}"
+        raise InexpressibleError(reason, "correct it") from error
+
+
+def _undefined(error: Exception) -> InexpressibleError:
+    name = getattr(error, "name", None)
+    reason = f"the name {name!r} is not defined" if name else str(error)
+    return InexpressibleError(reason, "import or define it", is_open=True)
+
+
+@lru_cache(maxsize=4096)
+def compiled(text: str) -> CodeType:
+    """Return the code of an annotation that is text."""
+    return compile(text.strip(), "<annotation>", "eval")
+
+
+def _has_text(annotation: Any) -> bool:
+    """Tell whether there is text in an annotation that stands for a type."""
+    if type(annotation) in (str, ForwardRef):
+        return True
+    if type(annotation) is type:
+        return False
+    arguments = getattr(annotation, "__args__", ())
+    is_literal = typing.get_origin(annotation) is typing.Literal
+    return not is_literal and isinstance(arguments, tuple) and any(map(_has_text, arguments))
+
+
+def _substituted(annotation: Any, bound: _Bound) -> Any:
+    """Return an annotation with the type variables of a generic class replaced."""
+    if isinstance(annotation, typing.TypeVar):
+        return bound.get(annotation, annotation)
+    free = getattr(annotation, "__parameters__", ())
+    if isinstance(annotation, type) or bound.keys().isdisjoint(free):
+        return annotation
+    return annotation[tuple(bound.get(each, each) for each in free)]
+
+
 def evaluated(read: Callable[..., Any], owner: Any, option: str) -> Any:
     """Return what ``read`` finds of an owner's annotations, where names may be missing.
 
@@ -135,68 +178,34 @@ def evaluated(read: Callable[..., Any], owner: Any, option: str) -> Any:
     return read(owner, **{option: library.Format.FORWARDREF})
 
 
-def _undefined(error: Exception) -> InexpressibleError:
-    name = getattr(error, "name", None)
-    reason = f"the name {name!r} is not defined" if name else str(error)
-    return InexpressibleError(reason, "import or define it", is_open=True)
+def is_alias(annotation: Any) -> bool:
+    """Tell whether an annotation is an alias that the statement ``type`` makes."""
+    return type(typing.get_origin(annotation) or annotation).__name__ == "TypeAliasType"
 
 
-def substituted(annotation: Any, bound: Mapping[Any, Any]) -> Any:
-    """Return an annotation with the type variables of a generic class replaced."""
-    if isinstance(annotation, typing.TypeVar):
-        return bound.get(annotation, annotation)
-    free = getattr(annotation, "__parameters__", ())
-    if isinstance(annotation, type) or bound.keys().isdisjoint(free):
-        return annotation
-    return annotation[tuple(bound.get(each, each) for each in free)]
+def value_of(annotation: Any) -> Any:
+    """Return what an alias, a NewType or a type variable stands for.
 
-
-def resolved(annotation: Any, names: Names) -> Any:
-    """Return an annotation with its text evaluated.
+    Text in it is of the module where it was made. A type variable without bound is Any.
 
     Raises:
         InexpressibleError: a name in it is not defined, or it is no expression.
     """
+    alias = typing.get_origin(annotation) or annotation
     with _evaluating():
-        if type(annotation) is str:
-            annotation = eval(compiled(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
-        if not _has_text(annotation):
-            return annotation
-        holder = SimpleNamespace(__annotations__={"annotation": annotation})
-        local = names.local or {}  # another object than the others, or old answers are repeated
-        hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
-        return hints["annotation"]
-
-
-@contextmanager
-def _evaluating() -> Iterator[None]:
-    """Tell what the code of an annotation raises, but for a RecursionError."""
-    try:
-        yield
-    except RecursionError:
-        raise
-    except (NameError, AttributeError) as error:
-        raise _undefined(error) from error
-    except (Exception, SystemExit) as error:
-        reason = f"it can't be evaluated, {type(error).__name__}: {error}"
-        raise InexpressibleError(reason, "correct it") from error
-
-
-@lru_cache(maxsize=4096)
-def compiled(text: str) -> CodeType:
-    """Return the code of an annotation that is text."""
-    return compile(text.strip(), "<annotation>", "eval")
-
-
-def _has_text(annotation: Any) -> bool:
-    """Tell whether there is text in an annotation that stands for a type."""
-    if type(annotation) in (str, ForwardRef):
-        return True
-    if type(annotation) is type:
-        return False
-    arguments = getattr(annotation, "__args__", ())
-    is_literal = typing.get_origin(annotation) is typing.Literal
-    return not is_literal and isinstance(arguments, tuple) and any(map(_has_text, arguments))
+        value: Any
+        if isinstance(alias, typing.NewType):
+            value = alias.__supertype__
+        elif not isinstance(alias, typing.TypeVar):
+            value = alias.__value__
+        elif alias.__constraints__:
+            value = typing.Union[alias.__constraints__]  # noqa: UP007 - there may be any number
+        else:
+            value = Any if alias.__bound__ is None else alias.__bound__
+    names = Names(_module(alias), _type_parameters(alias) or None)
+    parameters = getattr(alias, "__type_params__", ())
+    bound = dict(zip(parameters, typing.get_args(annotation), strict=False))
+    return resolved(value, names, bound)
 
 
 def without_none(annotation: Any) -> tuple[Any, bool]:
@@ -236,3 +245,73 @@ def text_of(annotation: Any) -> str:
     for prefix in ("typing.", "collections.abc."):
         text = text.replace(prefix, "")
     return text.replace("NoneType", "None")
+
+
+def field_hints(annotation: Any, resolve: Resolve) -> dict[str, Any]:
+    """Return the resolved annotations of a class, those that it inherits included.
+
+    Raises:
+        InexpressibleError: ``resolve`` raised it of one of them.
+    """
+    kind, bases = typing.get_origin(annotation) or annotation, _bases_of(annotation)
+    # Those of a TypedDict, which is made of dict alone, are not in its __mro__.
+    hidden = [base for base in reversed(bases) if base not in kind.__mro__]
+    found: dict[str, Any] = {}
+    for base in (*hidden, *reversed(kind.__mro__)):
+        own = _own_annotations(base)
+        names = names_in(base) if own else Names({})
+        for name, each in own.items():
+            try:
+                found[name] = resolve(each, names, bases.get(base, _UNBOUND))
+            except InexpressibleError as error:
+                raise error.within(f"the field {name!r} of {base.__name__}") from error
+    return found
+
+
+def _bases_of(annotation: Any) -> dict[type, _Bound]:
+    """Return a class and its bases, each with what its type variables are."""
+    found: dict[type, _Bound] = {}
+    pending = [annotation]
+    while pending:
+        base = pending.pop()
+        kind = typing.get_origin(base) or base
+        parameters = getattr(kind, "__parameters__", ())
+        bound = dict(zip(parameters, typing.get_args(base), strict=False))
+        if isinstance(kind, type) and (kind not in found or (bound and not found[kind])):
+            found[kind] = bound
+            for each in reversed(_written_bases(kind)):
+                with suppress(TypeError):  # Generic takes nothing but type variables
+                    each = _substituted(each, bound)  # noqa: PLW2901 - or stays as it is
+                pending.append(each)
+    return found
+
+
+def _written_bases(kind: type) -> tuple[Any, ...]:
+    bases: tuple[Any, ...] = vars(kind).get("__orig_bases__", kind.__bases__)
+    return bases
+
+
+def _own_annotations(kind: type) -> dict[str, Any]:
+    """Return the annotations in a class's body; a TypedDict has those of its bases as well."""
+    found = _annotations(kind)
+    if not hasattr(kind, "__required_keys__"):
+        return found
+    bases = [typing.get_origin(base) or base for base in _written_bases(kind)]
+    inherited = [_annotations(base) for base in bases if isinstance(base, type)]
+    return {
+        name: each
+        for name, each in found.items()
+        if all(name not in base or base[name] != each for base in inherited)
+    }
+
+
+def _annotations(kind: type) -> dict[str, Any]:
+    found: dict[str, Any] = evaluated(inspect.get_annotations, kind, "format")
+    return found
+
+
+def is_required(kind: Any, name: str, hint: Any) -> bool:
+    """Tell whether a TypedDict must have a key; what the annotation says of it comes first."""
+    while typing.get_origin(hint) is typing.Annotated:
+        hint = hint.__origin__
+    return _IS_REQUIRED.get(typing.get_origin(hint), name in kind.__required_keys__)

@@ -1,28 +1,32 @@
-"""What a kind of type is: how it looks in JSON, and how values are read from that."""
+"""What a kind of type is: how it looks in JSON, and how values are made from that."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from threading import local
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.errors import ToolError
+from sovl_tools.model.document import JSON, Path, dotted
+from sovl_tools.model.errors import SovlToolsError, ToolError
 from sovl_tools.schema.messages import named, one_of, shown
 
 Schema: TypeAlias = dict[str, JSON]
 
 Convert: TypeAlias = Callable[[Any], Any]
-"""From a value to an instance; raises an UnfitError if none can be made."""
+"""From a value to an instance; raises a ConversionError if none can be made."""
 
 Build: TypeAlias = Callable[[Any], Convert]
 """From an annotation to its converter."""
 
-Words: TypeAlias = str | Callable[[], str]
-"""What is wrong, in words that need not be found before somebody reads them."""
+Problem: TypeAlias = tuple[Path, str | Callable[[], str]]
+"""A place, and what is wrong there: the words, or what finds them when somebody reads them."""
 
-Problems: TypeAlias = list[tuple[Path, Words]]
+EMPTY = inspect.Parameter.empty
+"""In the place of an annotation or a default that is not there."""
+
+MAPPINGS = (dict, Mapping)
+"""What an object may be; dict comes first, because asking Mapping takes longer."""
 
 
 class Builder(Protocol):
@@ -74,48 +78,44 @@ class InexpressibleError(Exception):
         self.is_open = is_open
 
     def within(self, place: str) -> InexpressibleError:
-        """Return the error as it is told from one level up."""
+        """Return the error as it reads one level up."""
         return InexpressibleError(f"{place}: {self.reason}", self.advice, is_open=self.is_open)
 
 
-class UnfitError(Exception):
-    """A value of which no instance can be made.
+class ConversionError(SovlToolsError, ValueError):
+    """A value that can't become an instance of the annotated type.
 
     Attributes:
-        problems: places in the value, and what is wrong there.
+        found: each place in the value, and what is wrong there.
         expected: what would fit instead, in words, if the value as a whole does not.
     """
 
-    def __init__(
-        self, problems: Iterable[tuple[Path, Words]], expected: tuple[str, ...] = ()
-    ) -> None:
-        self.problems: Problems = [*problems]
-        super().__init__(self.problems)
+    def __init__(self, found: Iterable[Problem], expected: tuple[str, ...] = ()) -> None:
+        self.found = [*found]
+        super().__init__(self.found)
         self.expected = expected
 
-    def below(self, part: str | int) -> Problems:
-        """Return the problems as they are called from one level up."""
-        return [((part, *path), words) for path, words in self.problems]
+    def __str__(self) -> str:
+        return "\n".join(f"{dotted(path)}: {message}" for path, message in self.problems)
 
     @property
-    def distance(self) -> tuple[int, int]:
-        """How far the value is from fitting: problems at its top, then all of them."""
-        at_top = sum(len(path) < 2 for path, _ in self.problems)  # noqa: PLR2004 - a part and the value itself
-        return at_top, len(self.problems)
+    def problems(self) -> list[tuple[Path, str]]:
+        """All places and reasons, in words."""
+        return [(path, words if isinstance(words, str) else words()) for path, words in self.found]
+
+    def below(self, part: str | int) -> list[Problem]:
+        """Return what is wrong, with the places counted from one level up."""
+        return [((part, *path), words) for path, words in self.found]
 
 
-def mismatch(value: Any, *expected: str, is_type: bool = True) -> UnfitError:
-    """Return what is said of a value that is of another type, or of a type that has others."""
-    return UnfitError([((), partial(_mismatch, value, expected, is_type=is_type))], expected)
+def mismatch(value: Any, *expected: str, is_type: bool = True) -> ConversionError:
+    """Return the error for a value of another type, or for one that its type doesn't have."""
 
+    def words() -> str:
+        actual = named(value) if is_type else shown(value)
+        return f"must be {one_of(dict.fromkeys(expected))}, not {actual}"
 
-def _mismatch(value: Any, expected: tuple[str, ...], *, is_type: bool) -> str:
-    return f"must be {one_of(dict.fromkeys(expected))}, not {(named if is_type else shown)(value)}"
-
-
-def in_words(words: Words) -> str:
-    """Return what is wrong as text."""
-    return words if isinstance(words, str) else words()
+    return ConversionError([((), words)], expected)
 
 
 def same(value: Any) -> Any:
@@ -123,84 +123,79 @@ def same(value: Any) -> Any:
     return value
 
 
+def optional(convert: Convert) -> Convert:
+    """Return a converter that leaves None alone."""
+    return same if convert is same else lambda value: None if value is None else convert(value)
+
+
 def called(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
     """Return what the code of a type makes; whatever it raises speaks against the value."""
     try:
         return make(*arguments, **keywords)
-    except UnfitError:
+    except ConversionError:
         raise
     except Exception as error:
-        raise UnfitError([((), _said(error))]) from error
+        raise ConversionError([((), _reason(error))]) from error
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
+    name = type(error).__name__
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - the code of a tool
         text = ""
     if text and isinstance(error, ValueError | TypeError | AssertionError | ToolError):
         return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{name}: {text}" if text else name
 
 
-def collected(
-    parts: Iterable[tuple[str | int, Convert, Any]], known: Iterable[tuple[Path, Words]] = ()
+def convert_all(
+    parts: Iterable[tuple[str | int, Convert, Any]], known: Iterable[Problem] = ()
 ) -> list[Any]:
-    """Return what the parts of a value become, or raise what is wrong with any of them."""
-    found, problems = [], [*known]
+    """Return what the parts of a value become.
+
+    Raises:
+        ConversionError: with the known problems and those of every part.
+    """
+    made, problems = [], [*known]
     for part, convert, value in parts:
         try:
-            found.append(convert(value))
-        except UnfitError as error:
+            made.append(convert(value))
+        except ConversionError as error:
             problems += error.below(part)
     if problems:
-        raise UnfitError(problems)
-    return found
+        raise ConversionError(problems)
+    return made
 
 
-class _Ignored(local):
+class _IgnoredKeys(local):
     """How many keys of objects were ignored so far; None where nobody counts them."""
 
-    keys: int | None = None
+    count: int | None = None
 
 
-_IGNORED = _Ignored()
+_IGNORED = _IgnoredKeys()
 
 
-def are_counted() -> bool:
-    """Tell whether it matters how many keys are ignored: a union has to choose."""
-    return _IGNORED.keys is not None
+def ignored_keys_matter() -> bool:
+    """Tell whether a union counts them, to choose the member that ignores the fewest."""
+    return _IGNORED.count is not None
 
 
 def ignore(keys: int) -> None:
     """Note that so many keys of an object have no part in what is made of it."""
-    if _IGNORED.keys is not None:
-        _IGNORED.keys += keys
+    if _IGNORED.count is not None:
+        _IGNORED.count += keys
 
 
 def counted(convert: Convert, value: Any) -> tuple[Any, int]:
     """Return what a value becomes, and how many keys in it are ignored on the way.
 
     Raises:
-        UnfitError: no instance can be made.
+        ConversionError: no instance can be made.
     """
-    before, _IGNORED.keys = _IGNORED.keys, 0
+    before, _IGNORED.count = _IGNORED.count, 0
     try:
-        return convert(value), _IGNORED.keys
+        return convert(value), _IGNORED.count
     finally:
-        _IGNORED.keys = before
-
-
-MAPPINGS = (dict, Mapping)
-"""What an object may be; dict comes first, because asking Mapping takes longer."""
-
-
-def types_of(schema: Schema) -> set[str]:
-    """Return the JSON types that a schema admits; all of them where it does not say."""
-    if "anyOf" in schema:
-        return {kind for each in schema["anyOf"] for kind in types_of(each)}
-    kinds = schema.get("type", _TYPES)
-    return {kinds} if isinstance(kinds, str) else {*kinds}
-
-
-_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
+        _IGNORED.count = before

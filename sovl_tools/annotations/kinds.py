@@ -17,9 +17,7 @@ from typing import Annotated, Any, Literal, Union
 from sovl_tools.annotations.annotated import ANNOTATED
 from sovl_tools.annotations.classes import DATACLASS, NAMED_TUPLE, TYPED_DICT
 from sovl_tools.annotations.containers import CONTAINERS
-from sovl_tools.annotations.enums import ENUM, LITERAL
-from sovl_tools.annotations.fields import QUALIFIERS
-from sovl_tools.annotations.hints import is_alias, text_of, value_of
+from sovl_tools.annotations.hints import QUALIFIERS, is_alias, text_of, value_of
 from sovl_tools.annotations.kind import (
     Build,
     Builder,
@@ -30,12 +28,12 @@ from sovl_tools.annotations.kind import (
     same,
 )
 from sovl_tools.annotations.pydantic_models import MODEL, is_model
-from sovl_tools.annotations.scalars import scalar_of
+from sovl_tools.annotations.scalars import ENUM, LITERAL, scalar_of
 from sovl_tools.annotations.unions import UNION
 
 
-def _standing(meaning: Callable[[Any], Any]) -> Kind:
-    """Return the kind of what stands for another annotation."""
+def _instead(meaning: Callable[[Any], Any]) -> Kind:
+    """Return the kind of annotations that another one stands for."""
     return Kind(
         lambda builder, annotation: builder.build(meaning(annotation)),
         lambda build, annotation: build(meaning(annotation)),
@@ -48,8 +46,6 @@ def _describe_alias(builder: Builder, annotation: Any) -> Schema:
 
 
 def _convert_alias(build: Build, annotation: Any) -> Convert:
-    """Return the converter of an alias; it may refer to itself, so it is made when used."""
-
     @cache
     def look() -> Convert:
         with suppress(InexpressibleError):
@@ -57,7 +53,7 @@ def _convert_alias(build: Build, annotation: Any) -> Convert:
         return same
 
     def convert(value: Any) -> Any:
-        return look()(value)
+        return look()(value)  # only now, because it may refer to itself
 
     return convert
 
@@ -69,10 +65,8 @@ def _describe_variable(builder: Builder, variable: Any) -> Schema:
     return builder.build(meaning)
 
 
-_FIRST = _standing(lambda annotation: typing.get_args(annotation)[0])
-_NEW_TYPE = _standing(value_of)
-_INIT_VAR = _standing(lambda annotation: annotation.type)
-_VARIABLE = Kind(_describe_variable, _NEW_TYPE.convert)
+_FIRST = _instead(lambda annotation: typing.get_args(annotation)[0])
+_NEW_TYPE = _instead(value_of)
 _ALIAS = Kind(_describe_alias, _convert_alias, is_shared=True)
 # By identity, because what is looked for here may have any idea of being equal.
 _FORMS: dict[int, Kind] = {
@@ -92,8 +86,8 @@ _CLASSES: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
 )
 _OBJECTS: tuple[tuple[type, Kind], ...] = (
     (typing.NewType, _NEW_TYPE),
-    (typing.TypeVar, _VARIABLE),
-    (dataclasses.InitVar, _INIT_VAR),
+    (typing.TypeVar, Kind(_describe_variable, _NEW_TYPE.convert)),
+    (dataclasses.InitVar, _instead(lambda annotation: annotation.type)),
 )
 
 
@@ -119,12 +113,27 @@ def kind_of(annotation: Any) -> Kind:
         kinds = (kind for base, kind in _OBJECTS if isinstance(annotation, base))
     for each in kinds:
         return each
-    raise _unknown(annotation)
-
-
-def _unknown(annotation: Any) -> InexpressibleError:
     if isinstance(annotation, typing.ForwardRef):
         reason = f"the reference {annotation.__forward_arg__!r} can't be followed"
-        return InexpressibleError(reason, "use a dataclass, or Any for JSON of any kind")
+        raise InexpressibleError(reason, "use a dataclass, or Any for JSON of any kind")
     advice = "use a JSON type, a date, an Enum, a dataclass, a TypedDict or the like"
-    return InexpressibleError(f"there is no JSON for {text_of(annotation)}", advice)
+    raise InexpressibleError(f"there is no JSON for {text_of(annotation)}", advice)
+
+
+class Converters:
+    """Makes converters for the parameters of one function; each class is looked at once."""
+
+    def __init__(self) -> None:
+        self._shared: dict[Any, Convert] = {}
+
+    def build(self, annotation: Any) -> Convert:
+        """Return the converter of an annotation; one that is not understood asks for nothing."""
+        try:
+            kind = kind_of(annotation)
+            if not kind.is_shared:
+                return kind.convert(self.build, annotation)
+            if annotation not in self._shared:
+                self._shared[annotation] = kind.convert(self.build, annotation)
+            return self._shared[annotation]
+        except Exception:  # noqa: BLE001 - an annotation may be anything, and its library as well
+            return same

@@ -12,14 +12,14 @@ from typing import Any
 from sovl_tools.annotations.kind import (
     Build,
     Builder,
+    ConversionError,
     Convert,
     InexpressibleError,
     Kind,
     Schema,
-    UnfitError,
-    are_counted,
     called,
     ignore,
+    ignored_keys_matter,
 )
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.messages import named
@@ -33,13 +33,11 @@ def is_model(kind: Any) -> bool:
 
 def has_rules(annotation: Any) -> bool:
     """Tell whether an ``Annotated`` makes pydantic do more than describe."""
-    return "pydantic" in sys.modules and any(map(_is_rule, annotation.__metadata__))
-
-
-def _is_rule(metadata: Any) -> bool:
-    if not type(metadata).__module__.startswith("pydantic."):
-        return False
-    return not is_field(metadata) or bool(metadata.metadata or metadata.discriminator)
+    return "pydantic" in sys.modules and any(
+        type(each).__module__.startswith("pydantic.")
+        and (not is_field(each) or bool(each.metadata or each.discriminator))
+        for each in annotation.__metadata__
+    )
 
 
 def is_field(value: Any) -> bool:
@@ -61,8 +59,12 @@ def _describe(builder: Builder, annotation: Any) -> Schema:
         adapter = library.TypeAdapter(annotation)
         schema = getattr(annotation, "model_json_schema", adapter.json_schema)()
     except Exception as error:
-        raise _refused(error) from error
-
+        is_open = "Undefined" in type(error).__name__ or (
+            getattr(error, "code", None) in {"class-not-fully-defined", "undefined-annotation"}
+        )
+        message = str(error).partition("\n")[0]
+        reason = f"pydantic has no schema of it: {message}"
+        raise InexpressibleError(reason, is_open=is_open) from error
     return builder.hoist(schema)
 
 
@@ -73,14 +75,6 @@ def dumped(value: Any) -> JSON:
     return found
 
 
-def _refused(error: Exception) -> InexpressibleError:
-    is_open = "Undefined" in type(error).__name__ or (
-        getattr(error, "code", None) in {"class-not-fully-defined", "undefined-annotation"}
-    )
-    message = str(error).partition("\n")[0]
-    return InexpressibleError(f"pydantic has no schema of it: {message}", is_open=is_open)
-
-
 def _convert(_: Build, annotation: Any) -> Convert:
     library = sys.modules["pydantic"]
     adapter = library.TypeAdapter(annotation)
@@ -89,16 +83,15 @@ def _convert(_: Build, annotation: Any) -> Convert:
         try:
             return adapter.validate_json(json.dumps(value))
         except library.ValidationError as error:
-            found = error.errors()
-            problems = [(_place(each, value), _reworded(each)) for each in found]
-            raise UnfitError(problems) from error
+            found = [(_place(each, value), _reworded(each)) for each in error.errors()]
+            raise ConversionError(found) from error
 
     def convert(value: Any) -> Any:
         try:
             made = adapter.validate_python(value)
         except Exception:  # noqa: BLE001 - a strict model takes dates from JSON text only
             made = called(from_text, value)
-        if are_counted():
+        if ignored_keys_matter():
             ignore(_ignored(made, value))
         return made
 
@@ -120,10 +113,9 @@ def _reworded(error: Mapping[str, Any]) -> str:
     should = re.match(r"\w+ should ", message)
     if should:
         return f"must {message[should.end() :]}, not {named(error['input'])}"
-    return _PYDANTIC.get(error["type"], message)
-
-
-_PYDANTIC = {"missing": "is required", "extra_forbidden": "is not a field"}
+    return {"missing": "is required", "extra_forbidden": "is not a field"}.get(
+        error["type"], message
+    )
 
 
 def _ignored(made: Any, value: JSON) -> int:
@@ -146,14 +138,11 @@ def _parts(made: Any) -> Mapping[str, Any] | None:
         return made if isinstance(made, dict) else None
     found = dict(getattr(made, "model_extra", None) or {})
     for name in fields.keys() & getattr(made, "model_fields_set", fields):
-        found.update(dict.fromkeys(_keys(name, fields[name]), getattr(made, name, None)))
+        # A field may be given by its name and by any of its aliases.
+        aliases = getattr(fields[name].validation_alias, "choices", [fields[name].validation_alias])
+        keys = (getattr(each, "path", [each])[0] for each in aliases)
+        found.update(dict.fromkeys([name, *keys], getattr(made, name, None)))
     return found
-
-
-def _keys(name: str, field: Any) -> list[str]:
-    """Return the keys that a field may be given by."""
-    aliases = getattr(field.validation_alias, "choices", [field.validation_alias])
-    return [name, *(getattr(each, "path", [each])[0] for each in aliases)]
 
 
 MODEL = Kind(_describe, _convert, is_shared=True)

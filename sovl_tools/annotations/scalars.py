@@ -1,4 +1,4 @@
-"""Types that are made of one JSON value.
+"""Types that are made of one JSON value, and Literals and Enums: one of a few values.
 
 =================================  ============================================================
 annotation                         made of
@@ -19,20 +19,29 @@ from __future__ import annotations
 import os
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from enum import Enum, Flag
 from functools import partial
 from importlib import import_module
+from operator import attrgetter, methodcaller
 from types import NoneType
 from typing import Any, NamedTuple
 
 from sovl_tools.annotations.kind import (
+    Build,
+    Builder,
+    ConversionError,
     Convert,
+    InexpressibleError,
     Kind,
     Schema,
     mismatch,
     same,
 )
 from sovl_tools.model.document import JSON
+from sovl_tools.schema.messages import describe, shown
+from sovl_tools.schema.problem import Problem
 
 
 class _Scalar(NamedTuple):
@@ -80,10 +89,6 @@ def _from_iso(kind: Any, text: str) -> Any:
     return kind.fromisoformat(text.upper())  # RFC 3339 has "t" and "z" as well
 
 
-def _isoformat(value: Any) -> JSON:
-    return value.isoformat()
-
-
 _DURATION = re.compile(
     r"([+-]?)P(?!$)(?:(\d+)W)?(?:(\d+)D)?"
     r"(?:T(?!$)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?",
@@ -127,18 +132,11 @@ def _fraction(kind: Any, value: float | str) -> Any:
     return kind(repr(value) if isinstance(value, float) else value)
 
 
-def _regular_expression(_: Any, text: str) -> Any:
-    return re.compile(text)
-
-
-def _pattern(value: Any) -> JSON:
-    return value.pattern
-
-
 def _path(kind: Any, text: str) -> Any:
     return (import_module("pathlib").Path if kind is os.PathLike else kind)(text)
 
 
+_ISOFORMAT = methodcaller("isoformat")
 _NUMBER_OR_TEXT = ["number", "string"]
 # Python refuses to read numbers of thousands of digits.
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?$"
@@ -150,10 +148,7 @@ _OWN: dict[int, tuple[type, _Scalar]] = {
     id(str): (str, _TEXT),
     id(typing.LiteralString): (str, _TEXT),
     id(int): (int, _Scalar({"type": "integer"}, "an integer", _integer, rank=3)),
-    id(float): (
-        float,
-        _Scalar({"type": "number"}, "a number", _stay, rank=3),
-    ),
+    id(float): (float, _Scalar({"type": "number"}, "a number", _stay, rank=3)),
     id(bool): (bool, _Scalar({"type": "boolean"}, "a boolean", _stay, rank=3)),
     id(NoneType): (NoneType, _NULL),
     id(None): (NoneType, _NULL),
@@ -161,10 +156,10 @@ _OWN: dict[int, tuple[type, _Scalar]] = {
 _PATH = _text("a path", "path", _path)._replace(rank=2)
 _NAMED: dict[str, _Scalar] = {
     "datetime.datetime": _text(
-        "a date and time such as 2026-01-31T12:00:00", "date-time", _from_iso, _isoformat
+        "a date and time such as 2026-01-31T12:00:00", "date-time", _from_iso, _ISOFORMAT
     )._replace(rank=1),
-    "datetime.date": _text("a date such as 2026-01-31", "date", _from_iso, _isoformat),
-    "datetime.time": _text("a time such as 12:30:00", "time", _from_iso, _isoformat),
+    "datetime.date": _text("a date such as 2026-01-31", "date", _from_iso, _ISOFORMAT),
+    "datetime.time": _text("a time such as 12:30:00", "time", _from_iso, _ISOFORMAT),
     "datetime.timedelta": _Scalar(
         {
             "type": _NUMBER_OR_TEXT,
@@ -186,7 +181,9 @@ _NAMED: dict[str, _Scalar] = {
     ),
     "uuid.UUID": _text("a UUID", "uuid"),
     "zoneinfo.ZoneInfo": _Scalar({"type": "string"}, "a time zone such as Europe/Berlin", _make),
-    "re.Pattern": _text("a regular expression", "regex", _regular_expression, _pattern),
+    "re.Pattern": _text(
+        "a regular expression", "regex", lambda _, text: re.compile(text), attrgetter("pattern")
+    ),
     "builtins.bytes": _Scalar(
         {"type": "string"}, "a string", lambda _, text: text.encode(), bytes.decode, rank=2
     ),
@@ -216,18 +213,19 @@ _NAMED: dict[str, _Scalar] = {
         )
     },
 }
-_GIVEN: dict[str, tuple[type, ...]] = {
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int, float),
     "number": (int, float),
     "boolean": (bool,),
     "null": (NoneType,),
-    "".join(_NUMBER_OR_TEXT): (int, float, str),
 }
 
 
-def _named(annotation: Any) -> tuple[Any, _Scalar] | None:
-    """Return the class of an annotation that is one of the standard library, and its values."""
+def _find(annotation: Any) -> tuple[Any, _Scalar] | None:
+    """Return the class that an annotation names, and the values that it is made of."""
+    if id(annotation) in _OWN:
+        return _OWN[id(annotation)]
     kind = typing.get_origin(annotation) or annotation
     if not isinstance(kind, type):
         return None
@@ -240,8 +238,12 @@ def _describe(scalar: _Scalar, *_: Any) -> Schema:
 
 
 def _convert(kind: Any, scalar: _Scalar, *_: Any) -> Convert:
-    expected, read = scalar.expected, scalar.read
-    given = _GIVEN["".join(scalar.schema["type"])]
+    expected, read, types = scalar.expected, scalar.read, scalar.schema["type"]
+    given = {
+        each
+        for name in ([types] if isinstance(types, str) else types)
+        for each in _PYTHON_TYPES[name]
+    }
 
     def convert(value: Any) -> Any:
         if type(value) in given:
@@ -258,40 +260,120 @@ def _convert(kind: Any, scalar: _Scalar, *_: Any) -> Convert:
     return convert
 
 
-def _kind(kind: Any, scalar: _Scalar) -> Kind:
-    return Kind(partial(_describe, scalar), partial(_convert, kind, scalar))
-
-
 _ANYTHING = Kind(lambda *_: {}, lambda *_: same)
-_KINDS = {
-    id(Any): _ANYTHING,
-    id(object): _ANYTHING,
-    **{key: _kind(*found) for key, found in _OWN.items()},
-}
 
 
 def scalar_of(annotation: Any) -> Kind | None:
     """Return the kind of an annotation that is one JSON value, or any JSON; None for others."""
-    own = _KINDS.get(id(annotation))
-    if own is not None:
-        return own
-    found = _named(annotation)
-    return None if found is None else _kind(*found)
+    if annotation is Any or annotation is object:
+        return _ANYTHING
+    found = _find(annotation)
+    if found is None:
+        return None
+    return Kind(partial(_describe, found[1]), partial(_convert, *found))
 
 
 def rank_of(annotation: Any) -> int:
     """Return how late an annotation is tried among the members of a union."""
-    found = _OWN.get(id(annotation)) or _named(annotation)
+    found = _find(annotation)
     return 0 if found is None else found[1].rank
 
 
-def text_of(value: Any) -> JSON:
+def scalar_text(value: Any) -> JSON:
     """Return an instance of one of these classes as its text.
 
     Raises:
         TypeError: it is an instance of another.
     """
-    found = _named(type(value))
+    found = _find(type(value))
     if found is None:
         raise TypeError
     return found[1].write(value)
+
+
+_JSON_TYPES: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    (NoneType, "null"),
+)
+_SCALARS = tuple(kind for kind, _ in _JSON_TYPES)
+_FEW = 32
+
+
+def _describe_literal(_: Builder, annotation: Any) -> Schema:
+    return _choice(map(enum_value, typing.get_args(annotation)), "the Literal")
+
+
+def _describe_enum(_: Builder, kind: Any) -> Schema:
+    """Return the schema of an Enum; that of a Flag takes sums of its members as well."""
+    members = [*kind.__members__.values()]
+    if issubclass(kind, Flag) and members:
+        sums, most = {0}, 0
+        for member in members:
+            most |= member.value
+            if len(sums) <= _FEW:
+                sums |= {member.value | each for each in sums}
+        # A range, or the few sums of the members if they have gaps.
+        has_gaps = len(sums) <= min(most, _FEW)
+        limits: Schema = {"enum": sorted(sums)} if has_gaps else {"minimum": 0, "maximum": most}
+        return {"type": "integer", **limits}
+    return _choice(map(enum_value, members), kind.__name__)
+
+
+def enum_value(value: Any) -> JSON:
+    """Return the JSON value that stands for a member of an Enum, or of a Literal."""
+    if not isinstance(value, Enum):
+        return value
+    return value.value if isinstance(value.value, _SCALARS) else value.name
+
+
+def _choice(values: Iterable[JSON], name: str) -> dict[str, JSON]:
+    """Return the schema of one of the values; its type is theirs, or a list of several."""
+    choices = [*{(_json_type(value, name), value): value for value in values}.values()]
+    if not choices:
+        raise InexpressibleError(f"{name} has no members", "give it some")
+    types = [*dict.fromkeys(_json_type(value, name) for value in choices)]
+    return {"type": types[0] if len(types) == 1 else types, "enum": choices}
+
+
+def _json_type(value: JSON, name: str) -> str:
+    is_finite = not isinstance(value, float) or value - value == 0
+    found = next((text for kind, text in _JSON_TYPES if isinstance(value, kind)), None)
+    if found is None or not is_finite:
+        raise InexpressibleError(f"the value {value!r:.60} of {name} is no JSON")
+    return found
+
+
+def _convert_literal(_: Build, annotation: Any) -> Convert:
+    values = typing.get_args(annotation)
+    members = {value: value for value in values if isinstance(value, Enum)}
+    return _chosen(values, members.__getitem__)
+
+
+def _convert_enum(_: Build, annotation: Any) -> Convert:
+    return _chosen(annotation.__members__.values(), annotation)
+
+
+def _chosen(values: Iterable[Any], otherwise: Convert) -> Convert:
+    choices = {(enum_value(each), type(enum_value(each)) is bool): each for each in values}
+    if not choices:
+        raise ValueError("there is nothing to choose from")
+    texts = [text for text, _ in choices]
+
+    def convert(value: Any) -> Any:
+        try:
+            return choices[value, type(value) is bool]
+        except (KeyError, TypeError):
+            pass
+        with suppress(Exception):
+            return otherwise(value)
+        words = partial(describe, Problem("enum", (), value, texts))
+        raise ConversionError([((), words)], (f"one of {', '.join(map(shown, texts[:20]))}",))
+
+    return convert
+
+
+LITERAL = Kind(_describe_literal, _convert_literal)
+ENUM = Kind(_describe_enum, _convert_enum, is_shared=True)

@@ -26,18 +26,28 @@ the arguments of a call are converted from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+import inspect
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
+from enum import Enum, Flag
+from functools import partial, reduce
+from itertools import chain, count
+from operator import or_
+from types import NoneType
 from typing import Any
 
-from sovl_tools.annotations.converters import Converters
-from sovl_tools.annotations.defaults import written
-from sovl_tools.annotations.definitions import Definitions
 from sovl_tools.annotations.hints import Names, resolved
-from sovl_tools.annotations.kind import InexpressibleError, Schema
-from sovl_tools.annotations.kinds import kind_of
+from sovl_tools.annotations.kind import Convert, InexpressibleError, Schema
+from sovl_tools.annotations.kinds import Converters, kind_of
+from sovl_tools.annotations.pydantic_models import dumped, is_model
+from sovl_tools.annotations.scalars import enum_value, scalar_text
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
+from sovl_tools.schema.subschemas import nodes
 
 
 def schema_of(annotation: Any) -> dict[str, JSON]:
@@ -62,19 +72,15 @@ def blaming(function: str = "", parameter: str | None = None) -> Iterator[None]:
     try:
         yield
     except InexpressibleError as error:
-        raise _refusal(error, function, parameter) from _cause(error)
+        cause: BaseException | None = error
+        while isinstance(cause, InexpressibleError):  # to what the author's own code raised
+            cause = cause.__cause__
+        raise _refusal(error, function, parameter) from cause
     except RecursionError as error:
         raise _refusal(InexpressibleError("it is nested too deep"), function, parameter) from error
     except Exception as error:
         reason = f"its annotation can't be read, {type(error).__name__}: {error}"
         raise _refusal(InexpressibleError(reason), function, parameter) from error
-
-
-def _cause(error: BaseException | None) -> BaseException | None:
-    """Return what the author's own code raised, if it did."""
-    while isinstance(error, InexpressibleError):
-        error = error.__cause__
-    return error
 
 
 def _refusal(error: InexpressibleError, function: str, parameter: str | None) -> InferenceError:
@@ -92,7 +98,7 @@ class SchemaBuilder:
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self._converters = Converters()
-        self._definitions = Definitions()
+        self._definitions = _Definitions()
         self.define = self._definitions.define
         self.hoist = self._definitions.hoist
 
@@ -116,4 +122,185 @@ class SchemaBuilder:
 
     def default(self, annotation: Any, schema: Schema, value: Any) -> JSON:
         """Return the JSON that becomes a default again; None if it is that, or there is none."""
-        return written(value, self._converters.build(annotation), schema)
+        return _written(value, self._converters.build(annotation), schema)
+
+
+class _Definition:
+    """A type, the references to it, and its schema when that is known."""
+
+    __slots__ = ("name", "references", "schema")
+
+    def __init__(self, name: str) -> None:
+        self.name = re.sub(r"\W+", "_", name).strip("_")
+        self.references: list[dict[str, JSON]] = []
+        self.schema: Schema = {}
+
+    def referred(self) -> Schema:
+        """Return the schema of one more place where the type is used."""
+        reference = {"$ref": f"#/$defs/{self.name}/{id(self)}"}
+        self.references.append(reference)
+        return reference
+
+
+class _Definitions:
+    """The definitions of one schema; types of one name get names of their own."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, _Definition] = {}
+        self._foreign: dict[str, JSON] = {}
+
+    def define(self, annotation: Any, name: str, make: Callable[[], Schema]) -> Schema:
+        """Return the schema of a type that may refer to itself; ``make`` is called once."""
+        try:
+            hash(annotation)
+        except TypeError:
+            annotation = repr(annotation)
+        if annotation not in self._made:
+            definition = self._made[annotation] = _Definition(name)
+            definition.schema = make()
+        return self._made[annotation].referred()
+
+    def hoist(self, schema: dict[str, JSON]) -> dict[str, JSON]:
+        """Return a schema of another maker without its definitions, which are kept."""
+        own: dict[str, JSON] = schema.pop("$defs", {})
+        renamed = dict(self._renamed(own))
+        self._foreign |= {renamed.get(name, name): each for name, each in own.items()}
+        references = {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in renamed.items()}
+        for root in (schema, *own.values()) if references else ():
+            for node in nodes(root, ()):
+                mapping = node.schema.get("discriminator", {}).get("mapping", {})
+                for holder, key in ((node.schema, "$ref"), *((mapping, name) for name in mapping)):
+                    if holder.get(key) in references:
+                        holder[key] = references[holder[key]]
+        return schema
+
+    def _renamed(self, own: dict[str, JSON]) -> Iterator[tuple[str, str]]:
+        """Yield old and new names if a definition is not the same as the known one of its name."""
+        known = [name for name in own if name in self._foreign]
+        if any(self._foreign[name] != own[name] for name in known):
+            taken = {*self._foreign, *own}
+            for name in known:
+                free = _free(name, taken)
+                taken.add(free)
+                yield name, free
+
+    def finished(self) -> dict[str, JSON]:
+        """Return the definitions and let all references lead to them.
+
+        A type that is used in one place is described there.
+        """
+        found = dict(self._foreign)
+        for each in self._made.values():
+            if len(each.references) > 1:
+                name = _free(each.name, found)
+                found[name] = each.schema
+                for reference in each.references:
+                    reference["$ref"] = f"#/$defs/{name}"
+        for each in reversed(self._made.values()):
+            if len(each.references) == 1:
+                [reference] = each.references
+                added = {key: value for key, value in reference.items() if key != "$ref"}
+                reference.clear()
+                reference.update(each.schema, **added)
+        return found
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return the name, or the first of ``Name2``, ``Name3``, … that is not taken."""
+    names = chain([name], (f"{name}{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
+
+
+def _written(value: Any, convert: Convert, schema: Schema) -> JSON:
+    """Return the JSON that a converter makes a value of again; None if there is none.
+
+    Exact numbers are written as text, unless the schema has but numbers.
+    """
+    try:
+        form = _form(value, schema)
+        return form if _is_same(convert(form), value) else None
+    except Exception:  # noqa: BLE001 - it has no JSON, or the code of its class is not up to it
+        return None
+
+
+def _form(value: Any, schema: Schema) -> JSON:
+    """Return a value as JSON; raises a TypeError or a ValueError if it has none."""
+    kind = type(value)
+    if kind in _NATIVE or (kind is float and value - value == 0):
+        return value
+    if isinstance(value, Enum):
+        return _member(value)
+    if isinstance(value, dict | list | tuple | deque | set | frozenset):
+        return _container(value, partial(_form, schema=schema))
+    if is_model(kind) or dataclasses.is_dataclass(kind):
+        return dumped(value) if is_model(kind) else _fields(value, partial(_form, schema=schema))
+    types = [*_types(schema)] if kind.__name__ in _NUMBERS else []
+    is_number = "number" in types and ["number", "string"] not in types
+    return _NUMBERS[kind.__name__](value) if is_number else scalar_text(value)
+
+
+def _container(value: Any, form: Callable[[Any], JSON]) -> JSON:
+    if isinstance(value, dict):
+        names = [each if isinstance(each, str) else json.dumps(each) for each in map(form, value)]
+        return dict(zip(names, map(form, value.values()), strict=True))
+    if isinstance(value, set | frozenset):
+        return sorted(map(form, value), key=json.dumps)
+    return _fields(value, form) if hasattr(value, "_fields") else [*map(form, value)]
+
+
+def _fields(value: Any, form: Callable[[Any], JSON]) -> JSON:
+    """Return an instance as an object of what its class takes."""
+    return {name: form(getattr(value, name)) for name in inspect.signature(type(value)).parameters}
+
+
+_NATIVE = frozenset({str, int, bool, NoneType})
+
+
+_NUMBERS: dict[str, Callable[[Any], float]] = {
+    "Decimal": float,
+    "Fraction": float,
+    "timedelta": lambda value: value.total_seconds(),
+}
+
+
+def _types(schema: Schema) -> Iterator[JSON]:
+    """Yield what the schema says of types, and what those of its parts say."""
+    yield schema.get("type")
+    several = (*schema.get("anyOf", ()), *schema.get("prefixItems", ()))
+    for each in (*several, schema.get("items"), schema.get("additionalProperties")):
+        if isinstance(each, dict):
+            yield from _types(each)
+
+
+def _member(value: Enum) -> JSON:
+    """Return a member of an Enum, or a sum of those of a Flag; others it may keep as well."""
+    if isinstance(value, Flag):
+        members = [each.value for each in type(value).__members__.values()]
+        if reduce(or_, (each for each in members if each & value.value == each), 0) != value.value:
+            raise ValueError
+    return enum_value(value)
+
+
+def _is_same(made: Any, value: Any) -> bool:
+    """Tell whether two values are equal and of the same types, all that they hold included."""
+    if type(value) in _NATIVE:
+        return type(made) is type(value) and bool(made == value)
+    if type(made) is not type(value) or (hasattr(value, "tzinfo") and repr(made) != repr(value)):
+        return False  # equal times may be of different zones
+    if isinstance(value, set | frozenset):
+        return {(type(each), each) for each in made} == {(type(each), each) for each in value}
+    parts = [_parts(made), _parts(value)]
+    is_equal = isinstance(value, dict | list | tuple | deque) or made == value
+    return bool(is_equal) and len(parts[0]) == len(parts[1]) and all(map(_is_same, *parts))
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return what a value holds, also what its class does not look at to compare it."""
+    if isinstance(value, dict):
+        return [getattr(value, "default_factory", None), *value.keys(), *value.values()]
+    if isinstance(value, list | tuple | deque):
+        return [getattr(value, "maxlen", None), *value]
+    if not dataclasses.is_dataclass(value):
+        return []
+    names = dict.fromkeys(each.name for each in dataclasses.fields(value))
+    return [getattr(value, name) for name in {**names, **getattr(value, "__dict__", {})}]

@@ -8,7 +8,6 @@ fewest of its keys.
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterable
 from contextlib import suppress
 from operator import itemgetter
 from threading import local
@@ -18,13 +17,14 @@ from typing import Any, NamedTuple, TypeAlias
 from sovl_tools.annotations.kind import (
     Build,
     Builder,
+    ConversionError,
     Convert,
     Kind,
     Schema,
-    UnfitError,
     counted,
     ignore,
     mismatch,
+    optional,
     same,
 )
 from sovl_tools.annotations.pydantic_models import has_rules
@@ -37,15 +37,7 @@ _EXACT: dict[Any, tuple[type, ...]] = {
     list[Any]: (list,),
     dict[str, Any]: (dict,),
 }
-
-
-def _exact(members: Iterable[Any]) -> frozenset[type]:
-    """Return types of values that stay as they are, whatever else may be made of them."""
-    found: set[type] = set()
-    for each in members:
-        with suppress(Exception):  # a member need not be hashable
-            found.update(_EXACT.get(each, ()))
-    return frozenset(found)
+"""Types of values that stay as they are beside a member, whatever else may be made of them."""
 
 
 def _describe(builder: Builder, annotation: Any) -> Schema:
@@ -59,34 +51,29 @@ def _describe(builder: Builder, annotation: Any) -> Schema:
 
 
 def _convert(build: Build, annotation: Any) -> Convert:
-    members = [_described(each) for each in typing.get_args(annotation)]
-    made = [each for each in members if each is not NoneType]
-    converters = sorted(map(build, sorted(made, key=rank_of)), key=lambda convert: convert is same)
-    if len(converters) > 1:
-        return _Alternatives(_exact(members), tuple(converters)).convert
-    return _optional(converters[0])
-
-
-def _described(annotation: Any) -> Any:
-    """Return what an ``Annotated`` describes, or itself where pydantic makes more of it."""
-    if typing.get_origin(annotation) is not typing.Annotated or has_rules(annotation):
-        return annotation
-    return annotation.__origin__
+    members = [
+        # An Annotated is what it describes, unless pydantic makes more of it.
+        each.__origin__
+        if typing.get_origin(each) is typing.Annotated and not has_rules(each)
+        else each
+        for each in typing.get_args(annotation)
+    ]
+    made = sorted((each for each in members if each is not NoneType), key=rank_of)
+    converters = sorted(map(build, made), key=lambda convert: convert is same)
+    if len(converters) == 1:
+        return optional(converters[0])
+    exact: set[type] = set()
+    for each in members:
+        with suppress(Exception):  # a member need not be hashable
+            exact.update(_EXACT.get(each, ()))
+    return _Alternatives(frozenset(exact), tuple(converters)).convert
 
 
 UNION = Kind(_describe, _convert)
 
-
-def defaulting(convert: Convert, default: Any) -> Convert:
-    """Return the converter of a parameter, which takes its default of None, whatever it says."""
-    return _optional(convert) if default is None else convert
-
-
-def _optional(convert: Convert) -> Convert:
-    return same if convert is same else lambda value: None if value is None else convert(value)
-
-
-_Outcomes: TypeAlias = dict[tuple[int, int], tuple[Any, Any, tuple[Any, int], UnfitError | None]]
+_Outcomes: TypeAlias = dict[
+    tuple[int, int], tuple[Any, Any, tuple[Any, int], ConversionError | None]
+]
 
 
 class _Trials(local):
@@ -108,31 +95,35 @@ class _Alternatives(NamedTuple):
         if type(value) in self.exact:
             return value
         if not isinstance(value, dict | list):
-            return self._tried(value)
+            return self._first_fit(value)
         if _TRIALS.outcomes is not None:
             return self._remembered(value, _TRIALS.outcomes)
         _TRIALS.outcomes = {}
         try:
-            return self._tried(value)
+            return self._first_fit(value)
         finally:
             _TRIALS.outcomes = None
 
-    def _tried(self, value: Any) -> Any:
+    def _first_fit(self, value: Any) -> Any:
         """Return the first that ignores no key of an object, or else as few as possible."""
         results: list[tuple[Any, int]] = []
-        errors: list[UnfitError] = []
+        errors: list[ConversionError] = []
         for convert in self.converters:
             if convert is same and results:
                 break
             try:
                 results.append(counted(convert, value))
-            except UnfitError as error:
+            except ConversionError as error:
                 errors.append(error)
             else:
                 if results[-1][1] == 0:
                     break
         if not results:
-            raise _nearest(errors, value)
+            # What speaks against the member that fits best, unless all are of another type.
+            inner = [error for error in errors if not error.expected]
+            if inner:
+                raise min(inner, key=_distance)
+            raise mismatch(value, *(words for error in errors for words in error.expected))
         result, keys = min(results, key=itemgetter(1))
         ignore(keys)
         return result
@@ -141,19 +132,17 @@ class _Alternatives(NamedTuple):
         key = id(self.converters), id(value)
         if key not in outcomes:
             try:
-                outcomes[key] = self, value, counted(self._tried, value), None
-            except UnfitError as error:
+                outcomes[key] = self, value, counted(self._first_fit, value), None
+            except ConversionError as error:
                 outcomes[key] = self, value, (None, 0), error
-        *_, (result, keys), unfit = outcomes[key]
-        if unfit is not None:
-            raise UnfitError(unfit.problems, unfit.expected)
+        *_, (result, keys), refusal = outcomes[key]
+        if refusal is not None:
+            raise ConversionError(refusal.found, refusal.expected)
         ignore(keys)
         return result
 
 
-def _nearest(errors: list[UnfitError], value: Any) -> UnfitError:
-    """Return what speaks against the member that fits best: least at the top, then below."""
-    inner = [error for error in errors if not error.expected]
-    if inner:
-        return min(inner, key=lambda error: error.distance)
-    return mismatch(value, *(words for error in errors for words in error.expected))
+def _distance(error: ConversionError) -> tuple[int, int]:
+    """Return how far a value is from fitting: problems at its top, then all of them."""
+    at_top = sum(len(path) < 2 for path, _ in error.found)  # noqa: PLR2004 - a part and the value itself
+    return at_top, len(error.found)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from inspect import get_annotations
 from typing import Annotated, Any, NamedTuple, get_origin
 
-from sovl_tools.annotations.annotated import EMPTY, property_of
+from sovl_tools.annotations.annotated import property_of
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
     Names,
@@ -17,7 +17,7 @@ from sovl_tools.annotations.hints import (
     resolved,
     without_none,
 )
-from sovl_tools.annotations.kind import InexpressibleError
+from sovl_tools.annotations.kind import EMPTY, InexpressibleError
 from sovl_tools.annotations.pydantic_models import is_field
 from sovl_tools.annotations.schemas import SchemaBuilder, blaming
 from sovl_tools.model.context import ToolContext

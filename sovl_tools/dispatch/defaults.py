@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
-from sovl_tools.annotations.plain import is_plain
+from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.schema import fit
 from sovl_tools.schema.subschemas import SchemaNode

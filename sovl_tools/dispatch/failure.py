@@ -11,8 +11,8 @@ from itertools import takewhile
 from json import dumps
 from traceback import format_exception
 
-from sovl_tools.annotations.conversion import ConversionError
 from sovl_tools.annotations.jsonvalues import InvalidResult
+from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.arguments import refusal
 from sovl_tools.loading.inner import as_written
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError, UnavailableError

@@ -8,8 +8,9 @@ from functools import partial, reduce
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, final
 
-from sovl_tools.annotations.conversion import ConversionError, converter_of
+from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.jsonvalues import InvalidResult
+from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.awaitables import is_async, waiting
 from sovl_tools.dispatch.hooks import Hook, formed

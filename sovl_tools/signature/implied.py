@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
-from sovl_tools.annotations.annotated import EMPTY, property_of
-from sovl_tools.annotations.defaults import native
+from sovl_tools.annotations.annotated import property_of
+from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.annotations.hints import Names, names_of, resolved, without_none
-from sovl_tools.annotations.plain import is_plain
+from sovl_tools.annotations.jsonvalues import is_plain as is_json
+from sovl_tools.annotations.kind import EMPTY
 from sovl_tools.annotations.schemas import SchemaBuilder
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, copied
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parameter, Signature
 
 _BUILT_IN: dict[Any, dict[str, JSON]] = {}
@@ -59,9 +59,10 @@ def _schema(builder: SchemaBuilder, parameter: Parameter, function: Any) -> dict
         names = Names({}) if function is None else names_of(function)
         schema = _form(builder, resolved(hint, names), EMPTY if is_absent else default)
     if default is not None and "default" not in schema:
-        with suppress(ValueError):
+        written = [*default] if type(default) is tuple else default
+        if is_json(written):
             # in place, because a definition that is used once is put there in the end
-            schema["default"] = native([*default] if type(default) is tuple else default)
+            schema["default"] = copied(written)
     return schema
 
 

@@ -40,7 +40,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.annotations.conversion import ConversionError, converter_of
+from sovl_tools.annotations.conversion import converter_of
+from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.model.document import Path
 from sovl_tools.model.errors import ToolError
 from tests.dispatch.toolbox import run_script
