@@ -12,8 +12,8 @@ from pathlib import Path
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.schema.engine import published
 from sovl_tools.schema.messages import describe
-from sovl_tools.schema.published import published
 
 PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"

@@ -17,13 +17,12 @@ from sovl_tools.loading.collecting import report_of
 from sovl_tools.loading.limited import is_from_user
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport, Watch
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
+from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolNotFoundError
-from sovl_tools.model.export import Export
-from sovl_tools.model.interface import StepHandler
+from sovl_tools.model.protocols import Export, Watch
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.journal import log_change, log_load, log_rejected
 from sovl_tools.search.criteria import meets

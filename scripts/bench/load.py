@@ -33,7 +33,7 @@ print(time.process_time() - started)
 LOADED = """
 import os, sys, time
 from sovl_tools import ToolRegistry
-import sovl_tools.schema.published as published
+import sovl_tools.schema.engine as published
 from sovl_tools.reporting import text
 from sovl_tools.reporting.outcome import Outcome
 published.published("tool")

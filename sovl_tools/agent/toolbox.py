@@ -9,7 +9,8 @@ from typing import Any
 
 from sovl_tools.authoring.offering import methods_of
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.model.catalog import Catalog, CatalogChange, Watch
+from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.protocols import Watch
 from sovl_tools.registry import Subscriber, ToolRegistry, tools_directory
 
 

@@ -11,7 +11,7 @@ from sovl_tools.authoring.marks import NO_MARKS, Marks, normal
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import UnresolvedReferenceError
-from sovl_tools.model.manifest import SECTIONS
+from sovl_tools.model.folder import SECTIONS
 from sovl_tools.model.suggestion import did_you_mean
 
 _F = TypeVar("_F", bound=Callable[..., Any])

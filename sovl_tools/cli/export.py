@@ -14,7 +14,7 @@ from sovl_tools.cli.saving import save
 from sovl_tools.formats.base import FORMATS
 from sovl_tools.loading.exporting import Target
 from sovl_tools.model.errors import ToolNotFoundError
-from sovl_tools.model.export import Export
+from sovl_tools.model.protocols import Export
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.plain import plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from sovl_tools.cli.command import Command, write
-from sovl_tools.schema.published import NAMES, schema_text
+from sovl_tools.schema.engine import PUBLISHED, schema_text
 
 EXAMPLES = """\b
 Examples:
@@ -13,7 +13,7 @@ Examples:
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@click.argument("name", type=click.Choice(NAMES), default="tool")
+@click.argument("name", type=click.Choice(PUBLISHED), default="tool")
 def schema(*, name: str) -> None:
     """Print a published JSON Schema.
 

@@ -19,7 +19,7 @@ from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.context import Listener, State, ToolContext
 from sovl_tools.model.errors import UnavailableError
-from sovl_tools.model.lookup import ToolCaller, ToolLookup
+from sovl_tools.model.protocols import ToolCaller, ToolLookup
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.messages import MAX_NAME, brief

@@ -26,7 +26,7 @@ from sovl_tools.dispatch.statistics import Statistics, summary
 from sovl_tools.dispatch.streaming import ToolStream
 from sovl_tools.model.call import Mode
 from sovl_tools.model.context import Listener
-from sovl_tools.model.lookup import ToolLookup
+from sovl_tools.model.protocols import ToolLookup
 from sovl_tools.model.result import Failure, ToolResult
 
 

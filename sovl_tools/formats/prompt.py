@@ -14,7 +14,7 @@ from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, kind
-from sovl_tools.schema.references import lookup
+from sovl_tools.schema.subschemas import lookup
 
 _INDENT = "  "
 _NULL = {"type": "null"}

@@ -9,10 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from sovl_tools.loading.interface import Interface
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.interface import StepHandler
-from sovl_tools.model.manifest import KEYS, Manifest
+from sovl_tools.model.definition import StepHandler, ToolDefinition
+from sovl_tools.model.folder import KEYS, Manifest, ToolFolder
 from sovl_tools.signature.signature import UNKNOWN
 
 

@@ -13,10 +13,9 @@ from sovl_tools.loading.checks.between import (
 )
 from sovl_tools.loading.location import Locator
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, ask
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.interface import StepHandler
 from sovl_tools.search.words import words
 
 _EMPTY = Catalog()

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from sovl_tools.loading.checks.folder import missing_directory, no_tools
+from sovl_tools.loading.deferred import Deferred
 from sovl_tools.loading.discovery import discover, tool_folder
 from sovl_tools.model.catalog import Catalog, LoadReport
-from sovl_tools.model.deferred import Deferred
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder
 

@@ -21,9 +21,9 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ModulePlace, Rule, Verdict
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.model.manifest import KEYS
+from sovl_tools.model.folder import KEYS
 from sovl_tools.schema.dynamic import without_functions
-from sovl_tools.schema.published import published
+from sovl_tools.schema.engine import published
 
 
 def checked(definition: ToolDefinition, location: str) -> Candidate:

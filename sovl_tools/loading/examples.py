@@ -9,7 +9,7 @@ from sovl_tools.loading.checks.schema import ExampleCase, refused_example
 from sovl_tools.model.diagnostic import Verdict, ask
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.folder import Manifest
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.fit import surely_fits
 

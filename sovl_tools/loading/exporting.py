@@ -121,7 +121,7 @@ class Export:
         )
 
     def restore(self, name: str, arguments: JSON) -> JSON:
-        """Return arguments as the manifest wants them, as ``model.export.Export`` says."""
+        """Return arguments as the manifest wants them, as ``model.protocols.Export`` says."""
         shape = self.shapes.get(name)
         if shape is None or shape.undo is None:
             return arguments

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER, takes
 from sovl_tools.loading.interface import Interface
-from sovl_tools.model.interface import StepHandler
+from sovl_tools.model.definition import StepHandler
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.signature import Signature
 

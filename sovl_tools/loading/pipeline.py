@@ -12,6 +12,7 @@ from sovl_tools.loading.checks import file, module
 from sovl_tools.loading.checks import folder as folder_checks
 from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.checks.manifest import ManifestCase
+from sovl_tools.loading.deferred import Deferred
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.examples import example_verdicts
 from sovl_tools.loading.failures import border_verdicts, import_verdicts
@@ -31,8 +32,7 @@ from sovl_tools.loading.verdicts import (
     schema_verdicts,
 )
 from sovl_tools.model.catalog import Candidate, Status
-from sovl_tools.model.deferred import Deferred
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     Verdict,
@@ -41,10 +41,8 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
     internal_verdict,
 )
-from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.interface import StepHandler
-from sovl_tools.model.manifest import Manifest
-from sovl_tools.schema.published import published
+from sovl_tools.model.folder import Manifest, ToolFolder
+from sovl_tools.schema.engine import published
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()

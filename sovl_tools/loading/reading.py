@@ -13,8 +13,7 @@ from sovl_tools.loading.checks import file, text
 from sovl_tools.loading.jsontext import too_deep_at
 from sovl_tools.model.diagnostic import Verdict, ask, has_errors
 from sovl_tools.model.document import JSON
-from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.folder import Manifest, ToolFolder
 
 MAX_MANIFEST_BYTES = 1 << 20
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -21,9 +21,9 @@ from sovl_tools.loading.failures import border_verdicts, own_place
 from sovl_tools.loading.limited import LOADER, frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
 from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import ask
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.interface import StepHandler
 
 Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 """Called with each folder before it is loaded and with each candidate afterwards."""

@@ -9,7 +9,7 @@ from sovl_tools.loading.checks import agreement, manifest, offer, schema
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import RuleTable, Severity, Verdict, ask, has_errors
 from sovl_tools.model.document import JSON
-from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.folder import Manifest
 from sovl_tools.schema.visitor import visit
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import ToolLoadError
-from sovl_tools.model.interface import StepHandler
 
 Status: TypeAlias = Literal["loaded", "disabled", "unavailable", "rejected", "waiting"]
 
@@ -138,13 +137,3 @@ class CatalogChange(NamedTuple):
     def __bool__(self) -> bool:
         """Tell whether anything changed."""
         return any(self[:5]) or bool(self.waiting)
-
-
-class Watch(Protocol):
-    """A watch that is on.
-
-    Attributes:
-        notice: why it looks again and again where it should wait for events; None if it does not.
-    """
-
-    notice: str | None

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sovl_tools.model.call import Level, LogMessage, Progress
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.lookup import ToolCaller, ToolLookup
+from sovl_tools.model.protocols import ToolCaller, ToolLookup
 
 Listener: TypeAlias = Callable[[Progress | LogMessage], object]
 """Told what running calls report, in the thread of the tool; what it returns is ignored."""

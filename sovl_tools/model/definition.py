@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, JSON_TYPES, copied
-from sovl_tools.model.interface import StepHandler
+
+StepHandler: TypeAlias = Callable[[Mapping[str, Any], Any], Any]
+"""``handler(step, context)``, sync or async; what it returns is the step's result."""
 
 _RESOLVED = "sovl_tools.schema.dynamic:resolved"
 _PARAMETERS = "sovl_tools.schema.parameters:parameter_definitions"

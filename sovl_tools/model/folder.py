@@ -1,8 +1,29 @@
-"""A tool's folder, as the file system shows it."""
+"""A tool's folder, as the file system shows it, and its manifest: what ``<name>.json`` says."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from sovl_tools.model.document import JSON
+
+KEYS = frozenset(
+    {
+        "$schema", "name", "title", "description", "parameters", "examples", "tags",
+        "activation_phrases", "enabled", "category", "version", "instructions", "output_schema",
+        "annotations", "execution", "requires", "reload", "metadata",
+    }
+)  # fmt: skip
+"""Every key that a manifest may have, beside those that begin with ``x-``."""
+
+SECTIONS = {
+    "annotations": frozenset({"read_only", "destructive", "idempotent", "open_world"}),
+    "execution": frozenset({"mode", "timeout", "max_concurrency", "max_result_bytes"}),
+    "requires": frozenset({"env", "packages"}),
+}
+"""The keys of those that are objects of a few keys."""
+
+REQUIRED_KEYS = ("name", "description", "parameters")
 
 
 class ToolFolder(NamedTuple):
@@ -36,3 +57,42 @@ class ToolFolder(NamedTuple):
     def module_name(self) -> str:
         """The module's file name."""
         return f"{self.name}.py"
+
+
+class Manifest(NamedTuple):
+    """A parsed manifest. The properties assume that it has passed its checks.
+
+    Attributes:
+        document: the JSON object as it was parsed.
+        text: the file's text, from which positions are found when something is reported.
+    """
+
+    document: Mapping[str, JSON]
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return str(self.document["name"])
+
+    @property
+    def parameters(self) -> dict[str, JSON]:
+        """The JSON Schema of the arguments."""
+        parameters: dict[str, JSON] = self.document["parameters"]
+        return parameters
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Patterns of the data files that the module reads when it is imported."""
+        listed = self.document.get("reload")
+        return tuple(map(str, listed)) if isinstance(listed, list) else ()
+
+    @property
+    def enabled(self) -> bool:
+        """False keeps the tool out of the registry."""
+        return self.document.get("enabled", True) is not False
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The activation phrases, unless the module has its own."""
+        return tuple(self.document.get("activation_phrases", ()))

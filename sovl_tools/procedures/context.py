@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sovl_tools.model.call import Level
 from sovl_tools.model.document import JSON
-from sovl_tools.model.lookup import ToolCaller, ToolLookup
+from sovl_tools.model.protocols import ToolCaller, ToolLookup
 
 
 class StepContext(NamedTuple):

@@ -13,7 +13,7 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.model.lookup import ToolLookup
+from sovl_tools.model.protocols import ToolLookup
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.library import Family
 from sovl_tools.procedures.model import OWN, Procedure, Step

@@ -11,7 +11,7 @@ from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.model.lookup import ToolCaller, ToolLookup
+from sovl_tools.model.protocols import ToolCaller, ToolLookup
 from sovl_tools.procedures.events import Event, RunStarted
 from sovl_tools.procedures.execution import Execution
 from sovl_tools.procedures.inputs import checked_inputs

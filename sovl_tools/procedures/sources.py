@@ -18,7 +18,7 @@ from sovl_tools.procedures.checks.environment import traced
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.model import Procedure, made
 from sovl_tools.procedures.reading import Source, UnreadableError, read
-from sovl_tools.schema.published import published
+from sovl_tools.schema.engine import published
 
 RULES = (*flow.RULES, *values.RULES, *arguments.RULES)
 """What is asked of a procedure that fits the schema."""

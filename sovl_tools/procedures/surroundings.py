@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from sovl_tools.model.document import JSON
-from sovl_tools.model.lookup import ToolCaller, ToolLookup
+from sovl_tools.model.protocols import ToolCaller, ToolLookup
 from sovl_tools.procedures.events import Event
 from sovl_tools.procedures.model import Procedure
 

@@ -7,7 +7,8 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager
 
-from sovl_tools.model.catalog import CatalogChange, Watch
+from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.model.protocols import Watch
 
 
 async def stream(

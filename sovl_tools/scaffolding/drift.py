@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.manifest import SECTIONS
+from sovl_tools.model.folder import SECTIONS
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.mending import annotated, mend_inside
 from sovl_tools.scaffolding.naming import renamed

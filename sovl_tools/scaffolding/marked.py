@@ -11,8 +11,8 @@ from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.scaffolding.writable import plain, unwritable
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
+from sovl_tools.schema.engine import published
 from sovl_tools.schema.messages import describe
-from sovl_tools.schema.published import published
 
 FIELDS = (
     "title", "examples", "tags", "activation_phrases", "category", "version", "instructions",

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from sovl_tools.model.document import JSON
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import alternatives_of, values_of
-from sovl_tools.schema.references import follow
-from sovl_tools.schema.subschemas import SchemaNode
+from sovl_tools.schema.subschemas import SchemaNode, follow
 
 _DEEPEST = 8
 _PLACE = "the sample of a call"

@@ -28,8 +28,7 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
 )
 from sovl_tools.model.document import JSON
-from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.folder import Manifest, ToolFolder
 from sovl_tools.scaffolding.account import Account
 from sovl_tools.scaffolding.drift import mended
 from sovl_tools.scaffolding.jsonedit import edited
@@ -37,8 +36,8 @@ from sovl_tools.scaffolding.jsonlayout import rendered
 from sovl_tools.scaffolding.looking import look
 from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.saving import replace_files
-from sovl_tools.schema.published import published
-from sovl_tools.schema.references import expands_too_far
+from sovl_tools.schema.engine import published
+from sovl_tools.schema.subschemas import expands_too_far
 from sovl_tools.schema.visitor import visit
 from sovl_tools.signature.pairs import BASE
 

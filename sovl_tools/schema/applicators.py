@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from sovl_tools.model.document import JSON, kind
 from sovl_tools.schema import fit
-from sovl_tools.schema.references import follow, lookup
-from sovl_tools.schema.subschemas import SchemaNode
+from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
 
 Kinds: TypeAlias = frozenset[str] | None
 """JSON types; None where they can't be told."""

@@ -7,6 +7,8 @@ because the two disagree about corner cases.
 
 from __future__ import annotations
 
+import json
+import os
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -14,7 +16,10 @@ from types import ModuleType
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.problem import Problem, Validator
 
-__all__ = ["Problem", "Validator", "compile_schema", "engine_name"]
+__all__ = ["Problem", "Validator", "compile_schema", "engine_name", "published", "schema_text"]
+
+PUBLISHED = ("tool", "config", "procedure")
+"""The names of the schemas that this package publishes."""
 
 _ENGINES = {
     "jsonschema-rs": ("jsonschema_rs", "sovl_tools.schema.rust_engine"),
@@ -49,3 +54,21 @@ def _engine() -> ModuleType:
             continue
         return import_module(module)
     raise ImportError("sovl-tools needs jsonschema-rs or jsonschema")
+
+
+@cache
+def published(name: str) -> Validator:
+    """Return the validator of a schema that this package publishes."""
+    schema: JSON = json.loads(schema_text(name))
+    return compile_schema(schema)
+
+
+@cache
+def schema_text(name: str) -> str:
+    """Return the text of ``schemas/<name>.schema.json``."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    # in a wheel the schemas lie in the package, in a checkout beside it
+    shipped = f"{package}/schemas"
+    folder = shipped if os.path.isdir(shipped) else f"{os.path.dirname(package)}/schemas"
+    with open(f"{folder}/{name}.schema.json", encoding="utf-8") as file:
+        return file.read()

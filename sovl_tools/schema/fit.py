@@ -11,8 +11,7 @@ from typing import NamedTuple
 from sovl_tools.model.document import JSON, kind, pointer
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
-from sovl_tools.schema.references import lookup
-from sovl_tools.schema.subschemas import SchemaNode, nodes
+from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes
 
 _MAX_REFERENCES = 8
 _EXACT = 1 << 53

@@ -7,7 +7,7 @@ from typing import Any
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.references import follow
+from sovl_tools.schema.subschemas import follow
 
 
 def parameter_definitions(

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SCALAR, SINGLE
-from sovl_tools.schema.references import Reference, is_static, lookup
+from sovl_tools.schema.subschemas import Reference, is_static, lookup
 
 IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
 """Keywords that say nothing once every reference leads to one place."""

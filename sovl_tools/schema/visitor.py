@@ -8,8 +8,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.diagnostic import Rule, RuleTable, Verdict, ask, is_due
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.schema.references import MAX_EXPANSION, lookup
-from sovl_tools.schema.subschemas import SchemaNode, child_of, is_subschema, nesting, subschemas
+from sovl_tools.schema.subschemas import (
+    MAX_EXPANSION,
+    SchemaNode,
+    child_of,
+    is_subschema,
+    lookup,
+    nesting,
+    subschemas,
+)
 
 _Due: TypeAlias = dict[Callable[[Any], Any], list[SchemaNode]]
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.applicators import combinator_of, kinds, values_of
-from sovl_tools.schema.references import follow
+from sovl_tools.schema.subschemas import follow
 from sovl_tools.signature.pairs import Matcher, Pair, exclude_each_other, is_wider, pairs
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 

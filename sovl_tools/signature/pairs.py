@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.applicators import Kinds, alternatives_of, combinator_of, kinds
-from sovl_tools.schema.references import follow
-from sovl_tools.schema.subschemas import nodes
+from sovl_tools.schema.subschemas import follow, nodes
 
 BASE: Path = ("parameters",)
 _SAME_TYPE = 1

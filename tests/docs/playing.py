@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from sovl_tools.schema.published import published
+from sovl_tools.schema.engine import published
 from tests.conftest import manifest_of, uncovered
 from tests.docs.blocks import Block, Document, Step, manifest_part, matches, steps
 from tests.forking import Forker, Request

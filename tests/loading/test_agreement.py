@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from sovl_tools.loading.checks.agreement import disagreements
 from sovl_tools.loading.interface import Interface
-from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.folder import Manifest
 from sovl_tools.signature.signature import Parameter, Signature
 
 

@@ -13,7 +13,7 @@ from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.loading.checks.agreement import contradictions
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import Verdict
-from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.folder import Manifest
 from sovl_tools.scaffolding.account import account_of
 from sovl_tools.scaffolding.drift import mended
 from sovl_tools.scaffolding.manifest import manifest_of

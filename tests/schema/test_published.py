@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS
-from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.published import NAMES, published, schema_text
+from sovl_tools.model.folder import KEYS, REQUIRED_KEYS
+from sovl_tools.schema.engine import PUBLISHED, compile_schema, published, schema_text
 from tests.conftest import REPOSITORY, manifest_of
 from tests.schema.strategies import examples, moderate, schemas, values
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_schema_is_valid_json_schema(name: str) -> None:
     schema = json.loads(schema_text(name))
     Draft202012Validator.check_schema(schema)
@@ -25,7 +24,7 @@ def test_a_published_schema_is_valid_json_schema(name: str) -> None:
 
 def test_every_file_of_schemas_is_published() -> None:
     files = (REPOSITORY / "schemas").glob("*.schema.json")
-    assert {file.name.removesuffix(".schema.json") for file in files} == set(NAMES)
+    assert {file.name.removesuffix(".schema.json") for file in files} == set(PUBLISHED)
 
 
 def test_the_meta_schema_lists_the_keys_of_a_manifest() -> None:

@@ -7,7 +7,7 @@ import pytest
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.references import (
+from sovl_tools.schema.subschemas import (
     Reference,
     excess,
     expands_too_far,

@@ -18,7 +18,7 @@ from sovl_tools.model.diagnostic import (
     rule,
 )
 from sovl_tools.model.document import JSON
-from sovl_tools.model.manifest import Manifest
+from sovl_tools.model.folder import Manifest
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.schema import fit
 from sovl_tools.schema.messages import one_of, shown

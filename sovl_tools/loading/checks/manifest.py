@@ -9,8 +9,7 @@ from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.requirements import is_requirement
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, Path, dotted
-from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.manifest import KEYS, REQUIRED_KEYS, SECTIONS
+from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.engine import Problem
 from sovl_tools.schema.messages import describe

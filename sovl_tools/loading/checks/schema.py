@@ -13,8 +13,7 @@ from sovl_tools.schema import fit
 from sovl_tools.schema.engine import Problem, compile_schema
 from sovl_tools.schema.keywords import KEYWORDS
 from sovl_tools.schema.messages import describe, shown
-from sovl_tools.schema.references import excess, lookup
-from sovl_tools.schema.subschemas import SchemaNode
+from sovl_tools.schema.subschemas import SchemaNode, excess, lookup
 
 _SAYS_TYPE = frozenset(
     {"type", "$ref", "$dynamicRef", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"}

@@ -16,7 +16,7 @@ from sovl_tools.procedures.model import COMMON, OWN
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.messages import describe
 from sovl_tools.schema.problem import explained
-from sovl_tools.schema.references import expands_too_far
+from sovl_tools.schema.subschemas import expands_too_far
 
 _KEYS = (
     "$schema", "name", "description", "inputs", "steps", "output", "tags", "timeout",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.references import lookup
+from sovl_tools.schema.subschemas import lookup
 
 _MOST = 32
 _COMBINING = ("allOf", "anyOf", "oneOf", "if", "not", "$dynamicRef", "patternProperties")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.references import lookup
+from sovl_tools.schema.subschemas import lookup
 from sovl_tools.testing.checking.schemas import (
     DEFINITIONS,
     FORMATS,

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.references import lookup
+from sovl_tools.schema.subschemas import lookup
 from sovl_tools.testing.checking.schemas import (
     DEFINITIONS,
     FORMATS,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
-from sovl_tools.schema.references import lookup
+from sovl_tools.schema.subschemas import lookup
 
 FORMATS = frozenset({
     "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid",

@@ -1,11 +1,34 @@
-"""What an export is to those who use one."""
+"""What packages ask of objects that another package makes."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
+from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
+from sovl_tools.model.result import ToolResult
+
+
+class ToolLookup(Protocol):
+    """Anything that has a catalog at each moment; reading it must not lock."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools as they are now."""
+        ...
+
+
+class ToolCaller(Protocol):
+    """Anything that calls tools by name."""
+
+    async def call(self, name: str, arguments: Any = None, **options: Any) -> ToolResult:
+        """Call a tool and await its result."""
+        ...
+
+    def call_sync(self, name: str, arguments: Any = None, **options: Any) -> ToolResult:
+        """Call a tool and wait for its result."""
+        ...
 
 
 class Export(Protocol):
@@ -37,3 +60,13 @@ class Export(Protocol):
             arguments: what the model sent, an object or its JSON text.
         """
         ...
+
+
+class Watch(Protocol):
+    """A watch that is on.
+
+    Attributes:
+        notice: why it looks again and again where it should wait for events; None if it does not.
+    """
+
+    notice: str | None
