@@ -10,7 +10,6 @@ import os
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from sovl_tools.dispatch.event_loop import is_cancellation
@@ -155,15 +154,8 @@ async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExcept
     lose the message of a cancellation that is the work's own.
     """
     try:
-        value = await work
+        return await work, None
     except BaseException as error:
         if is_cancellation(error):
             raise
         return None, error
-    task = asyncio.current_task()
-    if task is not None and getattr(task, "_must_cancel", False):
-        # the work has cancelled its own task and returned: the result is there all the same
-        with suppress(asyncio.CancelledError):
-            await asyncio.sleep(0)
-        task.uncancel()
-    return value, None

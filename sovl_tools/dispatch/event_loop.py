@@ -14,7 +14,7 @@ from contextvars import Context, copy_context
 from functools import partial
 from time import perf_counter
 from types import CoroutineType
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.awaitables import (
@@ -205,189 +205,214 @@ async def drive(
     """Await the work in a context of its own, until its time is over or the call is stopped.
 
     What it sets in context variables ends with it. It is driven to its first suspension by hand:
-    most work has finished by then, and needs no timer.
+    most work has finished by then, and needs no timer. It stays in the caller's task, to which
+    timeouts and task groups of its own belong.
 
     Raises:
         TimeLimitError: ``limit`` seconds after ``started`` are over. A TimeoutError of the
             work's own passes as it is.
         RunCancelledError: the call was stopped.
+        CancelledError: the caller's task was cancelled; or the work has cancelled that task, of
+            which the caller sees nothing.
     """
-    driver, context = idle_driver(), copy_context()
-    found = context.run(driver.send, work)
-    if type(found) is list:
-        DRIVERS.append(driver)
-        if scope is not None and scope.is_stopped:
-            raise RunCancelledError
-        value: _T = found[0]
-        return value
-    if limit is None and scope is None:
-        rest: _T = await _resumed(driver, context, found)
-        return rest
-    ender = _Ender(limit)
-    loop = asyncio.get_running_loop()
-    timer = None
-    if limit is not None:
-        timer = loop.call_later(limit - (perf_counter() - started), ender.end)
-    if scope is not None:
-        scope.on_stop(partial(_soon, loop, ender.end, RunCancelledError()))
+    driver, context, task = idle_driver(), copy_context(), _current_task()
+    requests = task.cancelling()
+    ending = None
     try:
-        value = await _resumed(driver, context, found)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        ender.close(scope, error)
-        raise
+        found = context.run(driver.send, work)
+        if type(found) is list:
+            DRIVERS.append(driver)
+        else:
+            left = None if limit is None else limit - (perf_counter() - started)
+            own = task.cancelling() - requests
+            with _Ending(task, scope, time_left=left, limit=limit, own=own) as ending:
+                found = await _resumed(driver, context, found, ending)
     finally:
-        ender.is_over = True
-        if timer is not None:
-            timer.cancel()
-    ender.close(scope)
+        own = task.cancelling() - requests if ending is None else ending.own
+        if own > 0:
+            await _withdraw(own)
+    if own > 0:
+        raise asyncio.CancelledError("it cancelled its own task")
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
+    value: _T = found[0]
     return value
 
 
-class _Ender:
-    """Ends what a task awaits, by cancelling the task, unless it is over."""
-
-    def __init__(self, limit: float | None) -> None:
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("only a task can wait within a time limit")
-        self.is_over = False
-        self._task = task
-        self._cancelling = task.cancelling()
-        self._limit = limit
-        self._reason: TimeLimitError | RunCancelledError | None = None
-
-    def end(self, reason: RunCancelledError | None = None) -> None:
-        """End it; without a reason because its time is over."""
-        if not self.is_over and self._reason is None:
-            self._reason = reason or TimeLimitError(self._limit or 0.0)
-            self._task.cancel()
-
-    def close(self, scope: CallScope | None, error: BaseException | None = None) -> None:
-        """Raise why it was ended, if it was, unless somebody else cancels the task as well."""
-        is_abandoned = isinstance(error, _GivenUp)
-        if scope is not None and is_abandoned:
-            scope.abandon()
-        if self._reason is None or self._task.uncancel() > self._cancelling:
-            return
-        if scope is not None:
-            scope.stop()
-        self._reason.is_abandoned = is_abandoned
-        raise self._reason from None
-
-
-def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[Any], None], reason: Exception) -> None:
-    with suppress(RuntimeError):  # the loop is closed: it has ended
-        loop.call_soon_threadsafe(end, reason)
-
-
-@types.coroutine
-def _resumed(driver: Driver, context: Context, found: Any) -> Generator[Any, Any, Any]:
-    """Await the rest of a coroutine that has been driven to its first suspension."""
+def _current_task() -> asyncio.Task[Any]:
     task = asyncio.current_task()
-    while type(found) is not list:
-        resume: Callable[[Any], Any] = driver.send
-        # only what runs in the task itself can have asked for its end by now
-        is_own_doing = getattr(task, "_must_cancel", False)
-        try:
-            reply = yield found
-        except asyncio.CancelledError as error:
-            if is_own_doing and task is not None:
-                task.uncancel()
-            found = yield from _cleaned_up(driver, context, error)
-            continue
-        except BaseException as error:  # noqa: BLE001 - the work decides what becomes of it
-            resume, reply = driver.throw, error
-        found = context.run(resume, reply)
-    DRIVERS.append(driver)
-    return found[0]
+    if task is None:
+        raise RuntimeError("only a task can await a call")
+    return task
+
+
+class _Ending:
+    """Ends work from outside: cancels the task that awaits it, and after a grace leaves it alone.
+
+    Only an end of ours has that grace. A cancellation that the caller or the work itself has
+    caused goes into the work as into any coroutine, which may take its time.
+
+    Attributes:
+        task: drives the work; another one if a call above has been left alone.
+        is_late: whether the grace is over.
+        own: how often the work has cancelled its own task and has not been told yet.
+    """
+
+    def __init__(
+        self,
+        task: asyncio.Task[Any],
+        scope: CallScope | None = None,
+        *,
+        time_left: float | None = None,
+        limit: float | None = None,
+        own: int = 0,
+    ) -> None:
+        self.task = task
+        self.is_late = False
+        self.own = own
+        self._scope = scope
+        self._limit = limit
+        self._loop = asyncio.get_running_loop()
+        self._requests = task.cancelling() - own
+        self._reason: TimeLimitError | RunCancelledError | None = None
+        self._cancels = 0
+        self._is_over = False
+        self._timer = None if time_left is None else self._loop.call_later(time_left, self._end)
+        if scope is not None:
+            scope.on_stop(partial(_soon, self._loop, partial(self._end, RunCancelledError())))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
+        """Raise why the work was ended, if it was, unless somebody else cancels the task too."""
+        self._is_over = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for _ in range(self._cancels):
+            self.task.uncancel()
+        is_other = self.task.cancelling() > self._requests or kind is KeyboardInterrupt
+        if self._reason is not None and not is_other:
+            self._reason.is_abandoned = self.is_late
+            raise self._reason from None
+
+    def _end(self, reason: RunCancelledError | None = None) -> None:
+        """End it; without a reason because its time is over."""
+        if self._is_over or self._reason is not None:
+            return
+        self._reason = reason or TimeLimitError(self._limit or 0.0)
+        depth = 0
+        if self._scope is not None:
+            depth = self._scope.depth
+            # calls below end now too, so that all that cancels the task comes as one exception
+            self._scope.stop()
+        self._loop.call_soon(self._cancel)
+        # a call below is left alone first, and this one may then end as usual
+        self._timer = self._loop.call_later(_GRACE * 0.9**depth, self._give_up)
+
+    def _cancel(self) -> None:
+        if not self._is_over:
+            self._cancels += 1
+            self.task.cancel()
+
+    def _give_up(self) -> None:
+        self.is_late = True
+        self._cancel()
+
+    def leave_alone(self, driver: Driver, context: Context) -> None:
+        """Let a task of its own go on with the work, because this one is somebody else's."""
+        if self._scope is not None:
+            self._scope.abandon()
+
+        async def go_on() -> None:
+            own = _current_task()
+            own.cancel()  # once more; and calls that the work makes see whose end it is
+            with suppress(BaseException):
+                await _resumed(driver, context, None, _Ending(own))
+
+        task = asyncio.create_task(go_on())
+        asyncio._unregister_task(task)  # noqa: SLF001 - so that programs end without it
+        _LEFT_ALONE.add(task)
+        task.add_done_callback(_LEFT_ALONE.discard)
 
 
 _GRACE = 0.5
-"""How long cancelled work may clean up, in seconds."""
-_GIVEN_UP: set[asyncio.Task[None]] = set()
+"""How long work that was ended may clean up, in seconds."""
+_LEFT_ALONE: set[asyncio.Task[None]] = set()
 
 
-class _GivenUp(asyncio.CancelledError):
-    """The end of waiting for work that goes on although it was cancelled."""
+def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # the loop is closed: it has ended
+        loop.call_soon_threadsafe(end)
 
 
 @types.coroutine
-def _cleaned_up(
-    driver: Driver, context: Context, cancellation: asyncio.CancelledError
-) -> Generator[Any, Any, Any]:
-    """Cancel work and await its end, in a list; leave it alone if that takes too long.
-
-    Raises:
-        _GivenUp: it goes on, in a task of its own, because this one is somebody else's.
-    """
-    loop = asyncio.get_running_loop()
-    found = context.run(driver.throw, cancellation)
-    until = loop.time() + _GRACE  # a call within this one gives up first
+def _resumed(
+    driver: Driver, context: Context, found: Any, ending: _Ending
+) -> Generator[Any, Any, list[Any]]:
+    """Await the rest of work, whose value is returned in a list; hand it over if it is late."""
     while type(found) is not list:
-        resume: Callable[[Any], Any] = driver.send
-        reply: Any = None
+        error: BaseException | None = None
         try:
-            yield from _until(until, found)
-        except BaseException as error:  # noqa: BLE001 - the work decides what becomes of it
-            resume, reply = driver.throw, error
-        is_late = loop.time() >= until
-        if not is_late or found is None or found.done():
-            was_turn = found is None
-            found = context.run(resume, reply)
-            if not (is_late and was_turn and found is None):
-                continue
-        task = loop.create_task(_left_alone(driver, context))
-        asyncio._unregister_task(task)  # noqa: SLF001 - so that programs end without it
-        _GIVEN_UP.add(task)
-        task.add_done_callback(_GIVEN_UP.discard)
-        raise _GivenUp
+            if found is None or type(found) is asyncio.Future:
+                yield found
+            else:
+                yield from _relayed(found, ending)
+        except GeneratorExit:
+            context.run(driver.close)
+            raise
+        except BaseException as raised:  # noqa: BLE001 - the work decides what becomes of it
+            error = raised
+        task = ending.task = _current_task()
+        if ending.is_late and error is not None:
+            ending.leave_alone(driver, context)
+            raise asyncio.CancelledError
+        requests = task.cancelling()
+        try:
+            if error is None:
+                found = context.run(driver.send, None)
+            else:
+                found = context.run(driver.throw, error)
+        finally:
+            ending.own = max(0, ending.own + task.cancelling() - requests)
+            if isinstance(error, asyncio.CancelledError):
+                while ending.own:
+                    ending.own -= 1
+                    task.uncancel()
+    DRIVERS.append(driver)
     return found
 
 
 @types.coroutine
-def _until(until: float, found: Any) -> Generator[Any, Any, None]:
-    """Await a future that a coroutine has yielded, or that time; None for one loop's turn."""
-    if found is None:
-        yield
-        return
-    found._asyncio_future_blocking = False  # noqa: SLF001 - the task waits for another one
-    loop = asyncio.get_running_loop()
-    turn: asyncio.Future[None] = loop.create_future()
-    wake = partial(_settle, turn, None, None)
-    timer = loop.call_at(until, wake)
-    found.add_done_callback(lambda _: wake())
-    try:
-        yield from turn
-    except asyncio.CancelledError:
-        found.cancel()
-        raise
-    finally:
-        timer.cancel()
+def _relayed(found: asyncio.Future[Any], ending: _Ending) -> Generator[Any, Any, None]:
+    """Await a task or the like, which may go on although it was cancelled, but not when late."""
+    while not found.done():
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
+        def wake(_: object, turn: asyncio.Future[None] = turn) -> None:
+            _settle(turn, None, None)
 
-async def _left_alone(driver: Driver, context: Context) -> None:
-    """Await the end of work that nobody waits for, cancelling it once more."""
-    with suppress(BaseException):
-        await _cancelled_once_more(driver, context)
-
-
-@types.coroutine
-def _cancelled_once_more(driver: Driver, context: Context) -> Generator[Any, Any, None]:
-    task = asyncio.current_task()
-    if task is not None:
-        task.cancel()  # calls that the work makes see whose end it is
-    found = None
-    while type(found) is not list:
-        resume: Callable[[Any], Any] = driver.send
+        found.add_done_callback(wake)
         try:
-            reply = yield found
-        except BaseException as error:  # noqa: BLE001 - the work decides what becomes of it
-            resume, reply = driver.throw, error
-        found = context.run(resume, reply)
+            yield from turn
+        except asyncio.CancelledError:
+            if ending.is_late or not found.cancel():
+                raise
+        finally:
+            found.remove_done_callback(wake)
+
+
+async def _withdraw(requests: int) -> None:
+    """Take back cancellations that work has asked of its own task before it ended."""
+    task = _current_task()
+    for _ in range(requests):
+        task.uncancel()
+    others = task.cancelling()
+    try:
+        await asyncio.sleep(0)  # before Python 3.13 it comes nevertheless
+    except asyncio.CancelledError:
+        if task.cancelling() > others:
+            raise
 
 
 async def gathered(

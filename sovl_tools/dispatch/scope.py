@@ -145,6 +145,11 @@ class CallScope:
         if stop in self._stops:
             self._stops.remove(stop)
 
+    @property
+    def depth(self) -> int:
+        """How many calls and attempts are above this one."""
+        return 0 if self._parent is None else self._parent.depth + 1
+
     def abandon(self) -> None:
         """Note that a thread or task was given up that may still be at it."""
         self.is_abandoned = True

@@ -44,12 +44,93 @@ def test_a_tool_that_swallows_its_cancellation_is_given_up(
     assert calls.statistics()[function.__name__].abandoned == 1
 
 
-async def test_cancelling_the_caller_does_not_wait_for_a_tool_that_swallows_it() -> None:
-    call = asyncio.create_task(tooler(swallow).call("swallow"))
+async def test_a_tool_whose_own_tasks_swallow_their_cancellation_is_given_up() -> None:
+    over = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not over.is_set():
+            with suppress(asyncio.CancelledError):
+                await over.wait()
+
+    async def gather() -> None:
+        await asyncio.gather(stubborn(), stubborn())
+
+    failure = (await asyncio.wait_for(tooler(gather).call("gather", timeout=0.05), 5)).error
+    assert failure is not None
+    assert (failure.kind, failure.is_abandoned) == ("timeout", True)
+    over.set()
+
+
+async def slow_to_clean() -> str:
+    """Take longer to clean up than a call that is over may take."""
+    try:
+        async with asyncio.timeout(0.01):
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(0.8)
+    except TimeoutError:
+        return "given in"
+    return "never"
+
+
+@pytest.mark.parametrize("timeout", [None, 5])
+@each_way
+def test_a_tool_may_clean_up_after_its_own_time_limit(call: Call, timeout: float | None) -> None:
+    assert call(tooler(slow_to_clean), "slow_to_clean", timeout=timeout).value == "given in"
+
+
+async def test_a_caller_that_is_cancelled_awaits_the_cleaning_up() -> None:
+    done = []
+
+    async def careful() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.7)
+            done.append(True)
+
+    call = asyncio.create_task(tooler(careful).call("careful", timeout=30))
     await asyncio.sleep(0.01)
     call.cancel()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(asyncio.CancelledError) as raised:
+        await call
+    assert done == [True]
+    assert type(raised.value) is asyncio.CancelledError
+
+
+async def test_a_caller_that_is_cancelled_awaits_a_tool_that_swallows_it_within_its_limit() -> None:
+    call = asyncio.create_task(tooler(swallow).call("swallow", timeout=0.1))
+    await asyncio.sleep(0.01)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError) as raised:
         await asyncio.wait_for(call, 5)
+    assert type(raised.value) is asyncio.CancelledError
+
+
+async def test_a_tool_may_swallow_its_callers_cancellation_and_answer() -> None:
+    async def answer() -> int:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        return 1
+
+    call = asyncio.create_task(tooler(answer).call("answer"))
+    await asyncio.sleep(0.01)
+    call.cancel()
+    assert (await call).value == 1
+
+
+async def test_a_call_of_another_tooler_outlives_the_one_around_it_alone() -> None:
+    """What ends it later ends its own task and not that of the first caller."""
+    inner = tooler(swallow)
+
+    async def outer() -> Any:
+        return (await inner.call("swallow", timeout=0.7)).value
+
+    failure = (await tooler(outer).call("outer", timeout=0.05)).error
+    assert failure is not None
+    assert (failure.kind, failure.is_abandoned) == ("timeout", True)
+    await asyncio.sleep(0.9)
 
 
 async def test_cancelling_a_call_with_hooks_does_not_wait_either() -> None:
@@ -98,27 +179,63 @@ async def test_the_task_of_the_caller_goes_on_unharmed() -> None:
     await asyncio.sleep(0.01)
 
 
+async def awaiting() -> None:
+    asyncio.current_task().cancel()  # type: ignore[union-attr]
+    await asyncio.sleep(60)
+
+
+async def returning() -> int:
+    asyncio.current_task().cancel()  # type: ignore[union-attr]
+    return 1
+
+
+async def raising() -> None:
+    asyncio.current_task().cancel()  # type: ignore[union-attr]
+    raise LookupError("nothing")
+
+
+async def returning_later() -> int:
+    await asyncio.sleep(0)
+    return await returning()
+
+
+async def raising_later() -> None:
+    await asyncio.sleep(0)
+    await raising()
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (awaiting, "CancelledError"),
+        (returning, "CancelledError"),
+        (returning_later, "CancelledError"),
+        (raising, "LookupError"),
+        (raising_later, "LookupError"),
+    ],
+)
+@pytest.mark.parametrize("timeout", [None, 30])
 @each_way
-def test_a_tool_that_cancels_its_own_task_fails(call: Call) -> None:
-    async def itself() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        await asyncio.sleep(60)
-
-    failure = call(tooler(itself), "itself").error
+def test_a_tool_that_cancels_its_own_task_fails(
+    call: Call, timeout: float | None, function: Any, kind: str
+) -> None:
+    failure = call(tooler(function), function.__name__, timeout=timeout).error
     assert failure is not None
-    assert (failure.kind, failure.error_type) == ("tool_error", "CancelledError")
+    assert (failure.kind, failure.error_type) == ("tool_error", kind)
 
 
-def test_a_tool_that_cancels_its_own_task_and_returns_has_its_value() -> None:
-    async def itself() -> int:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        return 1
+@pytest.mark.parametrize("function", [awaiting, returning, raising, returning_later, raising_later])
+async def test_nobody_else_is_cancelled_by_it(function: Any) -> None:
+    async def outer(context: ToolContext) -> Any:
+        result = await context.tooler.call(function.__name__)
+        await asyncio.sleep(0)
+        return result.error and result.error.kind
 
-    assert tooler(itself).call_sync("itself").value == 1
+    assert (await tooler(outer, function).call("outer", timeout=30)).value == "tool_error"
+    task = asyncio.current_task()
+    assert task is not None
+    assert not task.cancelling()
+    await asyncio.sleep(0)
 
 
 SWALLOWING = """
