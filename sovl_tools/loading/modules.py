@@ -41,13 +41,13 @@ def guard_imports(guard: AbstractContextManager[None]) -> None:
 class Generation(Package):
     """One version of a tool folder's code."""
 
-    def __init__(self, snapshot: Snapshot, digest: str) -> None:
-        super().__init__(f"{ROOT}.{digest}", snapshot.folder.location, snapshot)
+    def __init__(self, snapshot: Snapshot, package: str) -> None:
+        super().__init__(package, snapshot.folder.location, snapshot)
         self.snapshot = snapshot
-        self.name = f"{self.package}.{snapshot.folder.name}"
+        self.name = f"{package}.{snapshot.folder.name}"
         self.lock = threading.RLock()
         self.module: ModuleType | None = None
-        self.users = 0
+        self.users = 1
         self.is_current = True
         self._leases: set[ref[ToolDefinition]] = set()
 
@@ -63,16 +63,16 @@ class Generation(Package):
             return self.module
 
     def _import(self) -> ModuleType:
-        folder = self.snapshot.folder
-        if any(b"resources" in each for each in self.snapshot.files.values()):
-            self.kept = {**read_data(folder), **self.snapshot.files}
+        folder, files = self.snapshot.folder, self.snapshot.files
+        if any(b"resources" in each for each in files.values()):
+            self.kept = {**read_data(folder), **files}
         spec = self._spec(self.name, folder.module_name)
-        module = ModuleType(spec.name)
+        module = ModuleType(self.name)
         module.__file__ = spec.origin
         module.__loader__ = self._loader
         module.__package__ = self.package
         module.__spec__ = spec
-        sys.modules[spec.name] = module
+        sys.modules[self.name] = module
         try:
             with _GUARD[0]:
                 self._exec(module, folder.module_name)
@@ -139,28 +139,31 @@ def generation_of(snapshot: Snapshot) -> Generation:
 
     It is in use by the caller until he releases it.
     """
+    location = snapshot.folder.location
     with _LOCK:
-        digests = _digests(snapshot)
-        for digest in digests:
-            known = _used(digest, snapshot)
-            if known is not None:
-                break
+        packages = _packages(snapshot)
+        for package in packages:
+            known = _GENERATIONS.get(package)
+            if known is not None and known.snapshot.folder.location == location:
+                known.users += 1
+                # one that has just been forgotten is of no use any more
+                if _GENERATIONS.get(package) is known:
+                    break
         else:
-            free = [each for each in digests if f"{ROOT}.{each}" not in _GENERATIONS]
-            known = Generation(snapshot, free[0])
-            known.users = 1
-            _GENERATIONS[known.package] = known
+            package = next(each for each in packages if each not in _GENERATIONS)
+            known = _GENERATIONS[package] = Generation(snapshot, package)
             install(ROOT, _named)
         _make_current(known)
         return known
 
 
-def _digests(snapshot: Snapshot) -> list[str]:
+def _packages(snapshot: Snapshot) -> tuple[str, ...]:
     """Return what a generation of the snapshot may be called, the best name first."""
     if snapshot.folder.revision:
-        return [_placed(snapshot)]
-    is_known = snapshot.folder.location in _CURRENT or f"{ROOT}.{snapshot.digest}" in _GENERATIONS
-    return [snapshot.digest, _placed(snapshot)] if is_known else [snapshot.digest]
+        return (f"{ROOT}.{_placed(snapshot)}",)
+    package = f"{ROOT}.{snapshot.digest}"
+    is_known = snapshot.folder.location in _CURRENT or package in _GENERATIONS
+    return (package, f"{ROOT}.{_placed(snapshot)}") if is_known else (package,)
 
 
 def _make_current(generation: Generation) -> None:
@@ -178,19 +181,6 @@ def leave(location: str) -> None:
     current = _CURRENT.get(location)
     if current is not None:
         current.replace()
-
-
-def _used(digest: str, snapshot: Snapshot) -> Generation | None:
-    """Return a generation of the folder that is in use from now on; None if there is none.
-
-    Of one that has just been forgotten there is none.
-    """
-    package = f"{ROOT}.{digest}"
-    known = _GENERATIONS.get(package)
-    if known is None or known.snapshot.folder.location != snapshot.folder.location:
-        return None
-    known.users += 1
-    return known if _GENERATIONS.get(package) is known else None
 
 
 def _placed(snapshot: Snapshot) -> str:

@@ -18,7 +18,7 @@ _SCHEMAS = ("parameters", "output_schema")
 
 def manifest_verdicts(case: manifest.ManifestCase, severity: Severity) -> list[Verdict]:
     """Return what is wrong with a manifest, its schemas apart."""
-    return ask(manifest.RULES.only(severity).due(case.occasions), case)
+    return ask(manifest.RULES.due(case.occasions, severity), case)
 
 
 def schema_verdicts(
@@ -67,5 +67,5 @@ def case_verdicts(cases: Cases, severity: Severity) -> list[Verdict]:
     (rules, agreed), (others, offered) = cases
     if severity == "warning":
         agreed = agreed.with_values()
-    found = ask(rules.only(severity).due(agreed.occasions), agreed)
-    return found + ask(others.only(severity).due(offered.occasions), offered)
+    found = ask(rules.due(agreed.occasions, severity), agreed)
+    return found + ask(others.due(offered.occasions, severity), offered)

@@ -171,7 +171,7 @@ class RuleTable:
 
     def __init__(self, *rules: Rule) -> None:
         self._rules = rules
-        self._due: dict[tuple[str, ...], tuple[Rule, ...]] = {}
+        self._due: dict[tuple[tuple[str, ...], Severity | None], tuple[Rule, ...]] = {}
         self._parts: dict[Severity, RuleTable] = {}
 
     def __iter__(self) -> Iterator[Rule]:
@@ -183,11 +183,14 @@ class RuleTable:
             self._parts[severity] = RuleTable(*(r for r in self if r.severity == severity))
         return self._parts[severity]
 
-    def due(self, words: tuple[str, ...]) -> tuple[Rule, ...]:
+    def due(self, words: tuple[str, ...], severity: Severity | None = None) -> tuple[Rule, ...]:
         """Return the rules that have their occasion where these words say all there is to say."""
-        found = self._due.get(words)
+        key = words, severity
+        found = self._due.get(key)
         if found is None:
-            found = self._due[words] = self.plan("", words).due
+            every = self.plan("", words).due
+            found = tuple(each for each in every if severity in {None, each.severity})
+            self._due[key] = found
         return found
 
     def plan(self, kind: str, keys: Collection[str]) -> Plan:

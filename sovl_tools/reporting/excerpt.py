@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.plain import plain
@@ -19,6 +17,10 @@ _SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
 _MAX_BYTES = 8 << 20
 
 
+LinesOf: TypeAlias = Callable[[str], Sequence[str]]
+"""Returns the lines of a file."""
+
+
 class Excerpt(NamedTuple):
     """A line of source, and where and how long the caret under it is, in characters."""
 
@@ -27,11 +29,24 @@ class Excerpt(NamedTuple):
     length: int
 
 
-def excerpt(diagnostic: Diagnostic) -> Excerpt | None:
+def read_lines(path: str) -> Sequence[str]:
+    """Return the lines of a file; none if it is no text file that can be read."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+            return ()
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
+            text = file.read()
+    except (OSError, ValueError):
+        return ()
+    return [line.rstrip("\r").replace("\t", " ") for line in text.split("\n")]
+
+
+def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:
     """Return the line with its caret; None if the place is no line of a readable text file."""
     if diagnostic.tool is None or not diagnostic.path.endswith(_SUFFIXES):
         return None
-    lines = _lines(diagnostic.path)
+    lines = lines_of(diagnostic.path)
     if not 1 <= diagnostic.line <= len(lines):
         return None
     line, start = lines[diagnostic.line - 1], diagnostic.column - 1
@@ -49,20 +64,3 @@ def _window(line: str, start: int, end: int) -> Excerpt:
     lead, tail = "…" * (first > 0), "…" * (len(line) > last)
     source = f"{lead}{before}{marked}{rest}{tail}"
     return Excerpt(source, len(lead) + len(before), max(1, len(marked)))
-
-
-def _lines(path: str) -> Sequence[str]:
-    try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-            return ()
-        return _read(path, status.st_mtime_ns, status.st_size)
-    except (OSError, ValueError):
-        return ()
-
-
-@lru_cache(maxsize=8)
-def _read(path: str, *_: int) -> Sequence[str]:
-    """Return the lines of a file; several findings in a row speak of the same one."""
-    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
-    return [line.rstrip("\r").replace("\t", " ") for line in text.split("\n")]

@@ -24,7 +24,8 @@ def compile_schema(schema: JSON) -> Validator:
 
 
 def _problems(compiled: jsonschema_rs.Draft202012Validator, value: JSON) -> list[Problem]:
-    return merged([_problem(error, value) for error in compiled.iter_errors(value)])
+    errors = list(compiled.iter_errors(value))
+    return merged([_problem(error, value) for error in errors]) if errors else []
 
 
 def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:

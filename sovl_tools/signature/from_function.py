@@ -65,11 +65,7 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     """Return the parameters from the code object, which is many times faster than inspect."""
     code = function.__code__
     positional, names, flags = code.co_argcount, code.co_varnames, code.co_flags
-    said = {
-        name: _read(each, function)
-        for name, each in _annotations(function).items()
-        if name != "return"
-    }
+    said = {name: _read(each, function) for name, each in _annotations(function).items()}
     last = positional + code.co_kwonlyargcount
     found = [
         Parameter(name, "positional_or_keyword", REQUIRED, said.get(name, _UNANNOTATED))
@@ -98,10 +94,12 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
 def _annotations(function: FunctionType) -> dict[str, Any]:
     """Return the annotations; since Python 3.14 reading them evaluates them."""
     try:
-        return function.__annotations__
+        found: dict[str, Any] = function.__annotations__
     except NameError:
-        found: dict[str, Any] = evaluated(inspect.get_annotations, function, "format")
-        return found
+        found = evaluated(inspect.get_annotations, function, "format")
+    if "return" in found:
+        found = {name: each for name, each in found.items() if name != "return"}
+    return found
 
 
 def _read(annotation: Any, function: Any) -> Annotation:

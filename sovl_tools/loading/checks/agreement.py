@@ -51,7 +51,9 @@ class AgreementCase(NamedTuple):
         signature = self.interface.signature
         if signature is None or signature.shape in {"class", "value"}:
             return ("no_function",)
-        return tuple(dict.fromkeys([each.kind for each in self.differences]))
+        if not self.differences:
+            return ()
+        return tuple(dict.fromkeys(each.kind for each in self.differences))
 
     @property
     def properties(self) -> dict[str, JSON]:
@@ -105,7 +107,7 @@ class AgreementCase(NamedTuple):
 
 def errors(case: AgreementCase) -> list[Verdict]:
     """Return by which differences calls would fail."""
-    return ask(RULES.only("error").due(case.occasions), case)
+    return ask(RULES.due(case.occasions, "error"), case)
 
 
 def contradictions(manifest: Manifest, interface: Interface) -> list[Verdict]:
