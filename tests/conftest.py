@@ -26,6 +26,9 @@ CONTRACTS = (
 
 A redesign may move them, and may not loosen them: ``pytest -m contract``.
 """
+STARTS_A_PROCESS = "forks"
+TALKS = tuple(Path(__file__).parent / name for name in ("agent", "cli", "docs", "testing", "tools"))
+"""Where tests start servers or commands, and hold conversations."""
 COVERAGE = "COVERAGE_PROCESS_CONFIG"
 """What makes Python measure coverage from its start."""
 
@@ -66,6 +69,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not {item.path, *item.path.parents}.isdisjoint(CONTRACTS):
             item.add_marker(pytest.mark.contract)
         is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        starts = STARTS_A_PROCESS in getattr(item, "fixturenames", ())
+        if is_random or starts or not {*item.path.parents}.isdisjoint(TALKS):
+            item.add_marker(pytest.mark.slow)
         if is_random or SHIPPED in item.path.parents:
             item.add_marker(UNMEASURED)
 
