@@ -13,10 +13,8 @@ definition of its tool has ended, which lives in catalogs and in calls under way
 from __future__ import annotations
 
 import logging
-import re
 import sys
 import threading
-from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import source_hash
 from types import ModuleType
@@ -194,14 +192,9 @@ def _placed(snapshot: Snapshot) -> str:
     return source_hash(named.encode("utf-8", "surrogateescape")).hex()
 
 
-def locations_naming(names: Iterable[str]) -> set[str]:
-    """Return the folders in whose sources one of the words stands, as in ``import name``."""
-    wanted = [re.compile(rb"\b%s\b" % re.escape(name.encode())) for name in names]
-    return {
-        each.snapshot.folder.location
-        for each in list(_GENERATIONS.values())
-        if any(word.search(source) for word in wanted for source in each.snapshot.files.values())
-    }
+def snapshots() -> list[Snapshot]:
+    """Return the sources of all tools that have been imported, of all their generations."""
+    return [each.snapshot for each in list(_GENERATIONS.values())]
 
 
 def _named(package: str) -> Generation | None:

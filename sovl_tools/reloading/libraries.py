@@ -6,15 +6,17 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module, invalidate_caches
 from importlib.util import cache_from_source
-from types import ModuleType
+from types import MappingProxyType, ModuleType
+from typing import NamedTuple
 
 from sovl_tools.loading.limited import Abandoned, Stalled, within
-from sovl_tools.loading.modules import locations_naming
+from sovl_tools.loading.sources import Snapshot
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
+from sovl_tools.reloading.importers import importers, reached, with_packages
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -47,19 +49,29 @@ class Libraries:
         below = {path for path in touched if _is_below(path, self.paths)}
         return {path for path in below if path.endswith(".py") or os.path.isdir(path)}
 
-    def take_out(self, sources: Iterable[str]) -> dict[str, ModuleType]:
-        """Take all their modules out of ``sys.modules``, and return them by name.
+    def take_out(self, sources: Collection[str], tools: Iterable[Snapshot]) -> Taken:
+        """Take out of ``sys.modules`` what must run again because sources have changed.
 
-        All of them, because the others may hold something of those that have changed. What Python
-        compiled of the changed sources is thrown away: it is keyed on whole seconds and the size.
+        Those are all modules of the package in which a source lies, because the others may hold
+        something of it, and the modules that import them. Of modules that are not watched only
+        those are taken through which a tool imports them: others may be the user's program. What
+        Python compiled of the sources is thrown away: it is keyed on whole seconds and the size.
         """
         self._looks = {path: before.again() for path, before in self._looks.items()}
-        places = {*self.paths, *map(os.path.realpath, self.paths)}
-        modules = sys.modules.copy().items()  # of the original the collector may take generations
+        modules = sys.modules.copy()  # of the original the collector may take generations
+        watched, changed = _real(self.paths), _real(sources)
+        own = {name for name, each in modules.items() if _lies_in(each, watched)}
+        names = {name for name in own if _lies_in(modules[name], changed)}
+        names |= {name for path in changed for name in _importable_as(path)}
+        packages = {name.partition(".")[0] for name in names}
+        names |= {name for name in own if name.partition(".")[0] in packages}
+        among = importers(names, modules)
+        uses = {each.folder.location: reached(each.files.values(), among) for each in tools}
+        stale = (among.keys() & own).union(*uses.values())
         taken = {
             name: module
-            for name, module in modules
-            if any(_is_below(path, places) for path in _paths(module))
+            for name, module in modules.items()
+            if not stale.isdisjoint(with_packages(name))
         }
         for name in taken:
             sys.modules.pop(name, None)
@@ -67,7 +79,28 @@ class Libraries:
             with contextlib.suppress(OSError, NotImplementedError):
                 os.unlink(cache_from_source(source))
         invalidate_caches()
-        return taken
+        return Taken(taken, {location for location, each in uses.items() if each})
+
+
+class Taken(NamedTuple):
+    """What a change of libraries concerns.
+
+    Attributes:
+        modules: what was taken out of ``sys.modules``, by name.
+        users: the locations of the tools that import any of it.
+    """
+
+    modules: Mapping[str, ModuleType] = MappingProxyType({})
+    users: Collection[str] = ()
+
+
+def renew_parts(taken: Mapping[str, ModuleType], *, limit: float) -> None:
+    """Import those modules anew whose package was not taken out.
+
+    It has them as attributes, which ``from package import module`` would take.
+    """
+    names = [name for name in taken if name.rpartition(".")[0] in sys.modules]
+    renew({name: taken[name] for name in names}, limit=limit)
 
 
 def renew(taken: Mapping[str, ModuleType], *, limit: float) -> None:
@@ -110,9 +143,21 @@ def _is_imported(name: str) -> bool:
     return name in sys.modules and not getattr(spec, "_initializing", False)
 
 
-def users(taken: Iterable[str]) -> set[str]:
-    """Return the folders of the tools in whose sources one of the libraries is named."""
-    return locations_naming({name.partition(".")[0] for name in taken})
+def _real(paths: Iterable[str]) -> set[str]:
+    return {real for path in paths for real in (path, os.path.realpath(path))}
+
+
+def _importable_as(path: str) -> Iterator[str]:
+    """Yield the names by which a source, or the folder of a package, can be imported."""
+    path = path.removesuffix(".py").removesuffix(f"{os.sep}__init__")
+    for entry in sys.path:
+        start = os.path.abspath(entry) + os.sep
+        if path.startswith(start):
+            yield path.removeprefix(start).replace(os.sep, ".")
+
+
+def _lies_in(module: ModuleType, folders: Collection[str]) -> bool:
+    return any(_is_below(path, folders) for path in _paths(module))
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:

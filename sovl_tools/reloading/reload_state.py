@@ -14,7 +14,7 @@ from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.collecting import Collected, collect
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.load import Load
-from sovl_tools.loading.modules import leave
+from sovl_tools.loading.modules import leave, snapshots
 from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.registration import Registrations
 from sovl_tools.loading.supervision import LateFolder, load_folders
@@ -24,7 +24,7 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.fingerprint import Fingerprint
 from sovl_tools.reloading.folder_changes import FolderChanges, concerning
-from sovl_tools.reloading.libraries import Libraries, put_back, renew, users
+from sovl_tools.reloading.libraries import Libraries, Taken, renew, renew_parts
 from sovl_tools.reloading.listening import Place, places
 from sovl_tools.reloading.origin_changes import Origins
 from sovl_tools.reloading.succession import arriving, successor
@@ -125,14 +125,13 @@ class ReloadState:
             self._relist()
         self.origins.look(self.origins if is_everywhere else self.origins.concerned(touched or ()))
         due = self._due(None if is_everywhere else touched, sources)
-        taken = self.libraries.take_out(sources) if sources else {}
-        forced = self._depending(taken) if sources else set()
+        taken = self.libraries.take_out(sources, snapshots()) if sources else Taken()
+        renew_parts(taken.modules, limit=self._source.settings.limit)
+        forced = self._depending(taken.users) if sources else set()
         forced |= self.folders.keys() if was_torn else set()
         due = self._in_order({each.location for each in due} | forced) if forced else due
         candidates = self._load(due, is_patient=touched is not None, forced=forced, leave=leave)
-        if any(each.status == "rejected" for each in candidates):
-            put_back(taken)
-        renew(taken, limit=self._source.settings.limit)
+        renew(taken.modules, limit=self._source.settings.limit)
         for each in candidates:
             self._enter(each)
         change = self._recombined(known)
@@ -290,12 +289,12 @@ class ReloadState:
             return [self.folders[each] for each in locations if each is not None]
         return [folder for location, folder in self.folders.items() if location in locations]
 
-    def _depending(self, taken: Collection[str]) -> set[str]:
+    def _depending(self, users: Collection[str]) -> set[str]:
         """Return the folders to load again because modules of libraries were taken out.
 
         Those import one of them, or did not load, for want of it perhaps.
         """
-        importers = users(taken) & self.folders.keys()
+        importers = self.folders.keys() & users
         for location in importers:
             self._revise(location)
         broken = {place for place, each in self._shown.items() if each.status == "rejected"}

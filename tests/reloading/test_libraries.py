@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from uuid import uuid4
@@ -122,6 +123,113 @@ def test_an_import_in_a_helper_counts(library: Library, write: Write, tmp_path: 
     assert answer(shelf.catalog.tools) == "three"
 
 
+THROUGH = {
+    "a module": ("{0}_through", "from {0} import words", "from {0}_through import words"),
+    "a module of a package": (
+        "{0}_through.deep",
+        "from {0} import words",
+        "from {0}_through import deep\nwords = deep.words",
+    ),
+    "two modules": (
+        "{0}_through.deep",
+        "import {0}.words as words",
+        "from {0}_through.other import words",
+    ),
+    "a function": (
+        "{0}_through",
+        "def late():\n    from {0} import words\n    return words\nwords = late()",
+        "from {0}_through import words",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", THROUGH)
+def test_what_reaches_a_library_through_modules_that_are_not_watched_runs_again(
+    how: str, library: Library, write: Write, tmp_path: Path
+) -> None:
+    module, source, head = (each.format(library.name) for each in THROUGH[how])
+    path = (library.path.parent / module.replace(".", "/")).with_suffix(".py")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(source)
+    if "." in module:
+        (path.parent / "other.py").write_text("from .deep import words\n")
+        (path.parent / "alone.py").write_text("THERE = True\n")
+    program = library.path.parent / f"{library.name}_program.py"
+    program.write_text(f"from {library.name} import words\n")
+    running = import_module(program.stem)
+    write("echo", code=gives("words.WORD", head=head))
+    write("other", code=says("other", "other"))
+    shelf = loaded(tmp_path, library.path)
+    for word in ("two", "three"):
+        changed = library.put("words.py", f"WORD = {word!r}\n")
+        assert shelf.reload({changed}).updated == ("echo",)
+        assert answer(shelf.catalog.tools) == word
+    assert sys.modules[program.stem] is running
+
+
+def test_what_imports_another_library_keeps_its_module(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    other = Library(tmp_path / "src")
+    other.put("words.py", "WORD = 'other'\n")
+    user = Library(tmp_path / "src")
+    user.put("words.py", f"from {library.name}.words import WORD\n")
+    for name, each in (("echo", library), ("other", other), ("user", user)):
+        write(name, code=importing(each, name))
+    write("words", code=gives("'words'", "words", head=f"# {library.name}, words"))
+    shelf = loaded(tmp_path, library.path, other.path, user.path)
+    kept = other.modules()
+    changed = library.put("words.py", "WORD = 'three'\n")
+    assert shelf.reload({changed}).updated == ("echo", "user")
+    assert answers(shelf.catalog) == {
+        "echo": "three",
+        "other": "other",
+        "user": "three",
+        "words": "words",
+    }
+    assert other.modules() == kept
+
+
+def test_a_part_of_a_package_that_is_not_watched_as_a_whole_runs_again(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    (library.path / "__init__.py").unlink()
+    library.put("parts/__init__.py", "WORD = 'one'\n")
+    write("echo", code=gives("parts.WORD", head=f"from {library.name} import parts\n{RAN}"))
+    write("other", code=importing(library, "other"))
+    shelf = loaded(tmp_path, library.path / "parts")
+    changed = library.put("parts/__init__.py", "WORD = 'three'\n")
+    assert shelf.reload({changed}).updated == ("echo",)
+    assert answers(shelf.catalog) == {"echo": "three", "other": "one"}
+
+
+def test_a_module_that_comes_is_found_by_what_wants_it(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    head = f"try:\n    from {library.name} import new\nexcept ImportError:\n    new = None\n"
+    write("echo", code=gives("new and new.WORD", head=head))
+    shelf = loaded(tmp_path, library.path)
+    assert answer(shelf.catalog.tools) is None
+    assert shelf.reload({library.put("new.py", "WORD = 'new'\n")}).updated == ("echo",)
+    assert answer(shelf.catalog.tools) == "new"
+
+
+def test_a_broken_tool_does_not_keep_a_module_from_being_renewed(
+    library: Library, write: Write, tmp_path: Path
+) -> None:
+    write("broken", code="1 / 0\n")
+    write(
+        "late", code=gives("import_module(WORDS).WORD", "late", head=DYNAMIC.format(library.name))
+    )
+    shelf = loaded(tmp_path, library.path)
+    assert answer(shelf.catalog.tools, "late") == "one"
+    shelf.reload({library.put("words.py", "WORD = 'three'\n")})
+    assert answer(shelf.catalog.tools, "late") == "three"
+
+
+DYNAMIC = "from importlib import import_module\nWORDS = '{0}.words'"
+
+
 def test_an_edit_of_equal_length_within_a_second_runs(
     library: Library, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,7 +326,7 @@ def test_modules_that_were_imported_anew_are_not_put_back(library: Library) -> N
     libraries = Libraries()
     libraries.add([str(library.path)])
     old = __import__(library.name)
-    taken = libraries.take_out(())
+    taken = libraries.take_out([str(library.path / "__init__.py")], ()).modules
     new = __import__(library.name)
     put_back(taken)
     assert old is not new
@@ -268,7 +376,7 @@ def test_modules_of_the_interpreter_and_odd_ones_are_left_alone(
     libraries = Libraries()
     libraries.add([str(library.path)])
     before = set(sys.modules)
-    assert libraries.take_out(()) == {}
+    assert libraries.take_out([library.put("words.py", "")], ()).modules == {}
     assert before <= set(sys.modules)
 
 
@@ -295,7 +403,7 @@ def test_the_collector_may_take_modules_while_libraries_are_taken_out(library: L
     before = gc.get_threshold()
     gc.set_threshold(1)
     try:
-        assert libraries.take_out(()) == {}
+        assert libraries.take_out([], ()).modules == {}
         assert spare
     finally:
         gc.set_threshold(*before)
