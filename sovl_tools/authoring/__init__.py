@@ -1,1 +1,1 @@
-"""Tools made from Python: what annotations and docstrings say about a function's arguments."""
+"""Tools made from Python: ``@tool``, ``AITool``, and what annotations and docstrings say."""

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
-from sovl_tools.authoring.binding import PendingDefinition, bound
-from sovl_tools.authoring.defining import defined
-from sovl_tools.authoring.marks import NO_MARKS, Marks, normal
+from sovl_tools.authoring.defining import (
+    NO_OPTIONS,
+    Options,
+    PendingDefinition,
+    bound,
+    defined,
+)
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import UnresolvedReferenceError
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.schema.dynamic import stated
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -60,38 +65,54 @@ def tool(function: Any = None, /, **marks: Any) -> Any:
 
     Raises:
         TypeError: it is no function, there is no such argument, or one is of a wrong type.
-        InferenceError: its parameters can't be expressed, or a mark names none of them.
+        InferenceError: its parameters can't be expressed, or an option names none of them.
     """
-    made = marks_of(marks)
+    options = options_of(marks)
     if function is None:
-        return lambda decorated: _attached(decorated, made)
-    return _attached(function, made)
+        return lambda decorated: _attached(decorated, options)
+    return _attached(function, options)
 
 
-def marks_of(given: Mapping[str, Any]) -> Marks:
+def options_of(given: Mapping[str, Any]) -> Options:
     """Return the arguments of ``tool`` as a value.
 
     Raises:
         TypeError: there is no such argument, or it is of another type than it has to be.
     """
     fields = {key: value for key, value in given.items() if value is not None}
-    own = {key: fields.pop(key) for key in Marks._fields[:-1] if key in fields}
+    own = {key: fields.pop(key) for key in Options._fields[:-1] if key in fields}
     for key in sorted(fields.keys() - FIELDS):
-        raise _unknown(key, FIELDS | {*Marks._fields[:-1]}, "tool() takes no argument {}")
+        raise _unknown(key, FIELDS | {*Options._fields[:-1]}, "tool() takes no argument {}")
     for section, keys in SECTIONS.items():
         found = fields.get(section)
         for key in sorted({*found} - keys if isinstance(found, Mapping) else ()):
             raise _unknown(key, keys, f"{{}} is not a key of {section!r}")
-    for key in sorted(_FUNCTIONS & fields.keys()):
+    for key in sorted({"preprocess", "postprocess"} & fields.keys()):
         if not callable(fields[key]):
             raise TypeError(f"{key} has to be a function, not {fields[key]!r:.80}")
-    return Marks(**{key: normal(key, value) for key, value in own.items()}, fields=fields)
+    for key in own.keys() & {"params", "param_descriptions"}:
+        if not isinstance(own[key], Mapping):
+            raise TypeError(f"{key} has to be a dictionary, by parameter, not {own[key]!r:.80}")
+        own[key] = dict(own[key])
+    if "params" in own:
+        own["params"] = {name: stated(each, (name,)) for name, each in own["params"].items()}
+    if "required" in own:
+        own["required"] = _names(own["required"])
+    return Options(**own, fields=fields)
 
 
 def _unknown(key: str, known: Iterable[str], words: str) -> TypeError:
     hint = did_you_mean(key, known)
     message = words.format(repr(key))
     return TypeError(f"{message}; {hint}" if hint else message)
+
+
+def _names(given: Any) -> list[str]:
+    is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    names = [*given] if is_list else given
+    if not (is_list and all(isinstance(each, str) for each in names)):
+        raise TypeError(f"required has to be a list of names of parameters, not {names!r:.80}")
+    return list(names)
 
 
 FIELDS = frozenset(
@@ -103,15 +124,13 @@ FIELDS = frozenset(
 )  # fmt: skip
 """Fields of ToolDefinition that an author may set."""
 
-_FUNCTIONS = {"preprocess", "postprocess"}
 
-
-def _attached(function: Any, marks: Marks) -> Any:
+def _attached(function: Any, options: Options) -> Any:
     if isinstance(function, classmethod | staticmethod):
         raise TypeError(f"tool() takes a function; write @tool below @{type(function).__name__}")
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"tool() takes a function, not {function!r:.80}")
-    definition = define(function, marks)
+    definition = define(function, options)
     try:
         setattr(function, ATTRIBUTE, definition)
     except AttributeError as error:
@@ -120,18 +139,18 @@ def _attached(function: Any, marks: Marks) -> Any:
     return function
 
 
-def define(function: Callable[..., Any], marks: Marks = NO_MARKS) -> ToolDefinition:
-    """Return the definition of a function, inferred as far as the marks do not say otherwise.
+def define(function: Callable[..., Any], options: Options = NO_OPTIONS) -> ToolDefinition:
+    """Return the definition of a function, inferred as far as the options do not say otherwise.
 
     An annotation that names what is not there yet is looked at when it is needed.
 
     Raises:
-        InferenceError: its parameters can't be expressed, or a mark names none of them.
+        InferenceError: its parameters can't be expressed, or an option names none of them.
     """
     try:
-        return defined(function, marks)
+        return defined(function, options)
     except UnresolvedReferenceError:
-        return PendingDefinition.of(function, marks)
+        return PendingDefinition.of(function, options)
 
 
 def definition_of(function: Any) -> ToolDefinition:

@@ -1,32 +1,56 @@
-"""From a function and what its author says to a definition."""
+"""From a function and what its author says to a definition, also of methods that are bound."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
 from functools import partial
-from inspect import unwrap
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
-from sovl_tools.authoring.inference import Inference, infer
-from sovl_tools.authoring.marks import Marks
+from sovl_tools.annotations.kind import InexpressibleError
+from sovl_tools.authoring.inference import Inference, infer, parameters_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, kind
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import is_dynamic
 
-_FIRST = {"self", "cls"}
+
+class Options(NamedTuple):
+    """The arguments of ``tool``; what is None or empty is inferred or left out.
+
+    Attributes:
+        name: the tool's name.
+        description: what the tool does and when to use it.
+        param_descriptions: descriptions by parameter.
+        params: JSON Schema fragments by parameter, laid over the inferred ones. A value in one, or
+            a whole one, may be a function.
+        required: names of the parameters that have to be given.
+        fields: further fields of ToolDefinition.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    param_descriptions: Mapping[str, str] = {}
+    params: Mapping[str, Mapping[str, JSON] | Callable[..., Any]] = {}
+    required: Sequence[str] | None = None
+    fields: Mapping[str, Any] = {}
+
+
+NO_OPTIONS = Options()
 
 
 def defined(
-    function: Callable[..., Any], marks: Marks, *, is_bound: bool = False
+    function: Callable[..., Any], options: Options, *, is_bound: bool = False
 ) -> ToolDefinition:
     """Return the definition of a function; of one that will be bound, without its first parameter.
 
     Raises:
-        InferenceError: its parameters can't be expressed, or a mark names none of them.
+        InferenceError: its parameters can't be expressed, or an option names none of them.
         UnresolvedReferenceError: an annotation names what is not there yet.
     """
     documentation = documentation_of(function)
@@ -34,57 +58,41 @@ def defined(
         function,
         is_method=is_bound or is_method(function),
         documentation=documentation,
-        described={name for name, each in marks.params.items() if _is_whole(each)},
+        described={name for name, each in options.params.items() if _is_whole(each)},
     )
-    parameters = _parameters(function, marks, inference)
+    parameters = _parameters(function, options, inference)
+    remarks: list[tuple[str | None, str]] = []
+    if not (options.description or documentation.description):
+        remarks.append((None, "has neither a docstring nor a description"))
+    for name, words in inference.warnings:
+        if name not in options.params and name in parameters["properties"]:
+            remarks.append((name, words))
     return ToolDefinition(
-        **_head(function, marks, documentation),
+        **_head(function, options, documentation),
         parameters=parameters,
-        function=function,
         types=inference.types,
-        is_dynamic=is_dynamic(marks.params),
-        remarks=tuple(
-            (name, words)
-            for name, words in _remarks(marks, documentation, inference)
-            if name is None or name in parameters["properties"]
-        ),
+        remarks=tuple(remarks),
     )
 
 
-def headed(function: Callable[..., Any], marks: Marks) -> ToolDefinition:
-    """Return the definition of a function without whatever is inferred from its annotations."""
-    head = _head(function, marks, documentation_of(function))
-    is_so = is_dynamic(marks.params)
-    return ToolDefinition(**head, parameters={}, function=function, is_dynamic=is_so)
-
-
-def _head(function: Any, marks: Marks, documentation: Documentation) -> dict[str, Any]:
-    name = marks.name or getattr(function, "__name__", type(function).__name__)
+def _head(function: Any, options: Options, documentation: Documentation) -> dict[str, Any]:
+    name = options.name or getattr(function, "__name__", type(function).__name__)
     fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value
-        for key, value in marks.fields.items()
+        for key, value in options.fields.items()
     }
+    output = fields.get("output_schema")
+    if output is not None and documentation.returns is not None and "description" not in output:
+        fields["output_schema"] = {**output, "description": documentation.returns}
     return {
         "name": name,
-        "description": marks.description or documentation.description or f"Tool: {name}",
-        "source": source_of(function),
+        "description": options.description or documentation.description or f"Tool: {name}",
+        "source": f"{getattr(function, '__module__', None) or '?'}.{_qualified(function)}",
         "returns": documentation.returns,
+        "function": function,
+        "is_dynamic": is_dynamic(options.params),
         **fields,
-        "output_schema": _described(fields.get("output_schema"), documentation.returns),
     }
-
-
-def _described(schema: dict[str, JSON] | None, returns: str | None) -> dict[str, JSON] | None:
-    """Return an output schema with a description, from the docstring if it has none."""
-    if schema is None or returns is None or "description" in schema:
-        return schema
-    return {**schema, "description": returns}
-
-
-def source_of(function: Any) -> str:
-    """Return the module and the qualified name of a function."""
-    module = getattr(function, "__module__", None) or "?"
-    return f"{module}.{_qualified(function)}"
 
 
 def _qualified(function: Any) -> str:
@@ -93,40 +101,72 @@ def _qualified(function: Any) -> str:
 
 def is_method(function: Any) -> bool:
     """Tell whether a function, or what it wraps, is written in a class and takes the instance."""
-    inner = unwrap(function) if isinstance(function, FunctionType) else None
+    inner = inspect.unwrap(function) if isinstance(function, FunctionType) else None
     if not isinstance(inner, FunctionType) or not inner.__code__.co_argcount:
         return False
     outside, first = inner.__qualname__.rpartition(".")[0], inner.__code__.co_varnames[0]
-    return first in _FIRST and bool(outside) and not outside.endswith("<locals>")
+    return first in {"self", "cls"} and bool(outside) and not outside.endswith("<locals>")
 
 
-def _parameters(function: Any, marks: Marks, inference: Inference) -> dict[str, JSON]:
+def _parameters(function: Any, options: Options, inference: Inference) -> dict[str, JSON]:
     parameters: dict[str, JSON] = copied(inference.parameters)
-    if _is_own_form(marks, inference):
-        parameters = _stated_form(marks, parameters)
+    unknown = options.params.keys() - parameters["properties"].keys()
+    is_open = "additionalProperties" in parameters
+    if unknown and (is_open or options.fields.get("preprocess") is not None):
+        parameters = _stated_form(options, parameters)
     properties = parameters["properties"]
-    for mark in ("param_descriptions", "params", "required"):
-        for name in getattr(marks, mark) or ():
-            _check_known(function, mark, name, properties)
-    for name, text in marks.param_descriptions.items():
+    for option in ("param_descriptions", "params", "required"):
+        for name in getattr(options, option) or ():
+            if name not in properties:
+                message = f"{option} names no parameter"
+                advice = did_you_mean(name, properties)
+                raise InferenceError(_qualified(function), name, message, advice)
+    for name, text in options.param_descriptions.items():
         properties[name] = {**properties[name], "description": text}
-    for name, fragment in marks.params.items():
-        properties[name] = _laid_over(properties[name], fragment)
-    for name in filter(partial(_is_supplied, marks), parameters["required"]):
-        _check_default(function, name, properties[name])
-    parameters["required"] = _required(marks, parameters["required"])
-    _check_supplied(function, marks, parameters["required"], inference)
+    for name, fragment in options.params.items():
+        properties[name] = _overlaid(properties[name], fragment)
+    parameters["required"] = _required(function, options, parameters, inference)
     return parameters
 
 
-def _is_own_form(marks: Marks, inference: Inference) -> bool:
-    """Tell whether ``params`` names what the function need not have, as something else takes it."""
-    unknown = marks.params.keys() - inference.parameters["properties"].keys()
-    is_open = "additionalProperties" in inference.parameters
-    return bool(unknown) and (is_open or marks.fields.get("preprocess") is not None)
+def _overlaid(schema: dict[str, JSON], fragment: Any) -> Any:
+    """Return a schema with another one's keys; a function stands for the whole of it."""
+    if not isinstance(fragment, Mapping):
+        return fragment
+    replaced = _REPLACED if _is_whole(fragment) else frozenset()
+    kept = {key: value for key, value in schema.items() if key not in replaced}
+    return {**kept, **copied(dict(fragment))}
 
 
-def _stated_form(marks: Marks, parameters: dict[str, JSON]) -> dict[str, JSON]:
+def _required(
+    function: Any, options: Options, parameters: dict[str, JSON], inference: Inference
+) -> list[str]:
+    """Return what has to be given, which is not a parameter with a default in its fragment.
+
+    Raises:
+        InferenceError: a call may leave out what nothing supplies.
+    """
+    supplied = {
+        name
+        for name, fragment in options.params.items()
+        if isinstance(fragment, Mapping) and "default" in fragment
+    }
+    for name in parameters["required"]:
+        if name in supplied:
+            _check_default(function, name, parameters["properties"][name])
+    required = [name for name in parameters["required"] if name not in supplied]
+    if options.required is not None:
+        required = list(options.required)
+    if options.fields.get("preprocess") is None:
+        for name in inference.parameters["required"]:
+            if name not in required and name not in supplied:
+                message = "has no default and is not required, so nothing would supply it"
+                advice = "give it a default, require it, or supply it in a preprocess"
+                raise InferenceError(_qualified(function), name, message, advice)
+    return required
+
+
+def _stated_form(options: Options, parameters: dict[str, JSON]) -> dict[str, JSON]:
     """Return the schema of the arguments that a model sends, of which ``params`` has the names.
 
     With ``**kwargs`` the function has the others as well; otherwise what it has beside them is
@@ -134,21 +174,9 @@ def _stated_form(marks: Marks, parameters: dict[str, JSON]) -> dict[str, JSON]:
     """
     known = parameters["properties"]
     inferred = known if "additionalProperties" in parameters else {}
-    properties = {**inferred, **{name: known.get(name, {}) for name in marks.params}}
+    properties = {**inferred, **{name: known.get(name, {}) for name in options.params}}
     required = [name for name in parameters["required"] if name in properties]
     return {**parameters, "properties": properties, "required": required}
-
-
-def _required(marks: Marks, inferred: Sequence[str]) -> list[str]:
-    """Return what has to be given, which is not a parameter with a default in its fragment."""
-    if marks.required is not None:
-        return list(marks.required)
-    return [name for name in inferred if not _is_supplied(marks, name)]
-
-
-def _is_supplied(marks: Marks, name: str) -> bool:
-    fragment = marks.params.get(name)
-    return isinstance(fragment, Mapping) and "default" in fragment
 
 
 def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None:
@@ -172,15 +200,6 @@ def _is_of(value: JSON, types: Sequence[JSON]) -> bool:
     return any(each in types for each in ("integer", "number") if is_whole) or kind(value) in types
 
 
-def _laid_over(schema: dict[str, JSON], fragment: Any) -> Any:
-    """Return a schema with another one's keys; a function stands for the whole of it."""
-    if not isinstance(fragment, Mapping):
-        return fragment
-    others = _REPLACED if _is_whole(fragment) else frozenset()
-    kept = {key: value for key, value in schema.items() if key not in others}
-    return {**kept, **copied(dict(fragment))}
-
-
 def _is_whole(fragment: Any) -> bool:
     """Tell whether a fragment says what a value is, whatever the annotation says."""
     return not isinstance(fragment, Mapping) or not _REPLACED.isdisjoint(fragment)
@@ -190,30 +209,86 @@ _REPLACED = frozenset({"type", "anyOf", "allOf", "oneOf", "$ref", "const"})
 """Keys that say what a value is: a fragment with one of them says it instead of the annotation."""
 
 
-def _check_known(function: Any, mark: str, name: str, properties: Mapping[str, JSON]) -> None:
-    if name not in properties:
-        advice = did_you_mean(name, properties)
-        raise InferenceError(_qualified(function), name, f"{mark} names no parameter", advice)
+def bound(
+    definition: ToolDefinition, method: Callable[..., Any], instance: object
+) -> ToolDefinition:
+    """Return the definition of a method with what the functions in its schema are given, or None.
+
+    The first parameter of a bound method is none of the tool's, whatever it is called. What can't
+    be inferred, or not yet, is told when somebody asks for the parameters.
+    """
+    is_odd = inspect.ismethod(method) and not is_method(definition.function)
+    look: Any = vars(definition).get(_LOOK)
+    if is_odd:
+        look = partial(look, is_bound=True) if look else partial(_without_first, definition)
+    elif look is None:
+        return replace(definition, function=method, instance=instance)
+    made = PendingDefinition.after(definition, look, function=method, instance=instance)
+    with suppress(InferenceError):
+        _ = made.parameters
+    return made
 
 
-def _check_supplied(
-    function: Any, marks: Marks, required: Sequence[str], inference: Inference
-) -> None:
-    """Refuse a parameter that a call may leave out although nothing supplies it."""
-    if marks.fields.get("preprocess") is not None:
-        return
-    for name in inference.parameters["required"]:
-        if name not in required and not _is_supplied(marks, name):
-            message = "has no default and is not required, so nothing would supply it"
-            advice = "give it a default, require it, or supply it in a preprocess"
-            raise InferenceError(_qualified(function), name, message, advice)
+def _without_first(definition: ToolDefinition) -> ToolDefinition:
+    """Return a definition without the parameter that receives the instance.
+
+    Raises:
+        InferenceError: the function has none that could.
+    """
+    function = definition.function
+    try:
+        parameters_of(function, is_method=True)
+    except InexpressibleError as error:
+        name = getattr(function, "__qualname__", definition.name)
+        raise InferenceError(name, None, error.reason, error.advice) from error
+    first = parameters_of(function, is_method=False)[0].name
+    whole = definition.parameters
+    parameters = {
+        **whole,
+        "properties": {name: each for name, each in whole["properties"].items() if name != first},
+        "required": [name for name in whole["required"] if name != first],
+    }
+    types = {name: each for name, each in definition.types.items() if name != first}
+    remarks = tuple(each for each in definition.remarks if each[0] != first)
+    return replace(definition, parameters=parameters, types=types, remarks=remarks)
 
 
-def _remarks(
-    marks: Marks, documentation: Documentation, inference: Inference
-) -> tuple[tuple[str | None, str], ...]:
-    """Return what is weak about a tool, each with the name of a parameter, if it is about one."""
-    found = [(name, words) for name, words in inference.warnings if name not in marks.params]
-    if not (marks.description or documentation.description):
-        return (None, "has neither a docstring nor a description"), *found
-    return tuple(found)
+class PendingDefinition(ToolDefinition):
+    """A definition whose parameters are inferred when somebody asks for them."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], options: Options) -> PendingDefinition:
+        """Return the definition of a function whose annotations can't be resolved yet."""
+        head = _head(function, options, documentation_of(function))
+        known = ToolDefinition(**head, parameters={})
+        return cls.after(known, partial(defined, function, options))
+
+    @classmethod
+    def after(
+        cls, definition: ToolDefinition, look: Callable[[], ToolDefinition], **changes: Any
+    ) -> PendingDefinition:
+        """Return a changed definition; what is inferred is that of the one that ``look`` makes."""
+        known = {key: each for key, each in vars(definition).items() if key not in _INFERRED}
+        pending = object.__new__(cls)
+        vars(pending).update(known, **{_LOOK: look}, **changes)
+        return pending
+
+    def __getattr__(self, name: str) -> Any:
+        """Infer what is missing.
+
+        Raises:
+            UnresolvedReferenceError: an annotation names what is still not there.
+        """
+        if name not in _INFERRED:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        own = vars(self)
+        if _LOOK in own:
+            whole = own[_LOOK]()
+            known = {**own, **{each: getattr(whole, each) for each in _INFERRED}}
+            ordered = {each.name: known[each.name] for each in fields(self)}
+            object.__setattr__(self, "__dict__", ordered)
+        return vars(self)[name]
+
+
+_INFERRED = ("parameters", "types", "remarks")
+_LOOK = "_look"

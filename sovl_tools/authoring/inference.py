@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from inspect import get_annotations
-from typing import Annotated, Any, NamedTuple, get_origin
+from typing import Any, NamedTuple
 
 from sovl_tools.annotations.annotated import property_of
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
     Names,
     evaluated,
-    members_of,
     names_of,
     resolved,
     without_none,
@@ -20,14 +18,11 @@ from sovl_tools.annotations.hints import (
 from sovl_tools.annotations.kind import EMPTY, InexpressibleError
 from sovl_tools.annotations.pydantic_models import is_field
 from sovl_tools.annotations.schemas import SchemaBuilder, blaming
-from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
 from sovl_tools.model.functions import underlying
+from sovl_tools.signature.annotation import from_object
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, Parameter, ParameterKind
-
-MISSING = EMPTY
-"""In the place of a return annotation that is not there, or that can't be resolved."""
 
 
 class Inference(NamedTuple):
@@ -37,13 +32,14 @@ class Inference(NamedTuple):
         parameters: the JSON Schema of the arguments, the caller's own.
         types: the resolved annotation of each property, Any where there is none.
         warnings: parameters, and what their author should know about them.
-        returns: the resolved annotation of what comes back, or MISSING.
+        returns: the resolved annotation of what comes back, EMPTY if there is none, or none
+            that can be resolved.
     """
 
     parameters: dict[str, JSON]
     types: Mapping[str, Any]
     warnings: tuple[tuple[str, str], ...] = ()
-    returns: Any = MISSING
+    returns: Any = EMPTY
 
 
 def infer(
@@ -73,15 +69,30 @@ def infer(
     for taken in parameters:
         with blaming(name, taken.name):
             _check(taken)
+            if taken.annotation.is_context:  # which need not be imported to be meant
+                continue
             hint = _hint(taken, names)
-            if not _is_context(hint):
+            if not from_object(hint).is_context:
                 text, is_described = texts.get(taken.name), taken.name in described
                 arguments.append(_argument(builder, taken, hint, text, is_described=is_described))
+    try:
+        annotations = evaluated(get_annotations, underlying(function), "format")
+        returns = resolved(annotations.get("return", EMPTY), names)
+    except (InexpressibleError, TypeError):  # it has none, as a built-in function
+        returns = EMPTY
+    given = [each for each in arguments if not each.is_rest]
+    schema: dict[str, JSON] = {
+        "type": "object",
+        "properties": {each.name: each.schema for each in given},
+        "required": [each.name for each in given if each.is_required],
+    }
+    for each in arguments[len(given) :]:  # **kwargs come last
+        schema["additionalProperties"] = each.schema or True
     return Inference(
-        builder.with_definitions(_object(arguments)),
-        {each.name: each.hint for each in arguments if not each.is_rest},
+        builder.with_definitions(schema),
+        {each.name: each.hint for each in given},
         tuple((each.name, message) for each in arguments for message in each.warnings),
-        _returned(function, names),
+        returns,
     )
 
 
@@ -140,32 +151,18 @@ def _check(taken: Parameter) -> None:
         raise InexpressibleError(reason, "write Annotated[T, Field(…)] and a default of type T")
 
 
-_CONTEXT = re.compile(r"\bToolContext\b")
-
-
 def _hint(taken: Parameter, names: Names) -> Any:
-    """Return the resolved annotation; a ``ToolContext`` need not be imported to be meant."""
     if taken.annotation.is_absent:
         return Any
     try:
         return resolved(taken.annotation.source, names)
     except InexpressibleError as error:
-        if _CONTEXT.search(taken.annotation.text):
-            return ToolContext
         raise _annotated(taken, error) from error
 
 
 def _annotated(taken: Parameter, error: InexpressibleError) -> InexpressibleError:
     reason = f"annotated {taken.annotation.text}, but {error.reason}"
     return InexpressibleError(reason, error.advice, is_open=error.is_open)
-
-
-def _is_context(hint: Any) -> bool:
-    if type(hint) is type:
-        return hint is ToolContext
-    if get_origin(hint) is Annotated:
-        return _is_context(hint.__origin__)
-    return any(each is ToolContext for each in members_of(hint))
 
 
 def _argument(
@@ -185,25 +182,3 @@ def _argument(
         hint, schema = Any, property_of(builder, Any, default=default, text=text)
     is_required = default is EMPTY and not is_optional and not is_rest
     return _Argument(taken.name, hint, schema, is_required, is_rest, tuple(builder.warnings))
-
-
-def _object(arguments: Iterable[_Argument]) -> dict[str, JSON]:
-    """Return the schema of an object of the arguments."""
-    given = [each for each in arguments if not each.is_rest]
-    schema: dict[str, JSON] = {
-        "type": "object",
-        "properties": {each.name: each.schema for each in given},
-        "required": [each.name for each in given if each.is_required],
-    }
-    for each in arguments:
-        if each.is_rest:
-            schema["additionalProperties"] = each.schema or True
-    return schema
-
-
-def _returned(function: Any, names: Names) -> Any:
-    try:
-        annotations = evaluated(get_annotations, underlying(function), "format")
-        return resolved(annotations.get("return", MISSING), names)
-    except (InexpressibleError, TypeError):  # it has none, as a built-in function
-        return MISSING

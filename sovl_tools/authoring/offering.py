@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from typing import Any
 
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
-from sovl_tools.authoring.binding import bound
 from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
-from sovl_tools.authoring.defining import is_method
+from sovl_tools.authoring.defining import bound, is_method
 from sovl_tools.model.definition import ToolDefinition
 
 _EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"
@@ -32,7 +30,9 @@ def offered(value: Any) -> ToolDefinition | list[ToolDefinition]:
     if isinstance(value, AITool):
         return definition_of_instance(value)
     if hasattr(value, ATTRIBUTE):
-        return _of_decorated(value)
+        definition = definition_of(value)
+        _check_bound(value)
+        return definition
     if inspect.isroutine(value):
         return _of_function(value)
     found = methods_of(value)
@@ -43,7 +43,22 @@ def offered(value: Any) -> ToolDefinition | list[ToolDefinition]:
 
 def methods_of(instance: object) -> list[ToolDefinition]:
     """Return the definitions of an object's ``@tool`` methods, bound to it, in their order."""
-    return list(_methods(instance))
+    kind, found = type(instance), []
+    names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
+    for name in names:
+        written = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
+        marked = next((each for each in written if hasattr(_function(each), ATTRIBUTE)), None)
+        function = None if marked is None or written[0] is None else getattr(instance, name)
+        if function is not None:
+            # What the functions in a member's schema are given is what the member itself is given.
+            given = kind if isinstance(marked, classmethod) else instance
+            given = None if isinstance(marked, staticmethod) else given
+            found.append(bound(definition_of(_function(marked)), function, given))
+    return found
+
+
+def _function(member: Any) -> Any:
+    return getattr(member, "__func__", member)  # of a class method or a static one
 
 
 def _of_class(kind: type) -> ToolDefinition:
@@ -56,22 +71,14 @@ def _of_class(kind: type) -> ToolDefinition:
     return definition_of_instance(kind())
 
 
-def _of_decorated(value: Any) -> ToolDefinition:
-    definition = definition_of(value)
-    _check_bound(value)
-    return definition
-
-
 def _of_function(function: Any) -> ToolDefinition:
     if getattr(function, "__name__", "") == "<lambda>":
         raise TypeError("a lambda has no name to call it by; use def, or tool(name=…)")
     _check_bound(function)
     definition = define(getattr(function, "__func__", function))
-    return (
-        definition
-        if not inspect.ismethod(function)
-        else bound(definition, function, function.__self__)
-    )
+    if inspect.ismethod(function):
+        return bound(definition, function, function.__self__)
+    return definition
 
 
 def _check_bound(function: Any) -> None:
@@ -79,25 +86,3 @@ def _check_bound(function: Any) -> None:
         owner = function.__qualname__.rpartition(".")[0]
         words = f"pass an instance of {owner}, or the method of one"
         raise TypeError(f"{function.__qualname__} is a method without its object; {words}")
-
-
-def _methods(instance: object) -> Iterator[ToolDefinition]:
-    kind = type(instance)
-    names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
-    for name in names:
-        written = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
-        marked = next((each for each in written if hasattr(_function(each), ATTRIBUTE)), None)
-        function = None if marked is None or written[0] is None else getattr(instance, name)
-        if function is not None:
-            yield bound(definition_of(_function(marked)), function, _given(marked, instance))
-
-
-def _function(member: Any) -> Any:
-    return getattr(member, "__func__", member)  # of a class method or a static one
-
-
-def _given(member: Any, instance: object) -> object:
-    """Return what the functions in a member's schema are given: what the member itself is."""
-    if isinstance(member, staticmethod):
-        return None
-    return type(instance) if isinstance(member, classmethod) else instance

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from sovl_tools import InferenceError, ToolDefinition, ToolRegistry, definition_of, tool
-from sovl_tools.authoring.binding import PendingDefinition
-from sovl_tools.authoring.decorator import ATTRIBUTE, FIELDS, define, marks_of
-from sovl_tools.authoring.marks import NO_MARKS, Marks
+from sovl_tools.authoring.decorator import ATTRIBUTE, FIELDS, define, options_of
+from sovl_tools.authoring.defining import NO_OPTIONS, Options, PendingDefinition
 from tests.dispatch.toolbox import run_script
 
 
@@ -190,7 +189,7 @@ print(ran, "sovl_tools.registry" in sys.modules)
 
 
 def test_an_argument_that_is_none_is_as_if_it_were_not_given() -> None:
-    assert marks_of(dict.fromkeys([*Marks._fields[:-1], *FIELDS])) == NO_MARKS
+    assert options_of(dict.fromkeys([*Options._fields[:-1], *FIELDS])) == NO_OPTIONS
 
 
 @pytest.mark.parametrize(

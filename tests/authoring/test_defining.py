@@ -1,4 +1,4 @@
-"""From a function and its marks to a definition."""
+"""From a function and the options of ``tool`` to a definition."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import InferenceError
-from sovl_tools.authoring.binding import PendingDefinition, bound
-from sovl_tools.authoring.defining import defined, is_method, source_of
-from sovl_tools.authoring.marks import NO_MARKS, Marks
+from sovl_tools import InferenceError, ToolDefinition, definition_of, tool
+from sovl_tools.authoring.defining import is_method
 from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.schema.strategies import moderate
 
@@ -38,23 +36,27 @@ def paint(wall: str, color: Color = Color.RED, coats: int | None = None) -> str:
     return f"{wall} {color.value} {coats}"
 
 
-def property_of(marks: Marks, name: str = "color") -> Any:
-    return defined(paint, marks).parameters["properties"][name]
+def defined(function: Any, options: Any = None) -> ToolDefinition:
+    return definition_of(tool(**options or {})(function))
+
+
+def property_of(options: Any, name: str = "color") -> Any:
+    return defined(paint, options).parameters["properties"][name]
 
 
 def test_a_fragment_is_laid_over_what_is_inferred() -> None:
-    marks = Marks(params={"coats": {"minimum": 1, "description": "How many."}})
-    assert property_of(marks, "coats") == {
+    options = {"params": {"coats": {"minimum": 1, "description": "How many."}}}
+    assert property_of(options, "coats") == {
         "type": "integer",
         "minimum": 1,
         "description": "How many.",
     }
-    assert property_of(marks, "wall") == {"type": "string", "description": "Which wall."}
+    assert property_of(options, "wall") == {"type": "string", "description": "Which wall."}
 
 
 def test_a_fragment_wins_over_a_description_and_that_over_the_docstring() -> None:
-    described = Marks(param_descriptions={"wall": "One wall."})
-    both = described._replace(params={"wall": {"description": "Any wall."}})
+    described = {"param_descriptions": {"wall": "One wall."}}
+    both = described | {"params": {"wall": {"description": "Any wall."}}}
     assert property_of(described, "wall")["description"] == "One wall."
     assert property_of(both, "wall")["description"] == "Any wall."
 
@@ -72,9 +74,9 @@ def test_a_fragment_wins_over_a_description_and_that_over_the_docstring() -> Non
     ids=lambda fragment: next(iter(fragment)),
 )
 def test_a_fragment_that_says_what_a_value_is_stands_alone(fragment: dict[str, Any]) -> None:
-    annotated = Marks(params={"coats": fragment})
+    annotated = {"params": {"coats": fragment}}
     assert property_of(annotated, "coats") == fragment
-    assert property_of(Marks(params={"wall": fragment}), "wall") == {
+    assert property_of({"params": {"wall": fragment}}, "wall") == {
         "description": "Which wall.",
         **fragment,
     }
@@ -84,32 +86,32 @@ def test_a_function_stands_for_a_whole_fragment() -> None:
     def colors() -> dict[str, Any]:
         raise AssertionError
 
-    definition = defined(paint, Marks(params={"color": colors}))
+    definition = defined(paint, {"params": {"color": colors}})
     assert definition.parameters["properties"]["color"] is colors
     assert definition.is_dynamic
 
 
 def test_what_the_author_holds_is_not_shared() -> None:
     fragment: dict[str, Any] = {"enum": ["red"]}
-    definition = defined(paint, Marks(params={"color": fragment}))
+    definition = defined(paint, {"params": {"color": fragment}})
     definition.parameters["properties"]["color"]["enum"].append("blue")
     assert fragment == {"enum": ["red"]}
-    assert defined(paint, NO_MARKS).parameters["properties"]["color"] != fragment
+    assert defined(paint).parameters["properties"]["color"] != fragment
 
 
 def test_required_is_what_the_author_says() -> None:
-    assert defined(paint, NO_MARKS).parameters["required"] == ["wall"]
-    assert defined(paint, Marks(required=("coats", "wall"))).parameters["required"] == [
+    assert defined(paint).parameters["required"] == ["wall"]
+    assert defined(paint, {"required": ("coats", "wall")}).parameters["required"] == [
         "coats",
         "wall",
     ]
 
 
 def test_a_default_in_a_fragment_supplies_a_parameter() -> None:
-    marks = Marks(params={"wall": {"default": "north"}})
-    assert defined(paint, marks).parameters["required"] == []
-    assert defined(paint, marks._replace(required=[])).parameters["required"] == []
-    assert defined(paint, marks._replace(required=["wall"])).parameters["required"] == ["wall"]
+    options = {"params": {"wall": {"default": "north"}}}
+    assert defined(paint, options).parameters["required"] == []
+    assert defined(paint, options | {"required": []}).parameters["required"] == []
+    assert defined(paint, options | {"required": ["wall"]}).parameters["required"] == ["wall"]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +131,8 @@ def test_a_default_in_a_fragment_supplies_a_parameter() -> None:
 def test_a_default_that_breaks_its_own_schema_supplies_nothing(
     fragment: dict[str, Any], words: str
 ) -> None:
-    marks = Marks(params={"wall": fragment})
-    for each in (marks, marks._replace(required=[])):
+    options: dict[str, Any] = {"params": {"wall": fragment}}
+    for each in (options, options | {"required": []}):
         with pytest.raises(InferenceError) as caught:
             defined(paint, each)
         assert (caught.value.parameter, caught.value.help) == ("wall", "give it another default")
@@ -147,7 +149,7 @@ def test_a_default_that_breaks_its_own_schema_supplies_nothing(
         {"anyOf": [{"type": "null"}], "default": 5},
         {"enum": ["a"], "default": "a"},
         {"enum": lambda: ["a"], "default": "b"},
-        {"enum": ["a", dict], "default": "b"},
+        {"enum": ["a", lambda: "c"], "default": "b"},
         {"default": lambda: 5},
         {"type": lambda: "integer", "default": 5},
         {"type": 5, "enum": 5, "default": 5},
@@ -155,65 +157,67 @@ def test_a_default_that_breaks_its_own_schema_supplies_nothing(
     ids=range(11),
 )
 def test_a_default_that_may_fit_supplies_a_parameter(fragment: dict[str, Any]) -> None:
-    assert defined(paint, Marks(params={"wall": fragment})).parameters["required"] == []
+    assert defined(paint, {"params": {"wall": fragment}}).parameters["required"] == []
 
 
 def test_a_default_beside_one_of_the_function_need_not_fit() -> None:
-    marks = Marks(params={"coats": {"default": "many"}})
-    assert defined(paint, marks).parameters["properties"]["coats"]["default"] == "many"
+    options = {"params": {"coats": {"default": "many"}}}
+    assert defined(paint, options).parameters["properties"]["coats"]["default"] == "many"
 
 
-@pytest.mark.parametrize("params", [{}, {"wall": {"maxLength": 3}}, {"wall": dict}])
+@pytest.mark.parametrize(
+    "params", [{}, {"wall": {"maxLength": 3}}, {"wall": lambda: {"maxLength": 3}}]
+)
 def test_what_nothing_would_supply_is_refused(params: dict[str, Any]) -> None:
-    marks = Marks(required=[], params=params)
+    options = {"required": [], "params": params}
     with pytest.raises(InferenceError) as caught:
-        defined(paint, marks)
+        defined(paint, options)
     assert str(caught.value) == (
         "paint: 'wall': has no default and is not required, so nothing would supply it; "
         "give it a default, require it, or supply it in a preprocess"
     )
-    supplied = marks._replace(fields={"preprocess": dict})
+    supplied = options | {"preprocess": dict}
     assert defined(paint, supplied).parameters["required"] == []
 
 
 @pytest.mark.parametrize(
-    ("marks", "words"),
+    ("options", "words"),
     [
-        (Marks(param_descriptions={"colour": ""}), "'colour': param_descriptions names no"),
-        (Marks(params={"colour": {}}), "'colour': params names no parameter"),
-        (Marks(required=["colour"]), "'colour': required names no parameter"),
+        ({"param_descriptions": {"colour": ""}}, "'colour': param_descriptions names no"),
+        ({"params": {"colour": {}}}, "'colour': params names no parameter"),
+        ({"required": ["colour"]}, "'colour': required names no parameter"),
     ],
     ids=["param_descriptions", "params", "required"],
 )
-def test_a_name_of_no_parameter_is_refused_with_a_suggestion(marks: Marks, words: str) -> None:
+def test_a_name_of_no_parameter_is_refused_with_a_suggestion(options: Any, words: str) -> None:
     with pytest.raises(InferenceError) as caught:
-        defined(paint, marks)
+        defined(paint, options)
     assert str(caught.value).startswith(f"paint: {words}")
     assert (caught.value.parameter, caught.value.help) == ("colour", "did you mean 'color'?")
 
 
 def test_a_name_like_no_other_is_refused_without_one() -> None:
     with pytest.raises(InferenceError) as caught:
-        defined(paint, Marks(required=["zzz"]))
+        defined(paint, {"required": ["zzz"]})
     assert str(caught.value) == "paint: 'zzz': required names no parameter"
 
 
 @moderate
 @given(st.sets(st.sampled_from(["wall", "color", "coats", "walls", "rest", ""])))
 def test_required_names_parameters_and_nothing_else(names: set[str]) -> None:
-    marks = Marks(required=sorted(names), fields={"preprocess": dict})
+    options = {"required": sorted(names), "preprocess": dict}
     if names <= {"wall", "color", "coats"}:
-        assert defined(paint, marks).parameters["required"] == sorted(names)
+        assert defined(paint, options).parameters["required"] == sorted(names)
     else:
         with pytest.raises(InferenceError, match="required names no parameter"):
-            defined(paint, marks)
+            defined(paint, options)
 
 
 def undocumented(x: Any, y) -> None: ...  # type: ignore[no-untyped-def]  # noqa: ANN001 - missing
 
 
 def test_without_a_docstring_the_name_is_the_description_and_a_remark_says_so() -> None:
-    definition = defined(undocumented, NO_MARKS)
+    definition = defined(undocumented)
     assert definition.description == "Tool: undocumented"
     assert definition.remarks == (
         (None, "has neither a docstring nor a description"),
@@ -222,15 +226,15 @@ def test_without_a_docstring_the_name_is_the_description_and_a_remark_says_so() 
 
 
 def test_what_the_author_says_himself_is_not_remarked_on() -> None:
-    marks = Marks(name="other", description="Do it.", params={"y": {"type": "string"}})
-    definition = defined(undocumented, marks)
+    options = {"name": "other", "description": "Do it.", "params": {"y": {"type": "string"}}}
+    definition = defined(undocumented, options)
     assert (definition.name, definition.description) == ("other", "Do it.")
     assert definition.remarks == ()
-    assert defined(undocumented, Marks(name="other")).description == "Tool: other"
+    assert defined(undocumented, {"name": "other"}).description == "Tool: other"
 
 
 def test_both_parts_of_a_docstring_are_the_description() -> None:
-    definition = defined(paint, NO_MARKS)
+    definition = defined(paint)
     assert definition.description == "Paint a wall.\n\nTwo coats are best."
     assert definition.returns == "What has been done."
 
@@ -246,14 +250,14 @@ def test_both_parts_of_a_docstring_are_the_description() -> None:
 def test_the_result_is_described_by_the_docstring_if_by_nothing_else(
     schema: Any, expected: Any
 ) -> None:
-    marks = Marks(fields={"output_schema": schema})
-    assert defined(paint, marks).output_schema == expected
+    options = {"output_schema": schema}
+    assert defined(paint, options).output_schema == expected
 
 
 def test_without_words_on_the_result_its_schema_stays_as_it_is() -> None:
     schema = {"type": "null"}
-    marks = Marks(fields={"output_schema": schema})
-    assert defined(undocumented, marks).output_schema is schema
+    options = {"output_schema": schema}
+    assert defined(undocumented, options).output_schema is schema
 
 
 class Painter:
@@ -331,19 +335,23 @@ def test_a_function_in_a_function_is_no_method_and_a_method_in_one_is() -> None:
 
 
 def test_the_source_is_where_the_function_comes_from() -> None:
-    assert source_of(Painter.method) == f"{__name__}.Painter.method"
-    assert source_of(Painter()) == f"{__name__}.Painter"
-    assert source_of(functools.partial(paint)) == "functools.partial"
-    assert source_of(wrapped(paint)) == f"{__name__}.paint"
-    nowhere = wrapped(paint)
-    nowhere.__module__ = None
-    assert source_of(nowhere) == "?.paint"
+    assert defined(Painter.method).source == f"{__name__}.Painter.method"
+    assert defined(Painter()).source == f"{__name__}.Painter"
+    assert defined(functools.partial(paint)).source == "functools.partial"
+
+    @functools.wraps(paint)
+    def wrapper(**keywords: Any) -> str:
+        return paint(**keywords)
+
+    assert defined(wrapper).source == f"{__name__}.paint"
+    wrapper.__module__ = None  # type: ignore[assignment]  # as some libraries leave it
+    assert defined(wrapper).source == "?.paint"
 
 
 def test_a_bound_definition_differs_in_function_and_instance_alone() -> None:
     painter = Painter()
-    before = defined(Painter.method, Marks(fields={"category": "art"}))
-    after = bound(before, painter.method, painter)
+    before = defined(Painter.method, {"category": "art"})
+    after = definition_of(painter.method)
     assert (after.function, after.instance) == (painter.method, painter)
     assert replace(after, function=before.function, instance=None).to_schema() == before.to_schema()
     assert after.category == "art"
@@ -358,12 +366,12 @@ def late(day: Day, *, colors: str = "red") -> Day:  # type: ignore[name-defined]
     return day
 
 
-def pending(marks: Marks = NO_MARKS) -> PendingDefinition:
-    return PendingDefinition.of(late, marks)
+def pending(options: Any = None) -> Any:
+    return defined(late, options)
 
 
 def test_what_waits_knows_all_but_what_it_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    definition = pending(Marks(description="Say it.", fields={"tags": ["time"]}))
+    definition = pending({"description": "Say it.", "tags": ["time"]})
     assert repr(definition) == f"<ToolDefinition 'late' from {__name__}.late>"
     assert (definition.description, definition.tags) == ("Say it.", ("time",))
     for name in ("parameters", "types", "remarks"):
@@ -379,8 +387,8 @@ def test_what_waits_knows_all_but_what_it_waits_for(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_has_been_inferred_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
     definition = pending()
+    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
     parameters = definition.parameters
     monkeypatch.delattr(f"{__name__}.Day")
     assert definition.parameters is parameters
@@ -391,14 +399,14 @@ def test_what_has_been_inferred_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_asks_while_somebody_else_infers_gets_what_that_has_inferred(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
     definition = pending()
+    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
     parameters = definition.parameters
     assert definition.__getattr__("parameters") is parameters
 
 
 def test_a_dynamic_part_of_what_waits_is_resolved_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    definition = pending(Marks(params={"colors": {"enum": lambda: ["red", "blue"]}}))
+    definition = pending({"params": {"colors": {"enum": lambda: ["red", "blue"]}}})
     assert definition.is_dynamic
     monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
     properties = definition.resolve().parameters["properties"]
@@ -408,7 +416,7 @@ def test_a_dynamic_part_of_what_waits_is_resolved_later(monkeypatch: pytest.Monk
 def test_a_mark_that_names_nothing_is_refused_as_soon_as_it_can_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    definition = pending(Marks(required=["colour"]))
+    definition = pending({"required": ["colour"]})
     monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
     with pytest.raises(
         InferenceError, match="'colour': required names no parameter; did you mean 'colors'"
@@ -431,17 +439,19 @@ def show(text: str, screen: Screen, size: Screen | None = None) -> str:
     return f"{text} on {screen}"
 
 
-@pytest.mark.parametrize("fragment", [{"type": "string"}, dict], ids=["schema", "function"])
+@pytest.mark.parametrize(
+    "fragment", [{"type": "string"}, lambda: {"enum": [1]}], ids=["schema", "function"]
+)
 def test_a_fragment_stands_for_a_type_without_json(fragment: Any) -> None:
     size = {"$ref": "#/$defs/Size"}
-    definition = defined(show, Marks(params={"screen": fragment, "size": size}))
+    definition = defined(show, {"params": {"screen": fragment, "size": size}})
     assert definition.parameters["properties"]["screen"] == fragment
     assert definition.parameters["required"] == ["text", "screen"]
     assert definition.types["screen"] is Any
 
 
 def test_a_fragment_that_says_less_does_not() -> None:
-    marks = Marks(params={"screen": {"description": "Where."}, "size": {"type": "string"}})
+    options = {"params": {"screen": {"description": "Where."}, "size": {"type": "string"}}}
     with pytest.raises(InferenceError, match="there is no JSON for Screen") as caught:
-        defined(show, marks)
+        defined(show, options)
     assert caught.value.parameter == "screen"

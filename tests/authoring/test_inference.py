@@ -16,8 +16,9 @@ from typing import Annotated, Any, Optional, TypeVar
 import pytest
 
 from sovl_tools.annotations.docstrings import Documentation
+from sovl_tools.annotations.kind import EMPTY
 from sovl_tools.annotations.schemas import schema_of
-from sovl_tools.authoring.inference import MISSING, Inference, infer
+from sovl_tools.authoring.inference import Inference, infer
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from tests.annotations.strategies import Color
@@ -98,7 +99,7 @@ def test_a_parameter_without_annotation_may_be_anything_and_that_is_told() -> No
     assert inference.types == {"city": Any, "days": Any}
     words = "it has no annotation, so that any type is admitted"
     assert inference.warnings == (("city", words), ("days", words))
-    assert inference.returns is MISSING
+    assert inference.returns is EMPTY
 
 
 def test_further_keywords_are_admitted_where_the_function_takes_them() -> None:

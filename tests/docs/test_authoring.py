@@ -14,7 +14,7 @@ import sovl_tools
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.annotations.scalars import _NAMED
 from sovl_tools.authoring.decorator import FIELDS
-from sovl_tools.authoring.marks import Marks
+from sovl_tools.authoring.defining import Options
 from sovl_tools.loading.checks.code import RULES
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document
@@ -99,7 +99,7 @@ def test_the_table_names_every_class_of_the_standard_library_that_is_known() -> 
 def test_the_guide_names_every_argument_of_the_decorator() -> None:
     table = cells(section(AUTHORING, "What the decorator takes"))
     told = {name for row in table for name in code_in(row[0])}
-    assert told == {*Marks._fields[:-1], *FIELDS}
+    assert told == {*Options._fields[:-1], *FIELDS}
 
 
 def test_the_guide_has_a_row_for_every_code_of_tools_in_code() -> None:
