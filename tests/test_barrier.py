@@ -14,7 +14,7 @@ from sovl_tools.loading.checks import agreement, file, manifest, offer, schema
 from sovl_tools.loading.collecting import collect
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.diagnostic import Finding, RuleTable, rule
-from sovl_tools.scaffolding.syncing import sync_of
+from sovl_tools.scaffolding.sync import sync_of
 from tests.conftest import Run, Write, code_of, manifest_of
 
 
@@ -149,7 +149,7 @@ def test_a_tool_that_can_t_be_exported_by_our_mistake_is_left_out(
 
 
 def test_sync_goes_on_after_a_mistake_of_ours(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sovl_tools.scaffolding.syncing.look", None)
+    monkeypatch.setattr("sovl_tools.scaffolding.sync.patched", None)
     (folder,) = collect(["tools/fine"]).folders
     assert [each.code for each in sync_of(folder).diagnostics()] == ["ST001"]
 

@@ -19,10 +19,15 @@ from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.plain import plain
-from sovl_tools.scaffolding.folder import NewFolder, folder_for, folder_of
-from sovl_tools.scaffolding.parameter import NewParameter, parameter
+from sovl_tools.scaffolding.files import create_folder, replace_files
+from sovl_tools.scaffolding.new_tool import (
+    NewParameter,
+    NewTool,
+    parameter,
+    tool_of_function,
+    tool_of_parameters,
+)
 from sovl_tools.scaffolding.sample import sample_of
-from sovl_tools.scaffolding.saving import create_folder, replace_files
 
 EXAMPLES = """\b
 Examples:
@@ -88,7 +93,7 @@ def new(
     _check_text(description)
     place = _place(name, tools)
     if origin is None:
-        made = folder_of(name, parameters, description=description, is_async=is_async)
+        made = tool_of_parameters(name, parameters, description=description, is_async=is_async)
         path = ""
     elif parameters or is_async:
         raise Misuse("--from takes the parameters from the function: leave --param and --async out")
@@ -164,9 +169,9 @@ def _imported(module: str) -> Any:
         raise Misuse(f"--from: {module} can't be imported: {words}") from error
 
 
-def _made(name: str, found: _Origin, description: str) -> NewFolder:
+def _made(name: str, found: _Origin, description: str) -> NewTool:
     try:
-        return folder_for(
+        return tool_of_function(
             name,
             found.function,
             module=found.module,
@@ -187,7 +192,7 @@ def _place(name: str, tools: Sequence[str]) -> str:
     return f"{root.rstrip('/')}/{name}"
 
 
-def _save(made: NewFolder, place: str, *, force: bool) -> None:
+def _save(made: NewTool, place: str, *, force: bool) -> None:
     location = os.path.abspath(place)
     if os.path.lexists(location) and not force:
         raise Misuse(f"{place!r} is already there; --force writes over its files")
@@ -200,7 +205,7 @@ def _save(made: NewFolder, place: str, *, force: bool) -> None:
         raise Misuse(f"{place!r} can't be written: {error.strerror}") from error
 
 
-def _advice(made: NewFolder, tools: Sequence[str], *, origin: str | None, path: str) -> str:
+def _advice(made: NewTool, tools: Sequence[str], *, origin: str | None, path: str) -> str:
     """Return what to do next, with a call that fits."""
     parameters = made.document["parameters"]
     pairs = [f"{key}={sample_of(parameters, key)}" for key in parameters["required"]]

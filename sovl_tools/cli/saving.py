@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sovl_tools.scaffolding.saving import replace_files
+from sovl_tools.scaffolding.files import replace_files
 
 
 def save(path: str, text: str) -> None:

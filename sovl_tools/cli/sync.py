@@ -23,7 +23,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain
 from sovl_tools.reporting.text import block, painted
-from sovl_tools.scaffolding.syncing import Sync, sync_of
+from sovl_tools.scaffolding.sync import Sync, sync_of
 
 EXAMPLES = """\b
 Examples:

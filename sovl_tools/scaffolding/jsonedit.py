@@ -3,20 +3,204 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.scaffolding.jsonlayout import (
-    Layout,
-    indentation,
-    is_simple,
-    layout_of,
-    rendered,
-)
-from sovl_tools.scaffolding.jsontree import Child, Node, parsed
+from sovl_tools.signature.agreement import canonical
+
+WIDTH = 100
+"""How long a line may become that holds a whole object or array, in characters."""
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s"{}\[\]:,]+', re.DOTALL)
+
+
+class Node(NamedTuple):
+    """A value in a text: its offsets, and what is in it if it is an object or an array."""
+
+    start: int
+    end: int
+    children: tuple[Child, ...] = ()
+
+    @property
+    def lead(self) -> slice:
+        """The space between the opening bracket and the first child."""
+        return slice(self.start + 1, self.children[0].start)
+
+    @property
+    def tail(self) -> slice:
+        """The space between the last child and the closing bracket."""
+        return slice(self.children[-1].value.end, self.end - 1)
+
+    def between(self, index: int) -> slice:
+        """The comma, and the space around it, before the child of that index, from 1."""
+        return slice(self.children[index - 1].value.end, self.children[index].start)
+
+    def containers(self) -> Iterator[Node]:
+        """Yield every object and array that is not empty, outer ones first."""
+        if self.children:
+            yield self
+        for child in self.children:
+            yield from child.value.containers()
+
+
+class Child(NamedTuple):
+    """A member of an object or an item of an array, which has no key.
+
+    ``start`` and ``key_end`` are the offsets of the key; of an item, both that of its value.
+    """
+
+    key: str | None
+    start: int
+    key_end: int
+    value: Node
+
+
+def parsed(text: str) -> Node:
+    """Return where the values of a JSON text stand, from the first to the last character."""
+    tokens = _TOKEN.finditer(text)
+    return _node(next(tokens), tokens)
+
+
+def _node(token: re.Match[str], tokens: Iterator[re.Match[str]]) -> Node:
+    start, mark = token.start(), token.group()
+    if mark not in ("{", "["):
+        return Node(start, token.end())
+    children: list[Child] = []
+    for inner in tokens:
+        if inner.group() in ("}", "]"):
+            return Node(start, inner.end(), tuple(children))
+        if mark == "{":
+            key = json.loads(inner.group())
+            children.append(Child(key, *inner.span(), _node(next(tokens), tokens)))
+        else:
+            children.append(Child(None, inner.start(), inner.start(), _node(inner, tokens)))
+    raise ValueError("an object or an array has no end")
+
+
+class Layout(NamedTuple):
+    """The habits of a text; unless said otherwise those of a manifest that is made here.
+
+    Attributes:
+        newline: how lines end.
+        unit: what each level is indented by.
+        colon: what stands between a key and its value.
+        comma: what stands between two values on one line.
+        brace: what stands inside of the braces of an object on one line.
+        bracket: likewise of an array.
+        is_mixed: whether short objects and arrays stand on one line.
+        is_ascii: whether other letters are written as escapes.
+    """
+
+    newline: str = "\n"
+    unit: str = "  "
+    colon: str = ": "
+    comma: str = ", "
+    brace: str = ""
+    bracket: str = ""
+    is_mixed: bool = True
+    is_ascii: bool = False
+
+
+HOUSE = Layout()
+
+
+def _layout_of(text: str, tree: Node) -> Layout:
+    """Return the habits of a text, the house's where it shows none."""
+    every = list(tree.containers())
+    on_one_line = [each for each in every if "\n" not in text[each.start : each.end]]
+    objects = [each for each in on_one_line if text[each.start] == "{"]
+    arrays = [each for each in on_one_line if text[each.start] == "["]
+    commas = [text[each.between(1)] for each in on_one_line if len(each.children) > 1]
+    first = [each.children[0] for each in every if each.children[0].key is not None]
+    colons = [text[child.key_end : child.value.start] for child in first]
+    colon = next((each for each in colons if "\n" not in each), HOUSE.colon)
+    lead = text[tree.lead] if tree.children else ""
+    return Layout(
+        newline="\r\n" if "\r\n" in text else "\n",
+        unit=_indentation(lead) if "\n" in lead else HOUSE.unit,
+        colon=colon,
+        comma=commas[0] if commas else ", " if colon != ":" else ",",
+        brace=text[objects[0].lead] if objects else "",
+        bracket=text[arrays[0].lead] if arrays else "",
+        is_mixed=bool(on_one_line) or not tree.children,
+        is_ascii="\\u" in text and text.isascii(),
+    )
+
+
+def _indentation(gap: str) -> str:
+    """Return the space at the beginning of the last of several lines."""
+    line = gap.rpartition("\n")[2]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def rendered(
+    value: JSON,
+    layout: Layout = HOUSE,
+    *,
+    indent: str = "",
+    lead: int = 0,
+    spread: bool | None = None,
+) -> str:
+    """Return a value as JSON text.
+
+    Args:
+        value: what to write.
+        layout: how.
+        indent: the indentation of the line on which it begins.
+        lead: how many characters stand before it on that line, beside the indentation.
+        spread: True puts each member on a line of its own, False all on one line; None lets the
+            length decide.
+    """
+    if not isinstance(value, dict | list) or not value:
+        return _scalar(value, layout)
+    if spread is None:
+        length = len(indent) + lead + len(_on_one_line(value, layout))
+        spread = not (layout.is_mixed and _is_simple(value) and length <= WIDTH)
+    if not spread:
+        return _on_one_line(value, layout)
+    inner = f"{indent}{layout.unit}"
+    keyed = value.items() if isinstance(value, dict) else ((None, each) for each in value)
+    lines = []
+    for key, each in keyed:
+        start = "" if key is None else f"{_scalar(key, layout)}{layout.colon}"
+        lines.append(start + rendered(each, layout, indent=inner, lead=len(start)))
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    between = f",{layout.newline}{inner}"
+    return f"{first}{layout.newline}{inner}{between.join(lines)}{layout.newline}{indent}{last}"
+
+
+def _is_simple(value: JSON) -> bool:
+    """Tell whether a value may stand on one line: it holds no object of objects alone."""
+    if isinstance(value, dict):
+        is_map = bool(value) and all(isinstance(each, dict) for each in value.values())
+        return not is_map and all(map(_is_simple, value.values()))
+    return not isinstance(value, list) or all(map(_is_simple, value))
+
+
+def _scalar(value: JSON, layout: Layout) -> str:
+    text = json.dumps(value, ensure_ascii=layout.is_ascii)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)  # half of a surrogate pair can only be written as an escape
+    return text
+
+
+def _on_one_line(value: JSON, layout: Layout) -> str:
+    if not isinstance(value, dict | list) or not value:
+        return _scalar(value, layout)
+    if isinstance(value, list):
+        inner = layout.comma.join(_on_one_line(each, layout) for each in value)
+        return f"[{layout.bracket}{inner}{layout.bracket}]"
+    members = [
+        f"{_scalar(key, layout)}{layout.colon}{_on_one_line(each, layout)}"
+        for key, each in value.items()
+    ]
+    return f"{{{layout.brace}{layout.comma.join(members)}{layout.brace}}}"
 
 
 def edited(text: str, document: JSON) -> str:
@@ -30,17 +214,8 @@ def edited(text: str, document: JSON) -> str:
     """
     before = json.loads(text)
     tree = parsed(text)
-    page = _Page(text, layout_of(text, tree))
-    return text[: tree.start] + page.value(tree, before, document) + text[tree.end :]
-
-
-def _is_same(one: JSON, other: JSON) -> bool:
-    """Compare as JSON does: 1 is not true, and not 1.0 either."""
-    return _canonical(one) == _canonical(other)
-
-
-def _canonical(value: JSON) -> str:
-    return json.dumps(value, sort_keys=True)
+    editor = _Editor(text, _layout_of(text, tree))
+    return text[: tree.start] + editor.value(tree, before, document) + text[tree.end :]
 
 
 class _Piece(NamedTuple):
@@ -50,35 +225,34 @@ class _Piece(NamedTuple):
     text: str
 
 
-class _Page(NamedTuple):
-    """The old text and its habits."""
+class _Editor(NamedTuple):
+    """Writes values anew, in the manner of an old text."""
 
     text: str
     layout: Layout
 
     def value(self, node: Node, before: JSON, after: JSON, *, is_free: bool = True) -> str:
         """Return the text of a value; ``is_free`` tells whether it may take several lines."""
-        if _is_same(before, after):
-            return self.source(node)
+        if canonical(before) == canonical(after):
+            return self._text_of(node)
         if node.children and after and type(before) is type(after):
             pieces = self._members if isinstance(after, dict) else self._items
             return self._joined(node, list(pieces(node, before, after)))
         begin = self.text.rfind("\n", 0, node.start) + 1
         line = self.text[begin : node.start]
-        indent = indentation(line)
+        indent = _indentation(line)
         lead, spread = len(line) - len(indent), None if is_free else False
         return rendered(after, self.layout, indent=indent, lead=lead, spread=spread)
 
-    def source(self, node: Node) -> str:
-        """Return the text of a value as it is."""
+    def _text_of(self, node: Node) -> str:
         return self.text[node.start : node.end]
 
     def _members(
         self, node: Node, before: dict[str, JSON], after: dict[str, JSON]
     ) -> Iterator[_Piece]:
         known = {child.key: index for index, child in enumerate(node.children)}
-        is_free = "\n" in self.source(node)
-        for key in _merged(before, after):
+        is_free = "\n" in self._text_of(node)
+        for key in _in_old_order(before, after):
             if key in known:
                 child = node.children[known[key]]
                 start = self.text[child.start : child.value.start]
@@ -88,33 +262,30 @@ class _Page(NamedTuple):
                 yield _Piece(None, self._new(node, key, after[key]))
 
     def _items(self, node: Node, before: list[JSON], after: list[JSON]) -> Iterator[_Piece]:
-        old, new = [*map(_canonical, before)], [*map(_canonical, after)]
+        old, new = [*map(canonical, before)], [*map(canonical, after)]
         steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         for step, start, end, first, last in steps:
             if step == "equal":
                 for index in range(start, end):
-                    yield _Piece(index, self.source(node.children[index].value))
+                    yield _Piece(index, self._text_of(node.children[index].value))
             else:
                 for value in after[first:last]:
                     yield _Piece(None, self._new(node, None, value))
 
     def _new(self, node: Node, key: str | None, value: JSON) -> str:
-        """Return the text of a new child."""
-        gap = self._gap(node)
-        start = "" if key is None else rendered(key, self.layout) + self._colon(node.children[0])
-        spread = self._manner(node, value) if "\n" in gap else False
-        indent = indentation(gap)
+        """Return the text of a new child, on a line of its own if its siblings are."""
+        gaps = [node.lead, *map(node.between, range(1, len(node.children)))]
+        gap = next((self.text[each] for each in gaps if "\n" in self.text[each]), "")
+        start = ""
+        if key is not None:
+            sibling = node.children[0]
+            colon = self.text[sibling.key_end : sibling.value.start]
+            colon = self.layout.colon if "\n" in colon else colon
+            start = rendered(key, self.layout) + colon
+        spread = self._manner(node, value) if gap else False
+        indent = _indentation(gap)
         inner = rendered(value, self.layout, indent=indent, lead=len(start), spread=spread)
         return start + inner
-
-    def _gap(self, node: Node) -> str:
-        """Return the space before a child on a line of its own; "" if all are on one line."""
-        gaps = [node.lead, *map(node.between, range(1, len(node.children)))]
-        return next((self.text[each] for each in gaps if "\n" in self.text[each]), "")
-
-    def _colon(self, sibling: Child) -> str:
-        colon = self.text[sibling.key_end : sibling.value.start]
-        return self.layout.colon if "\n" in colon else colon
 
     def _manner(self, node: Node, value: JSON) -> bool | None:
         """Return how the siblings of a new object stand: spread, on one line, or None: both.
@@ -124,9 +295,9 @@ class _Page(NamedTuple):
         children = [child.value for child in node.children]
         if any(self.text[each.start] != "{" for each in children) or not isinstance(value, dict):
             return None
-        manners = {"\n" in self.source(each) for each in children if each.children}
+        manners = {"\n" in self._text_of(each) for each in children if each.children}
         if manners == {False}:
-            return False if is_simple(value) else None
+            return False if _is_simple(value) else None
         return True if manners == {True} else None
 
     def _joined(self, node: Node, pieces: Sequence[_Piece]) -> str:
@@ -146,7 +317,7 @@ class _Page(NamedTuple):
         return self.text[node.between(min(max(after or 0, 1), count - 1))]
 
 
-def _merged(before: Iterable[str], after: dict[str, JSON]) -> list[str]:
+def _in_old_order(before: Iterable[str], after: dict[str, JSON]) -> list[str]:
     """Return the keys of the new object, those that stay in their old order."""
     order = [key for key in before if key in after]
     known = set(order)

@@ -8,10 +8,9 @@ import pytest
 
 from sovl_tools import tool
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.scaffolding.account import account_of
-from sovl_tools.scaffolding.folder import folder_for
+from sovl_tools.scaffolding.function_spec import function_spec, unwritable
 from sovl_tools.scaffolding.manifest import manifest_of
-from sovl_tools.scaffolding.writable import unwritable
+from sovl_tools.scaffolding.new_tool import tool_of_function
 from tests.scaffolding.test_drift import after, parameters
 
 HALF = "it holds half of a surrogate pair"
@@ -70,7 +69,7 @@ PARAMETERS = {
 
 
 def test_a_manifest_says_what_the_decorator_does() -> None:
-    found = manifest_of("made", account_of(decorated))
+    found = manifest_of("made", function_spec(decorated))
     head = {"name": "made", "title": "Other", "description": "By @tool."}
     assert found == {**head, "parameters": PARAMETERS, **FIELDS}
     assert list(found)[:4] == ["name", "title", "description", "parameters"]
@@ -93,20 +92,20 @@ def test_what_wraps_a_decorated_function_has_its_definition() -> None:
     @functools.wraps(decorated)
     def outer(*arguments: Any, **more: Any) -> Any: ...
 
-    assert account_of(outer).fields == FIELDS | {"title": "Other"}
+    assert function_spec(outer).fields == FIELDS | {"title": "Other"}
 
 
 def test_a_description_that_nobody_gave_is_none() -> None:
     @tool(name="other")
     def made(a: int) -> None: ...
 
-    assert account_of(made).documentation.description == ""
-    assert manifest_of("made", account_of(made))["description"].startswith("Say what made does")
+    assert function_spec(made).documentation.description == ""
+    assert manifest_of("made", function_spec(made))["description"].startswith("Say what made does")
 
 
 def refusal(function: Any) -> str:
     with pytest.raises(InferenceError) as caught:
-        folder_for("made", function, module="m", attribute="f")
+        tool_of_function("made", function, module="m", attribute="f")
     return str(caught.value).partition("<locals>.")[2] or str(caught.value)
 
 
@@ -115,10 +114,10 @@ def test_a_function_in_a_schema_is_refused_with_its_parameter() -> None:
     def made(a: str, b: int, c: int = 2) -> None: ...
 
     assert refusal(made).startswith("made: 'a': there is a function in its schema")
-    account = account_of(made)
-    assert account.errors.keys() == {"a", "c"}
-    assert account.parameters["properties"].keys() == {"b"}
-    assert account.parameters["required"] == ["b"]
+    spec = function_spec(made)
+    assert spec.errors.keys() == {"a", "c"}
+    assert spec.parameters["properties"].keys() == {"b"}
+    assert spec.parameters["required"] == ["b"]
 
 
 @pytest.mark.parametrize("step", ["preprocess", "postprocess"])
@@ -143,19 +142,19 @@ def test_marks_that_no_manifest_can_have_are_refused(marks: dict[str, Any], word
     def made(a: str) -> None: ...
 
     assert words in refusal(tool(**marks)(made))
-    account = account_of(made)
-    assert "annotations" not in account.fields
+    spec = function_spec(made)
+    assert "annotations" not in spec.fields
 
 
 def test_a_default_of_what_the_function_needs_is_left_out() -> None:
     @tool(params={"a": {"default": 5}})
     def made(a: int) -> None: ...
 
-    account = account_of(made)
-    assert account.parameters == {
+    spec = function_spec(made)
+    assert spec.parameters == {
         "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
     }  # fmt: skip
-    assert account.notes == ("the default of 'a' is left out: the function has none",)
+    assert spec.notes == ("the default of 'a' is left out: the function has none",)
 
 
 @dataclass
@@ -168,8 +167,8 @@ def test_defaults_that_no_text_can_hold_are_left_out() -> None:
         a: str = "\ud800", b: int = 10**400, c: int = 1, d: Inner | None = None, e: Any = -(10**400)
     ) -> None: ...
 
-    account = account_of(made)
-    assert account.parameters["properties"] == {
+    spec = function_spec(made)
+    assert spec.parameters["properties"] == {
         "a": {"type": "string"},
         "b": {"type": "integer"},
         "c": {"type": "integer", "default": 1},
@@ -181,7 +180,7 @@ def test_defaults_that_no_text_can_hold_are_left_out() -> None:
         },
         "e": {},
     }
-    assert {*account.notes} == {
+    assert {*spec.notes} == {
         f"the default of 'a' is left out: {HALF}",
         f"the default of 'b' is left out: {TOO_LARGE}",
         f"the default of 'd.text' is left out: {HALF}",
@@ -193,10 +192,10 @@ def test_texts_that_no_text_can_hold_are_left_out() -> None:
     def made(a: Annotated[int, "\ud800"], b: int) -> None: ...
 
     made.__doc__ = "Do \ud800.\n\nArgs:\n    b: The \ud800.\n"
-    account = account_of(made)
-    assert account.documentation == ("", {}, None)
-    assert account.parameters["properties"] == {"a": {"type": "integer"}, "b": {"type": "integer"}}
-    assert f"the description is left out: {HALF}" in account.notes
+    spec = function_spec(made)
+    assert spec.documentation == ("", {}, None)
+    assert spec.parameters["properties"] == {"a": {"type": "integer"}, "b": {"type": "integer"}}
+    assert f"the description is left out: {HALF}" in spec.notes
 
 
 def test_values_that_no_text_can_hold_are_refused_wherever_they_stand() -> None:
@@ -207,9 +206,9 @@ def test_values_that_no_text_can_hold_are_refused_wherever_they_stand() -> None:
     def made(a: list[Choice], b: Choice, c: int) -> None: ...
 
     made.__annotations__ = {"a": list[Choice], "b": Choice, "c": int}
-    account = account_of(made)
-    assert account.errors.keys() == {"a", "b"}
-    assert account.parameters["required"] == ["c"]
+    spec = function_spec(made)
+    assert spec.errors.keys() == {"a", "b"}
+    assert spec.parameters["required"] == ["c"]
     assert f"'a': its schema can't be written: {HALF}" in refusal(made)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sovl_tools.loading.discovery import discover
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.scaffolding.syncing import sync_of
+from sovl_tools.scaffolding.sync import sync_of
 from tests.conftest import Run, Write, manifest_of
 from tests.schema.strategies import examples, moderate
 

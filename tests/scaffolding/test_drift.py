@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolContext
-from sovl_tools.scaffolding.account import account_of
-from sovl_tools.scaffolding.drift import mended
+from sovl_tools.scaffolding.function_spec import function_spec
 from sovl_tools.scaffolding.jsonedit import edited
+from sovl_tools.scaffolding.manifest import patched
 from tests.scaffolding.strategies import Case, cases, texts_of
 from tests.schema.strategies import moderate
 
@@ -34,7 +34,7 @@ class Unknown:
 
 
 def after(function: Any, document: dict[str, Any], *, prune: bool = False) -> dict[str, Any]:
-    return mended(document, account_of(function), name="made", prune=prune)
+    return patched(document, function_spec(function), name="made", prune=prune)
 
 
 def parameters(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
@@ -74,13 +74,13 @@ def kept(found: Any, written: Any, path: str = "") -> list[str]:
 @moderate
 @given(cases())
 def test_required_is_what_the_function_cannot_do_without(case: Case) -> None:
-    account = account_of(case.function)
+    spec = function_spec(case.function)
     schema = after(case.function, case.document)["parameters"]
     required = schema.get("required", [])
-    for name in account.arguments:
-        if account.needs(name):
+    for name in spec.arguments:
+        if spec.needs(name):
             assert name in required
-        assert not (account.has_default(name) and name in required)
+        assert not (spec.has_default(name) and name in required)
 
 
 def test_a_property_stands_after_the_one_before_it_in_the_signature() -> None:
@@ -178,8 +178,8 @@ def test_an_optional_parameter_may_be_required_or_not() -> None:
 def test_what_has_no_schema_is_required_all_the_same() -> None:
     def made(a: Unknown, b: Unknown, c: int = 1) -> None: ...
 
-    account = account_of(made)
-    assert account.errors.keys() == {"a", "b"}
+    spec = function_spec(made)
+    assert spec.errors.keys() == {"a", "b"}
     found = after(made, parameters({"a": {"type": "string"}, "c": {}}))["parameters"]
     assert found["properties"].keys() == {"a", "c"}
     assert found["required"] == ["a"]

@@ -15,11 +15,16 @@ from hypothesis import strategies as st
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.checks.folder import fitting_name
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.scaffolding.folder import NewFolder, folder_for, folder_of
-from sovl_tools.scaffolding.module import source_of
-from sovl_tools.scaffolding.parameter import PYTHON, NewParameter
-from sovl_tools.scaffolding.saving import create_folder
-from sovl_tools.scaffolding.syncing import sync_of
+from sovl_tools.scaffolding.files import create_folder
+from sovl_tools.scaffolding.new_tool import (
+    PYTHON,
+    NewParameter,
+    NewTool,
+    source_of,
+    tool_of_function,
+    tool_of_parameters,
+)
+from sovl_tools.scaffolding.sync import sync_of
 from tests.schema.strategies import moderate
 
 DEFAULTS = {"string": 'a"\\', "integer": 2, "number": 1.5, "boolean": True, "array": [1]}
@@ -42,14 +47,14 @@ NEEDED = {
 }
 
 
-def put(folder: NewFolder, root: Path) -> ToolRegistry:
+def put(folder: NewTool, root: Path) -> ToolRegistry:
     create_folder(f"{root}/tools/{folder.name}", folder.files)
     return ToolRegistry.from_directory(root / "tools")
 
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_new_tool_is_sound_and_returns_its_arguments(*, is_async: bool, tmp_path: Path) -> None:
-    registry = put(folder_of("fresh", EVERY, is_async=is_async), tmp_path)
+    registry = put(tool_of_parameters("fresh", EVERY, is_async=is_async), tmp_path)
     assert registry.report.diagnostics == ()
     assert inspect.iscoroutinefunction(registry["fresh"].function) is is_async
     value = Tooler(registry).call_sync("fresh", NEEDED).value
@@ -62,7 +67,7 @@ def test_a_new_tool_is_sound_and_returns_its_arguments(*, is_async: bool, tmp_pa
 
 
 def test_a_new_tool_is_in_line_with_its_function(tmp_path: Path) -> None:
-    registry = put(folder_of("fresh", EVERY), tmp_path)
+    registry = put(tool_of_parameters("fresh", EVERY), tmp_path)
     [candidate] = registry.report.folders
     [found] = [sync_of(each) for each in folders(tmp_path)]
     assert (candidate.name, found.is_changed, found.diagnostics()) == ("fresh", False, ())
@@ -75,7 +80,7 @@ def folders(root: Path) -> Any:
 
 
 def test_a_tool_may_have_no_parameters(tmp_path: Path) -> None:
-    registry = put(folder_of("fresh", [], description="Do it."), tmp_path)
+    registry = put(tool_of_parameters("fresh", [], description="Do it."), tmp_path)
     assert registry.report.diagnostics == ()
     assert registry["fresh"].description == "Do it."
     assert Tooler(registry).call_sync("fresh", {}).value == {}
@@ -86,7 +91,7 @@ def test_what_is_required_comes_first() -> None:
         NewParameter("a", "integer", is_required=False, default=1),
         NewParameter("b", "string"),
     ]
-    made = folder_of("fresh", parameters)
+    made = tool_of_parameters("fresh", parameters)
     assert list(made.document["parameters"]["properties"]) == ["b", "a"]
     assert made.source.startswith("def fresh(b: str, a: int = 1) -> dict:\n")
 
@@ -130,8 +135,8 @@ async def slow(a: int) -> int:
     return a
 
 
-def made_for(function: Callable[..., Any], name: str = "fresh") -> NewFolder:
-    return folder_for(name, function, module=__name__, attribute=function.__name__)
+def made_for(function: Callable[..., Any], name: str = "fresh") -> NewTool:
+    return tool_of_function(name, function, module=__name__, attribute=function.__name__)
 
 
 @pytest.mark.parametrize("function", [loose, undocumented, slow])
@@ -161,7 +166,7 @@ def test_what_a_function_does_not_say_is_to_be_written() -> None:
 
 
 def test_a_description_wins_over_the_docstring() -> None:
-    made = folder_for("fresh", slow, module="m", attribute="slow", description="Be quick.")
+    made = tool_of_function("fresh", slow, module="m", attribute="slow", description="Be quick.")
     assert made.document["description"] == "Be quick."
     assert "from m import slow as fresh\n" in made.source
     assert json.loads(made.files["fresh.json"]) == made.document

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.scaffolding.jsonedit import edited
-from sovl_tools.scaffolding.jsontree import Node, parsed
+from sovl_tools.scaffolding.jsonedit import Node, edited, parsed
 from tests.scaffolding.strategies import changed, documents, texts_of
 from tests.schema.strategies import moderate, values
 

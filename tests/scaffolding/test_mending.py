@@ -14,9 +14,8 @@ from sovl_tools.loading.checks.agreement import contradictions
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import Manifest
-from sovl_tools.scaffolding.account import account_of
-from sovl_tools.scaffolding.drift import mended
-from sovl_tools.scaffolding.manifest import manifest_of
+from sovl_tools.scaffolding.function_spec import function_spec
+from sovl_tools.scaffolding.manifest import manifest_of, patched
 from sovl_tools.scaffolding.sample import sample
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.from_function import from_function
@@ -176,7 +175,7 @@ def test_a_new_property_leaves_the_definitions_of_others_alone() -> None:
 def test_a_definition_is_new_if_what_it_needs_is() -> None:
     def made(a: str, b: Trip, c: Trip, d: Place) -> None: ...
 
-    own = account_of(made).parameters["$defs"]
+    own = function_spec(made).parameters["$defs"]
     known = {"Trip": own["Trip"], "Place": {"type": "string"}}
     found = after(made, parameters({"a": {"type": "string"}}, "a", **{"$defs": known}))
     schema = found["parameters"]
@@ -355,24 +354,24 @@ def lost(found: Any, written: Any, path: str = "") -> list[str]:
 def test_after_any_drift_a_manifest_serves_the_function_or_something_is_told(
     old: Any, new: Any
 ) -> None:
-    before = manifest_of("made", account_of(taking(old)))
+    before = manifest_of("made", function_spec(taking(old)))
     function = taking(new)
-    account = account_of(function)
-    document = mended(before, account, name="made")
-    assert mended(document, account, name="made") == document
+    spec = function_spec(function)
+    document = patched(before, spec, name="made")
+    assert patched(document, spec, name="made") == document
     assert lost(document, before) == []
     schema = document["parameters"]
     if not differences(schema, function):
         compile_schema(schema)
         value = {"a": sample(schema["properties"]["a"], schema)}
-        assert compile_schema(account.parameters).problems(value) == []
+        assert compile_schema(spec.parameters).problems(value) == []
 
 
 @moderate
 @given(annotated_types())
 def test_a_manifest_of_the_function_itself_needs_no_mending(annotation: Any) -> None:
     function = taking(annotation)
-    account = account_of(function)
-    document = manifest_of("made", account)
-    assert mended(document, account, name="made") == document
+    spec = function_spec(function)
+    document = manifest_of("made", spec)
+    assert patched(document, spec, name="made") == document
     assert differences(document["parameters"], function) == []

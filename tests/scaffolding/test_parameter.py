@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.scaffolding.parameter import PYTHON, NewParameter, parameter
+from sovl_tools.scaffolding.new_tool import PYTHON, NewParameter, parameter
 from tests.schema.strategies import moderate
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from sovl_tools.scaffolding.account import account_of
+from sovl_tools.scaffolding.function_spec import function_spec
 from sovl_tools.scaffolding.sample import sample, sample_of
 from sovl_tools.schema.engine import compile_schema
 from tests.scaffolding.strategies import annotated_types
@@ -16,7 +16,7 @@ from tests.schema.strategies import moderate
 @moderate
 @given(annotated_types())
 def test_a_sample_fits(annotation: Any) -> None:
-    schema = account_of(taking(annotation)).parameters
+    schema = function_spec(taking(annotation)).parameters
     value = sample(schema["properties"]["a"], schema)
     assert compile_schema(schema).problems({"a": value}) == []
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.scaffolding.saving import create_folder, replace_files
+from sovl_tools.scaffolding.files import create_folder, replace_files
 
 
 def entries(root: Path) -> list[str]:

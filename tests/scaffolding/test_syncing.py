@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sovl_tools.loading.discovery import discover
-from sovl_tools.scaffolding.syncing import Sync, sync_of
+from sovl_tools.scaffolding.sync import Sync, sync_of
 from tests.conftest import Write, manifest_of
 
 CODE = 'def echo(text: str, times: int = 2) -> str:\n    """Say it."""\n    return text\n'

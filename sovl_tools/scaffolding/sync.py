@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import FunctionType, ModuleType
 from typing import NamedTuple
 
 from sovl_tools.loading.checks import agreement
 from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.checks.manifest import ManifestCase
+from sovl_tools.loading.checks.module import ImportFailure, import_stalled
 from sovl_tools.loading.checks.schema import default_on_required, unfit_default
 from sovl_tools.loading.examples import example_verdicts
+from sovl_tools.loading.failures import border_verdicts, own_place
 from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.location import Locator
+from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
 from sovl_tools.loading.requirements import unmet
-from sovl_tools.loading.sources import take_snapshot
+from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.loading.verdicts import manifest_verdicts, schema_verdicts
 from sovl_tools.model.diagnostic import (
     Diagnostic,
@@ -28,20 +33,21 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
 )
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import Manifest, ToolFolder
-from sovl_tools.scaffolding.account import Account
-from sovl_tools.scaffolding.drift import mended
-from sovl_tools.scaffolding.jsonedit import edited
-from sovl_tools.scaffolding.jsonlayout import rendered
-from sovl_tools.scaffolding.looking import look
-from sovl_tools.scaffolding.manifest import manifest_of
-from sovl_tools.scaffolding.saving import replace_files
+from sovl_tools.scaffolding.files import replace_files
+from sovl_tools.scaffolding.function_spec import FunctionSpec, function_spec
+from sovl_tools.scaffolding.jsonedit import edited, rendered
+from sovl_tools.scaffolding.manifest import manifest_of, patched
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import expands_too_far
 from sovl_tools.schema.visitor import visit
+from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.pairs import BASE
 
 _MARK = "\ufeff".encode()
+_OF_DEFAULTS = RuleTable(unfit_default, default_on_required)
+"""Rules on defaults that are never used, so that the function's own is, or none."""
 
 
 class Sync(NamedTuple):
@@ -110,13 +116,21 @@ def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
         return _refused(folder)
     if manifest is not None and not manifest.enabled:
         return Sync(folder, notes=('left alone: its manifest says "enabled": false',))
-    return _looked(folder, manifest, prune=prune, limit=limit)
-
-
-def _refused(folder: ToolFolder) -> Sync:
-    """Tell what the checks say of a folder that can't be looked at, without importing it."""
-    found = load_folder(folder, Settings(imports=False)).diagnostics
-    return Sync(folder, refusals=tuple(each for each in found if each.severity == "error"))
+    snapshot = take_snapshot(folder)
+    if isinstance(snapshot, Unreadable):
+        return _refused(folder)
+    found = _look(snapshot, limit=limit)
+    if found.spec is not None:
+        return _synced(folder, manifest, spec=found.spec, interface=found.interface, prune=prune)
+    wrong = _unsound(folder, manifest) if manifest else ()
+    missing = unmet(manifest.document) if manifest else ()
+    if found.verdicts and missing:
+        return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
+    # what the module has under the tool's name is no function, or one that says nothing
+    case = agreement.AgreementCase(folder.name, {}, found.interface)
+    verdicts = found.verdicts or ask((agreement.no_function, agreement.not_a_function), case)
+    notes = (f"left alone: {found.reason}",) if found.reason else ()
+    return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)
 
 
 def _is_workable(document: Mapping[str, JSON]) -> bool:
@@ -130,88 +144,112 @@ def _is_workable(document: Mapping[str, JSON]) -> bool:
     return not wrong and not expands_too_far(document.get("parameters", {}))
 
 
-def _looked(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: float) -> Sync:
-    snapshot = take_snapshot(folder)
-    if isinstance(snapshot, Unreadable):
-        return _refused(folder)
-    found = look(snapshot, limit=limit)
-    missing = unmet(manifest.document) if manifest else ()
-    wrong = _unsound(folder, manifest) if manifest else ()
-    if found.verdicts and missing:
-        return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
-    if found.account is None:
-        notes = (f"left alone: {found.reason}",) if found.reason else ()
-        verdicts = found.verdicts or _unusable(folder, found.interface)
-        return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)
-    return _mended(folder, manifest, account=found.account, interface=found.interface, prune=prune)
+def _refused(folder: ToolFolder) -> Sync:
+    """Tell what the checks say of a folder that can't be looked at, without importing it."""
+    found = load_folder(folder, Settings(imports=False)).diagnostics
+    return Sync(folder, refusals=tuple(each for each in found if each.severity == "error"))
 
 
-def _unusable(folder: ToolFolder, interface: Interface) -> tuple[Verdict, ...]:
-    """Return why what the module has under the tool's name is no function."""
-    case = agreement.AgreementCase(folder.name, {}, interface)
-    return tuple(ask((agreement.no_function, agreement.not_a_function), case))
+class _Look(NamedTuple):
+    """What was found in a module.
+
+    Attributes:
+        interface: the function's signature, and the names of others.
+        spec: what the function says; None if it says nothing.
+        reason: why it says nothing, although it is a function.
+        verdicts: why the module could not be imported; empty if it could.
+    """
+
+    interface: Interface = Interface()
+    spec: FunctionSpec | None = None
+    reason: str = ""
+    verdicts: tuple[Verdict, ...] = ()
 
 
-def _mended(
+def _look(snapshot: Snapshot, *, limit: float) -> _Look:
+    """Import a folder's module, within so many seconds, and look at the tool's function."""
+    outcome = within(limit, lambda: _run(snapshot))
+    if isinstance(outcome, Stalled):
+        place = own_place(outcome.frame, snapshot.folder)
+        failure = ImportFailure(place, "", f"was not done after {limit:g} s")
+        return _Look(verdicts=tuple(ask((import_stalled,), failure)))
+    return outcome
+
+
+def _run(snapshot: Snapshot) -> _Look:
+    """Look at the module in a thread of its own, where no user interrupts."""
+    generation = generation_of(snapshot)
+    try:
+        return _looked_at(generation.run(), snapshot.folder.name)
+    except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
+        return _Look(verdicts=tuple(border_verdicts(error, snapshot.folder)))
+    finally:
+        generation.release()
+
+
+def _looked_at(module: ModuleType, name: str) -> _Look:
+    members = vars(module)
+    functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
+    signature = from_function(members[name]) if name in members else None
+    interface = Interface(signature, names=tuple(functions), function=members.get(name))
+    if signature is None or signature.shape in {"class", "value"}:
+        return _Look(interface)
+    try:
+        return _Look(interface, function_spec(members[name]))
+    except InferenceError as error:
+        return _Look(interface, reason=str(error))
+
+
+def _synced(
     folder: ToolFolder,
     manifest: Manifest | None,
     *,
-    account: Account,
+    spec: FunctionSpec,
     interface: Interface,
     prune: bool,
 ) -> Sync:
     if manifest is None:
-        document = manifest_of(folder.name, account)
+        document = manifest_of(folder.name, spec)
         before, after = None, f"{rendered(document)}\n"
     else:
-        document = mended(manifest.document, account, name=folder.name, prune=prune)
+        document = patched(manifest.document, spec, name=folder.name, prune=prune)
         before, after = manifest.text, edited(manifest.text, document)
     new = Manifest(document, after)
-    verdicts = (*_unsound(folder, new), *_left(new, account, interface))
-    return Sync(folder, before, after, verdicts, notes=tuple(_notes(document, account)))
+    verdicts = (*_unsound(folder, new), *_left(new, spec, interface))
+    notes = [
+        f"{name!r} is left out: {error.message}"
+        for name, error in spec.errors.items()
+        if name not in document["parameters"]["properties"] and spec.has_default(name)
+    ]
+    notes += [*spec.notes, *(error.message for error in spec.losses)]
+    return Sync(folder, before, after, verdicts, notes=tuple(notes))
 
 
 def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
     """Return why a manifest would be rejected whatever its function is like."""
     problems = published("tool").problems(manifest.document)
     found = manifest_verdicts(ManifestCase(folder, manifest.document, problems), "error")
-    if not any(each.path[:1] in _SCHEMAS for each in problems):
+    if not any(each.path[:1] in {("parameters",), ("output_schema",)} for each in problems):
         found += schema_verdicts(manifest.document, "error")
     if not has_errors(found):
         found += example_verdicts(manifest)
     return tuple(found)
 
 
-_SCHEMAS = (("parameters",), ("output_schema",))
-
-
-def _left(manifest: Manifest, account: Account, interface: Interface) -> Iterator[Verdict]:
-    """Yield what is still wrong between a mended manifest and its function."""
+def _left(manifest: Manifest, spec: FunctionSpec, interface: Interface) -> Iterator[Verdict]:
+    """Yield what is still wrong between a patched manifest and its function."""
     for verdict in agreement.disagreements(manifest, interface):
         if verdict.rule.severity == "error":
-            yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, account)))
+            yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, spec)))
     yield from agreement.contradictions(manifest, interface)
     yield from visit(manifest.parameters, BASE, _OF_DEFAULTS).verdicts()
 
 
-_OF_DEFAULTS = RuleTable(unfit_default, default_on_required)
-"""Rules on defaults that are never used, so that the function's own is, or none."""
-
-
-def _advice(verdict: Verdict, account: Account) -> str | None:
+def _advice(verdict: Verdict, spec: FunctionSpec) -> str | None:
     if verdict.rule in {agreement.required_not_taken, agreement.optional_not_taken}:
         return "add the parameter, or remove the property: sovl-tools sync --prune"
     place = verdict.finding.place
-    error = account.errors.get(place.parameter or "") if isinstance(place, ModulePlace) else None
+    error = spec.errors.get(place.parameter or "") if isinstance(place, ModulePlace) else None
     if verdict.rule is agreement.parameter_not_sent and error is not None:
         return f"add a property by hand, because no schema can be made of it: {error.message}"
     return verdict.finding.help
-
-
-def _notes(document: Mapping[str, JSON], account: Account) -> Iterator[str]:
-    """Yield what is not in the manifest, and why; a call can do without it."""
-    for name, error in account.errors.items():
-        if name not in document["parameters"]["properties"] and account.has_default(name):
-            yield f"{name!r} is left out: {error.message}"
-    yield from account.notes
-    yield from (error.message for error in account.losses)

@@ -1,0 +1,190 @@
+"""A new tool's folder, from parameters as the command line has them or from a function."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.model.document import JSON, kind
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.scaffolding.function_spec import function_spec
+from sovl_tools.scaffolding.jsonedit import rendered
+from sovl_tools.scaffolding.manifest import manifest_of, meaning_of, purpose_of
+from sovl_tools.schema.fit import has_type
+
+PYTHON = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "array": "list",
+    "object": "dict",
+}
+"""The types that a parameter may have, and what Python calls them."""
+
+_TYPES = {**{name: name for name in PYTHON}, **{own: name for name, own in PYTHON.items()}}
+_FORM = re.compile(
+    r"(?P<name>[^:=?]+):(?P<type>[^=?]*)(?P<optional>\?)?(?:=(?P<default>.*))?", re.DOTALL
+)
+_WIDTH = 88
+
+
+class NewParameter(NamedTuple):
+    """A parameter of a tool that does not exist yet.
+
+    Attributes:
+        name: an ASCII identifier.
+        type: a JSON type.
+        is_required: whether each call has to give it.
+        default: its default; None if it has none.
+    """
+
+    name: str
+    type: str
+    is_required: bool = True
+    default: JSON = None
+
+
+def parameter(text: str) -> NewParameter:
+    """Return the parameter that ``NAME:TYPE``, ``NAME:TYPE?`` or ``NAME:TYPE=DEFAULT`` means.
+
+    Raises:
+        ValueError: the text is nothing of the kind; it says what is there and what would be right.
+    """
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not NAME:TYPE; write for example city:string")
+    name, type_ = found["name"], _TYPES.get(found["type"])
+    reason = unfit(name)
+    if reason is not None:
+        raise ValueError(f"{name!r} can't name a parameter: {reason}")
+    if type_ is None:
+        hint = did_you_mean(found["type"], _TYPES) or f"the types are {', '.join(PYTHON)}"
+        raise ValueError(f"{found['type']!r} is no type of a parameter; {hint}")
+    default = None if found["default"] is None else _default(type_, found["default"])
+    is_required = default is None and not found["optional"]
+    return NewParameter(name, type_, is_required, default)
+
+
+def _default(type_: str, text: str) -> JSON:
+    """Read a default as its type wants it: text as it stands, anything else as JSON."""
+    if type_ == "string":
+        text.encode()
+        return text
+    spelt_in_python = {"True": "true", "False": "false"}
+    try:
+        value = json.loads(spelt_in_python.get(text, text))
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise ValueError(f"the default {text!r} is not JSON, as {type_!r} has to be") from None
+    if value is None:
+        raise ValueError("the default is null; write NAME:TYPE? for what may be left out")
+    if not has_type(value, {type_}):
+        raise ValueError(f"the default {text} is {kind(value)!r}, but the type is {type_!r}")
+    return int(value) if type_ == "integer" else value
+
+
+class NewTool(NamedTuple):
+    """A tool that is not written yet.
+
+    Attributes:
+        name: the tool's name.
+        document: its manifest.
+        source: its module's text.
+        notes: what the manifest does not say, and why.
+    """
+
+    name: str
+    document: dict[str, JSON]
+    source: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The content of the folder by file name."""
+        return {
+            f"{self.name}.json": f"{rendered(self.document)}\n".encode(),
+            f"{self.name}.py": self.source.encode(),
+        }
+
+
+def tool_of_parameters(
+    name: str, parameters: Sequence[NewParameter], *, description: str = "", is_async: bool = False
+) -> NewTool:
+    """Return a tool with these parameters, which does nothing yet but return them."""
+    ordered = sorted(parameters, key=lambda each: not each.is_required)
+    purpose = description or purpose_of(name)
+    schema: dict[str, JSON] = {
+        "type": "object",
+        "properties": {each.name: _property(each) for each in ordered},
+        "required": [each.name for each in ordered if each.is_required],
+    }
+    document: dict[str, JSON] = {"name": name, "description": purpose, "parameters": schema}
+    return NewTool(name, document, source_of(name, ordered, description=purpose, is_async=is_async))
+
+
+def _property(parameter: NewParameter) -> dict[str, JSON]:
+    schema: dict[str, JSON] = {"type": parameter.type, "description": meaning_of(parameter.name)}
+    if parameter.type == "array":
+        schema["items"] = {}
+    if parameter.default is not None:
+        schema["default"] = parameter.default
+    return schema
+
+
+def source_of(
+    name: str, parameters: Sequence[NewParameter], *, description: str, is_async: bool = False
+) -> str:
+    """Return a module whose function returns its arguments, until somebody writes another."""
+    declared = [_declared(each) for each in parameters]
+    start = f"{'async ' if is_async else ''}def {name}("
+    head = f"{start}{', '.join(declared)}) -> dict:"
+    if len(head) > _WIDTH:
+        head = "\n".join([start, *(f"    {each}," for each in declared), ") -> dict:"])
+    arguments = ", ".join(f'"{each.name}": {each.name}' for each in parameters)
+    return f"{head}\n{_docstring(description)}    return {{{arguments}}}\n"
+
+
+def _declared(parameter: NewParameter) -> str:
+    annotation, default = PYTHON[parameter.type], parameter.default
+    if parameter.is_required:
+        return f"{parameter.name}: {annotation}"
+    if default is None or isinstance(default, list | dict):  # calls would share a list
+        return f"{parameter.name}: {annotation} | None = None"
+    is_text = isinstance(default, str)
+    literal = json.dumps(default, ensure_ascii=False) if is_text else repr(default)
+    return f"{parameter.name}: {annotation} = {literal}"
+
+
+def _docstring(text: str) -> str:
+    text = text.strip()
+    body = text.removesuffix('"')
+    escaped = body.replace("\\", "\\\\").replace('"""', r"\"\"\"")
+    if body != text:
+        escaped += r"\""
+    first, *others = escaped.split("\n")
+    lines = [f'    """{first}', *(f"    {line}".rstrip() for line in others)]
+    return "\n".join([*lines, '    """']) + "\n" if others else f'{lines[0]}"""\n'
+
+
+def tool_of_function(
+    name: str, function: Callable[..., Any], *, module: str, attribute: str, description: str = ""
+) -> NewTool:
+    """Return a tool that is a function of another module, which its own module imports.
+
+    Raises:
+        InferenceError: a parameter can't be expressed in JSON Schema, or something else that the
+            function's decorator says can't be written.
+    """
+    spec = function_spec(function)
+    for error in (*spec.errors.values(), *spec.losses):
+        raise error
+    renamed = "" if attribute == name else f" as {name}"
+    source = (
+        f'"""The tool {name}: {attribute} of {module}."""\n\n'
+        f'from {module} import {attribute}{renamed}\n\n__all__ = ["{name}"]\n'
+    )
+    return NewTool(name, manifest_of(name, spec, description=description), source, spec.notes)
