@@ -20,9 +20,8 @@ from sovl_tools.annotations.pydantic_models import is_field
 from sovl_tools.annotations.schemas import SchemaBuilder, blaming
 from sovl_tools.model.document import JSON
 from sovl_tools.model.functions import underlying
-from sovl_tools.signature.annotation import from_object
 from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import ANYTHING, REQUIRED, Parameter, ParameterKind
+from sovl_tools.signature.signature import ANYTHING, REQUIRED, Parameter, ParameterKind, from_object
 
 
 class Inference(NamedTuple):

@@ -12,7 +12,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.schema.dynamic import without_functions
-from sovl_tools.signature.implied import implied
+from sovl_tools.signature.agreement import implied
 from sovl_tools.signature.signature import Signature
 
 

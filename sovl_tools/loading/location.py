@@ -17,7 +17,7 @@ from sovl_tools.model.diagnostic import (
     Verdict,
 )
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.signature.syntax import place_of
+from sovl_tools.signature.syntax_tree import place_of
 
 
 class Locator:

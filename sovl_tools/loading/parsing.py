@@ -14,9 +14,8 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import Position
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.signature.from_syntax_tree import from_expression, from_name, literal
 from sovl_tools.signature.signature import ANYTHING, UNKNOWN, Signature
-from sovl_tools.signature.syntax import Bindings, bindings
+from sovl_tools.signature.syntax_tree import Bindings, bindings, from_expression, from_name, literal
 
 
 def parse_module(source: bytes, name: str) -> Interface:

@@ -14,9 +14,8 @@ from sovl_tools.schema import fit
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import differences
-from sovl_tools.signature.annotation import from_object
 from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import Signature
+from sovl_tools.signature.signature import Signature, from_object
 
 _COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
 

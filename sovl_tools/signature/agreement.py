@@ -1,4 +1,4 @@
-"""What is not the same in what a function takes and in the schema of its arguments.
+"""How what a function takes differs from the schema of its arguments.
 
 Names are compared with the signature, which is quick and tells whether calls would fail. Values are
 compared with the schema that the annotations imply, as deep as both go.
@@ -7,14 +7,21 @@ compared with the schema that the annotations imply, as deep as both go.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.annotations.annotated import property_of
+from sovl_tools.annotations.conversion import is_plain
+from sovl_tools.annotations.hints import Names, names_of, resolved, without_none
+from sovl_tools.annotations.jsonvalues import is_plain as is_json
+from sovl_tools.annotations.kind import EMPTY
+from sovl_tools.annotations.schemas import SchemaBuilder
+from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.schema.applicators import combinator_of, kinds, values_of
 from sovl_tools.schema.subschemas import follow
 from sovl_tools.signature.pairs import Matcher, Pair, exclude_each_other, is_wider, pairs
-from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
+from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parameter, Signature
 
 Kind: TypeAlias = Literal[
     "required_not_taken", "optional_not_taken", "not_sent", "positional_only", "star", "open",
@@ -111,15 +118,20 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iter
     if not others:
         return
     own = {**own, "properties": others}
+    matcher = Matcher(parameters, own)
     for pair in pairs(parameters, own):
+        found: list[_Finding] = []
         if pair.is_property and not pair.is_part:
-            yield from _defaults(pair)
+            found += _default(pair)
         if "$ref" not in pair.schema:
-            case = _Case(pair, Matcher(parameters, own))
-            mistyped = [*_types(case)]
-            yield from mistyped
-            for part in () if mistyped else _PARTS:
-                yield from part(case)
+            # Where the types differ, all that is said of values of those types does, too.
+            found += [*_types(pair, matcher)] or _inner(pair)
+        for kind, where, said, other in found:
+            yield Difference(kind, pair.name, None, (*pair.path, *where), said, other)
+
+
+_Finding: TypeAlias = tuple[Kind, Path, Any, Any]
+"""The kind of a difference, its place within a pair, and what the manifest and the function say."""
 
 
 def _is_same(schema: JSON, own: dict[str, JSON]) -> bool:
@@ -132,62 +144,63 @@ def _is_same(schema: JSON, own: dict[str, JSON]) -> bool:
     )
 
 
-class _Case(NamedTuple):
-    """A pair, and the two whole schemas that it is of."""
-
-    pair: Pair
-    matcher: Matcher
-
-    def found(self, kind: Kind, where: Path, said: Any, own: Any) -> Difference:
-        """Return a difference at a place within the pair."""
-        return Difference(kind, self.pair.name, None, (*self.pair.path, *where), said, own)
-
-
-def _defaults(pair: Pair) -> Iterator[Difference]:
+def _default(pair: Pair) -> Iterator[_Finding]:
     if "default" in pair.schema and pair.own.get("default") is not None:
         said, own = pair.schema["default"], pair.own["default"]
         if own != said or isinstance(own, bool) != isinstance(said, bool):
-            yield Difference("default", pair.name, None, (*pair.path, "default"), said, own)
+            yield "default", ("default",), said, own
 
 
-def _types(case: _Case) -> Iterator[Difference]:
+def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
     """Yield where the manifest admits values of types that the function does not take."""
-    (_, _, schema, own, _), (parameters, root) = case
+    (_, _, schema, own, _), (parameters, root) = pair, matcher
     if schema.get("type") == own.get("type", ()):
         return
     own_types = types_of(own, root)
-    strange = [*_strange(case)]
+    strange = [*_strange(pair, matcher)]
     for where in strange:
-        yield case.found("alternative", where, None, own_types)
+        yield "alternative", where, None, own_types
     if not strange and is_wider(kinds(schema, parameters), kinds(own, root)):
         where = ("type",) if "type" in schema else ()
-        yield case.found("types", where, types_of(schema, parameters), own_types)
+        yield "types", where, types_of(schema, parameters), own_types
 
 
-def _strange(case: _Case) -> Iterator[Path]:
-    """Yield where alternatives stand that are none of the function's."""
-    (_, _, schema, own, _), matcher = case
-    key = combinator_of(schema)
-    if key is None and ("anyOf" not in own or _excludes(schema, case)):
+def _strange(pair: Pair, matcher: Matcher) -> Iterator[Path]:
+    """Yield the places of alternatives that are surely none of the function's."""
+    (_, _, schema, own, _), (parameters, root) = pair, matcher
+    key, theirs = combinator_of(schema), kinds(own, root)
+    is_other = exclude_each_other(kinds(schema, parameters), theirs)
+    if key is None and ("anyOf" not in own or is_other):
         return
     for index, match in enumerate(matcher.matches(schema, own)):
-        if match.own is None and _is_strange(match.schema, case):
-            yield (key, index) if key else ()
+        ours = kinds(match.schema, parameters)
+        if match.own is None and ours is not None and theirs is not None and ours != {"null"}:
+            target = follow(match.schema, parameters)
+            if exclude_each_other(ours, theirs) or "properties" in target:
+                yield (key, index) if key else ()
 
 
-def _is_strange(schema: JSON, case: _Case) -> bool:
-    """Tell whether an alternative is surely none of the function's."""
-    parameters, root = case.matcher
-    ours, theirs = kinds(schema, parameters), kinds(case.pair.own, root)
-    if ours is None or theirs is None or ours == {"null"}:
-        return False
-    target = follow(schema, parameters)
-    return exclude_each_other(ours, theirs) or "properties" in target
-
-
-def _excludes(schema: JSON, case: _Case) -> bool:
-    parameters, root = case.matcher
-    return exclude_each_other(kinds(schema, parameters), kinds(case.pair.own, root))
+def _inner(pair: Pair) -> Iterator[_Finding]:
+    """Yield differences in members, listed values and bounds."""
+    schema, own = pair.schema, pair.own
+    for name in unknown_properties(schema, own):
+        yield "superfluous", ("properties", name), name, None
+    known = {*schema.get("properties", ())} & {*schema.get("required", ())}
+    for name in own.get("required", ()) if "properties" in schema else ():
+        if name not in known:
+            yield "missing", (), None, name
+    values = values_of(schema) or []
+    unknown = {canonical(each) for each in unknown_values(values, own)}
+    for index, value in enumerate(values):
+        if canonical(value) in unknown:
+            yield (
+                "value",
+                ("const",) if "const" in schema else ("enum", index),
+                value,
+                values_of(own),
+            )
+    for keyword, other in contrary_bounds(schema, own):
+        yield "bounds", (keyword,), schema[keyword], (other, own[other])
 
 
 def types_of(schema: JSON, root: dict[str, JSON]) -> list[str]:
@@ -197,36 +210,11 @@ def types_of(schema: JSON, root: dict[str, JSON]) -> list[str]:
     return sorted([said] if isinstance(said, str) else said or kinds(target, root) or ())
 
 
-def _superfluous(case: _Case) -> Iterator[Difference]:
-    for name in unknown_properties(case.pair.schema, case.pair.own):
-        yield case.found("superfluous", ("properties", name), name, None)
-
-
 def unknown_properties(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> list[str]:
     """Return the properties that a function does not take where it takes no further ones."""
     if "properties" not in own or own.get("additionalProperties") is not False:
         return []
     return [name for name in schema.get("properties", ()) if name not in own["properties"]]
-
-
-def _missing(case: _Case) -> Iterator[Difference]:
-    schema = case.pair.schema
-    known = {*schema.get("properties", ())} & {*schema.get("required", ())}
-    for name in case.pair.own.get("required", ()) if "properties" in schema else ():
-        if name not in known:
-            yield case.found("missing", (), None, name)
-
-
-def _values(case: _Case) -> Iterator[Difference]:
-    schema, own = case.pair.schema, case.pair.own
-    values = values_of(schema)
-    if values is None or values_of(own) is None:
-        return
-    unknown = {canonical(each) for each in unknown_values(values, own)}
-    for index, value in enumerate(values):
-        if canonical(value) in unknown:
-            where: Path = ("const",) if "const" in schema else ("enum", index)
-            yield case.found("value", where, value, values_of(own))
 
 
 def unknown_values(values: list[JSON], own: Mapping[str, JSON]) -> list[JSON]:
@@ -252,13 +240,6 @@ _BOUNDS = (
 _LIMITING = frozenset(keyword for each in _BOUNDS for keyword in each)
 
 
-def _bounds(case: _Case) -> Iterator[Difference]:
-    schema, own = case.pair.schema, case.pair.own
-    for keyword, other in contrary_bounds(schema, own):
-        bound = (other, own[other])
-        yield case.found("bounds", (keyword,), schema[keyword], bound)
-
-
 def contrary_bounds(
     schema: Mapping[str, JSON], own: Mapping[str, JSON]
 ) -> Iterator[tuple[str, str]]:
@@ -276,9 +257,48 @@ def _exceeds(lower: JSON, upper: JSON) -> bool:
     return lower is not None and upper is not None and bool(lower > upper)
 
 
-_PARTS: tuple[Callable[[_Case], Iterator[Difference]], ...] = (
-    _superfluous,
-    _missing,
-    _values,
-    _bounds,
-)
+def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:
+    """Return the schema of the arguments that a function takes, as far as that can be told.
+
+    ``function`` is where the names in text within its annotations are known, if it was imported.
+    What is not known is ``{}``.
+    """
+    unknown: set[str] = set()
+    while True:
+        builder = SchemaBuilder()
+        properties: dict[str, JSON] = {}
+        for each in signature.parameters:
+            if each.kind not in BY_KEYWORD or each.annotation.is_context:
+                continue
+            try:
+                properties[each.name] = (
+                    {} if each.name in unknown else _implied_by(each, function, builder)
+                )
+            except Exception:  # noqa: BLE001 - annotations may be of anything, and so may defaults
+                unknown.add(each.name)
+                break  # a type that was begun with would remain among the definitions
+        else:
+            return builder.with_definitions({"type": "object", "properties": properties})
+
+
+def _implied_by(parameter: Parameter, function: Any, builder: SchemaBuilder) -> dict[str, JSON]:
+    annotation, default = parameter.annotation, parameter.default
+    hint: Any = annotation.value if isinstance(annotation.source, str) else annotation.source
+    if annotation.is_absent:
+        schema: dict[str, JSON] = {}
+    elif is_plain(hint):
+        schema = {**_plain_schema(hint)}
+    else:
+        hint = resolved(hint, Names({}) if function is None else names_of(function))
+        known = EMPTY if default is REQUIRED or default is UNKNOWN else default
+        schema = property_of(builder, without_none(hint)[0], default=known, text=None)
+    written = [*default] if type(default) is tuple else default
+    if default is not None and "default" not in schema and is_json(written):
+        # in place, because a definition that is used once is put there in the end
+        schema["default"] = copied(written)
+    return schema
+
+
+@lru_cache(maxsize=1024)
+def _plain_schema(hint: Any) -> dict[str, JSON]:
+    return property_of(SchemaBuilder(), without_none(hint)[0], default=EMPTY, text=None)

@@ -9,19 +9,17 @@ from typing import Any
 
 from sovl_tools.annotations.hints import compiled, evaluated
 from sovl_tools.model.functions import layers
-from sovl_tools.signature.annotation import (
-    HIDDEN,
-    Annotation,
-    conventional,
-    from_object,
-    from_text,
-)
 from sovl_tools.signature.signature import (
     ANYTHING,
+    HIDDEN,
     REQUIRED,
+    Annotation,
     Parameter,
     ParameterKind,
     Signature,
+    conventional,
+    from_object,
+    from_text,
 )
 
 _UNANNOTATED = Annotation()

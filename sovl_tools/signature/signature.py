@@ -1,11 +1,53 @@
-"""How a function can be called."""
+"""How a function can be called, and what the annotations of its parameters say."""
 
 from __future__ import annotations
 
+import ast
+import builtins
+import collections.abc
+import types
+import typing
+from collections.abc import Callable
 from enum import Enum
-from typing import Any, Literal, NamedTuple, TypeAlias
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias, Union
 
-from sovl_tools.signature.annotation import Annotation
+from sovl_tools.annotations.hints import text_of, value_of
+from sovl_tools.annotations.kind import InexpressibleError
+from sovl_tools.model.context import ToolContext
+
+Lookup: TypeAlias = Callable[[str], Any]
+"""Returns what a name stands for, HIDDEN if that can't be told."""
+
+HIDDEN = typing.NewType("HIDDEN", object)
+"""Stands, alone or within another type, for a type that can't be told."""
+
+
+class Annotation(NamedTuple):
+    """The annotation of a parameter.
+
+    Attributes:
+        source: the annotation itself, or its text.
+        optional: whether it is ``Optional[T]`` or ``T | None``; None where that can't be told.
+        is_context: whether it asks for the ``ToolContext``; None where that can't be told.
+        value: what the text stands for, where ``source`` is one.
+    """
+
+    source: Any = ""
+    optional: bool | None = False
+    is_context: bool | None = False
+    value: Any = None
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether there is no annotation."""
+        return isinstance(self.source, str) and not self.source
+
+    @property
+    def text(self) -> str:
+        """The annotation as its author wrote it, or nearly so."""
+        return text_of(self.source)
+
 
 ParameterKind: TypeAlias = Literal[
     "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
@@ -73,3 +115,125 @@ class Signature(NamedTuple):
 
 ANYTHING = Signature((Parameter("arguments", "var_keyword"),), "callable")
 """Of a callable of which nothing is known."""
+
+
+_UNKNOWN = Annotation(HIDDEN, None, None, HIDDEN)
+
+
+def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
+    """Return what an annotation says; ``lookup`` knows the names in the text within it."""
+    if type(annotation) is type:
+        return Annotation(annotation, is_context=annotation is ToolContext)
+    if isinstance(annotation, str):
+        return from_text(annotation, lookup or conventional)
+    return _UNKNOWN if annotation is HIDDEN else _described(annotation, lookup or conventional)
+
+
+def from_text(text: str, lookup: Lookup) -> Annotation:
+    """Return what the text of an annotation says, as far as its names are known."""
+    try:
+        node = _parsed(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _UNKNOWN._replace(source=text)
+    return from_node(node, lookup)
+
+
+def from_node(node: ast.expr, lookup: Lookup) -> Annotation:
+    """Return what an annotation in the source says, as far as its names are known."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return from_text(node.value, lookup)
+    value = evaluated(node, lookup)
+    return from_object(value, lookup)._replace(source=ast.unparse(node), value=value)
+
+
+def _described(annotation: object, lookup: Lookup) -> Annotation:
+    if isinstance(annotation, typing.ForwardRef):
+        return from_text(annotation.__forward_arg__, lookup)
+    origin = getattr(annotation, "__origin__", annotation)
+    if origin is Union or type(annotation) is types.UnionType:
+        members = typing.get_args(annotation)
+        parts = [from_object(each, lookup) for each in members]
+        return Annotation(
+            annotation,
+            type(None) in members or _any_of(part.optional for part in parts),
+            _any_of(part.is_context for part in parts),
+        )
+    if hasattr(annotation, "__metadata__"):
+        return from_object(typing.get_args(annotation)[0], lookup)._replace(source=annotation)
+    if type(origin).__name__ in {"TypeAliasType", "NewType", "TypeVar"}:
+        try:
+            return from_object(value_of(annotation))._replace(source=annotation)
+        except (InexpressibleError, RecursionError):
+            return _UNKNOWN._replace(source=annotation)
+    return Annotation(annotation)
+
+
+def _any_of(answers: typing.Iterable[bool | None]) -> bool | None:
+    """Return whether any answer is yes; None if one of them can't be told."""
+    known = [*answers]
+    return True if True in known else None if None in known else False
+
+
+_CONVENTIONAL: dict[str, Any] = {
+    **{name: each for name, each in vars(builtins).items() if isinstance(each, type)},
+    **{name: getattr(typing, name) for name in typing.__all__},
+    "ToolContext": ToolContext,
+    "collections": collections,
+    "typing": typing,
+}
+
+
+def conventional(name: str) -> Any:
+    """Return what a name is usually called for: a built-in type, or one of ``typing``."""
+    return _CONVENTIONAL.get(name, HIDDEN)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text.strip(), mode="eval").body
+
+
+def evaluated(node: ast.expr, lookup: Lookup) -> Any:
+    """Return the type that an expression makes, HIDDEN where a name in it can't be told."""
+    try:
+        return _value(node, lookup)
+    except Exception:  # noqa: BLE001 - types refuse what they are given in many ways
+        return HIDDEN
+
+
+def _value(node: ast.expr, lookup: Lookup) -> Any:
+    found: Any = HIDDEN
+    match node:
+        case ast.Constant(value=str(text)):
+            found = _value(_parsed(text), lookup)
+        case ast.Constant(value=found):
+            pass
+        case ast.Name(id=name):
+            found = lookup(name)
+        case ast.Attribute(attr="ToolContext"):
+            found = ToolContext
+        case ast.Attribute(value=inner, attr=name):
+            owner = _value(inner, lookup)
+            found = getattr(owner, name) if isinstance(owner, types.ModuleType) else HIDDEN
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            found = Union[_value(left, lookup), _value(right, lookup)]  # noqa: UP007 - what is joined may know no |
+        case ast.Subscript(value=inner, slice=within):
+            found = _subscripted(_value(inner, lookup), within, lookup)
+        case ast.Call(func=function, args=[_, inner]):
+            is_named = _value(function, lookup) is typing.NewType
+            found = _value(inner, lookup) if is_named else HIDDEN
+        case ast.List(elts=members):
+            found = [_value(each, lookup) for each in members]
+    return found
+
+
+def _subscripted(generic: Any, within: ast.expr, lookup: Lookup) -> Any:
+    parts = within.elts if isinstance(within, ast.Tuple) else [within]
+    if generic is HIDDEN:
+        return HIDDEN
+    if generic is typing.Literal:
+        return typing.Literal[tuple(ast.literal_eval(each) for each in parts)]
+    if generic is typing.Annotated:
+        return _value(parts[0], lookup)
+    members = tuple(_value(each, lookup) for each in parts)
+    return generic[members if isinstance(within, ast.Tuple) else members[0]]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sovl_tools.model.diagnostic import ModulePlace
-from sovl_tools.signature.syntax import place_of
+from sovl_tools.signature.syntax_tree import place_of
 
 ECHO = ModulePlace("echo")
 TEXT = ModulePlace("echo", "text")

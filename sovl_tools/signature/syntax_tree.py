@@ -1,13 +1,29 @@
-"""Which names a module binds, and where its source says so."""
+"""What a module binds and how its functions can be called, without running a line of it."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from importlib.util import decode_source
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from sovl_tools.model.context import ToolContext
 from sovl_tools.model.diagnostic import ModulePlace
+from sovl_tools.signature.signature import (
+    ANYTHING,
+    HIDDEN,
+    REQUIRED,
+    UNKNOWN,
+    Annotation,
+    Lookup,
+    Parameter,
+    ParameterKind,
+    Signature,
+    conventional,
+    evaluated,
+    from_node,
+)
 
 
 class Bindings(NamedTuple):
@@ -100,6 +116,135 @@ def _value(statement: ast.stmt, target: ast.Name) -> ast.AST:
     if isinstance(statement, ast.AnnAssign) and target is statement.target:
         return statement.value or statement
     return statement
+
+
+_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
+_TRANSPARENT = frozenset({"cache", "final", "hook", "lru_cache", "override", "tool"})
+"""Names of well-known decorators that pass all arguments on."""
+
+
+def from_name(name: str, found: Bindings) -> Signature | None:
+    """Return how what a name is bound to can be called; None if the module surely lacks it.
+
+    Nothing is known of what is imported, called or bound in one of several branches. A function
+    with a decorator can be called in ways that the text does not tell.
+    """
+    node, seen = found.names.get(name), {name}
+    while isinstance(node, ast.Name) and node.id in found.names and node.id not in seen:
+        seen.add(node.id)
+        node = found.names[node.id]
+    if not seen.isdisjoint(found.unsettled):
+        return ANYTHING
+    if node is None:
+        return ANYTHING if found.is_open else None
+    return from_expression(node, found)
+
+
+def from_expression(node: ast.AST, found: Bindings) -> Signature:
+    """Return how the value of a definition or an expression can be called."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        is_certain = all(map(_is_transparent, node.decorator_list))
+        parameters = tuple(_parameters(node.args, lookup_in(found)))
+        return Signature(parameters, is_certain=is_certain)
+    if isinstance(node, ast.Lambda):
+        return Signature(tuple(_parameters(node.args, lookup_in(found))))
+    if isinstance(node, ast.ClassDef) and not node.decorator_list:
+        return Signature(shape="class")
+    return Signature(shape="value") if isinstance(node, _VALUES) else ANYTHING
+
+
+def _is_transparent(decorator: ast.expr) -> bool:
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+    return name in _TRANSPARENT
+
+
+def _parameters(arguments: ast.arguments, lookup: Lookup) -> Iterator[Parameter]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    absent = [None] * (len(positional) - len(arguments.defaults))
+    for index, (each, default) in enumerate(
+        zip(positional, [*absent, *arguments.defaults], strict=True)
+    ):
+        only = index < len(arguments.posonlyargs)
+        kind: ParameterKind = "positional_only" if only else "positional_or_keyword"
+        yield _parameter(each, kind, default, lookup)
+    if arguments.vararg:
+        yield _parameter(arguments.vararg, "var_positional", None, lookup)
+    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield _parameter(each, "keyword_only", default, lookup)
+    if arguments.kwarg:
+        yield _parameter(arguments.kwarg, "var_keyword", None, lookup)
+
+
+def _parameter(
+    node: ast.arg, kind: ParameterKind, default: ast.expr | None, lookup: Lookup
+) -> Parameter:
+    annotation = from_node(node.annotation, lookup) if node.annotation else Annotation()
+    return Parameter(node.arg, kind, REQUIRED if default is None else literal(default), annotation)
+
+
+def literal(node: ast.AST | None) -> Any:
+    """Return the value of a literal, UNKNOWN of any other expression, None of nothing."""
+    if node is None:
+        return None
+    try:
+        return ast.literal_eval(node) if isinstance(node, ast.expr) else UNKNOWN
+    except (ValueError, TypeError, MemoryError, RecursionError, SyntaxError):
+        return UNKNOWN
+
+
+def lookup_in(found: Bindings) -> Lookup:
+    """Return what the names in a module's annotations stand for, as far as its text tells."""
+    pending: set[str] = set()
+
+    def lookup(name: str) -> Any:
+        node = found.names.get(name)
+        if node is None:
+            return conventional(name)
+        if name in pending or name in found.unsettled:
+            return HIDDEN
+        pending.add(name)
+        try:
+            return _stands_for(name, node, lookup)
+        finally:
+            pending.discard(name)
+
+    return lookup
+
+
+def _stands_for(name: str, node: ast.AST, lookup: Lookup) -> Any:
+    if isinstance(node, ast.ClassDef):
+        return HIDDEN if node.decorator_list else object  # a class of its own, not Optional
+    if isinstance(node, ast.ImportFrom):
+        alias = next(each for each in node.names if name == (each.asname or each.name))
+        if alias.name == ToolContext.__name__:
+            return ToolContext
+        return getattr(_library(node.module or ""), alias.name, HIDDEN)
+    if isinstance(node, ast.Import):
+        return _library(
+            next(
+                each.name if each.asname else name
+                for each in node.names
+                if name == (each.asname or each.name.partition(".")[0])
+            )
+        )
+    return evaluated(node, lookup) if isinstance(node, ast.expr) else HIDDEN
+
+
+_LIBRARIES = frozenset(
+    {
+        "builtins", "collections", "collections.abc", "datetime", "decimal", "fractions", "types",
+        "typing", "typing_extensions", "uuid",
+    }
+)  # fmt: skip
+"""Modules with types of which importing them does nothing else."""
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name) if name in _LIBRARIES else HIDDEN
+    except ImportError:
+        return HIDDEN
 
 
 def place_of(source: bytes, place: ModulePlace) -> tuple[int, int]:
