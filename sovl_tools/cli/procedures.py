@@ -90,6 +90,6 @@ def place_of(error: StepError, procedures: Sequence[Written]) -> str:
     for each in procedures:
         is_it = each.procedure is not None and each.procedure.name == error.procedure
         if is_it and each.place is not None:
-            line, column = each.place(error.path, offset=error.offset)
+            line, column = each.place(error.path, text_line=error.line)
             return f"{each.path}:{line}:{column}"
     return ""

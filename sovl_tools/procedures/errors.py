@@ -45,7 +45,7 @@ class StepError(SovlToolsError):
         key: of the step in the run; "" as long as nobody knows.
         path: where the step, or the template in it that has no value, stands in its procedure.
         procedure: the name of that procedure.
-        offset: what is wrong in the text at the path, in characters; None if not one template is.
+        line: of the text at the path, from 1.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class StepError(SovlToolsError):
         key: str = "",
         path: Path = (),
         procedure: str = "",
-        offset: int | None = None,
+        line: int = 1,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.key = key
         self.path = path
         self.procedure = procedure
-        self.offset = offset
+        self.line = line
 
     def __str__(self) -> str:
         return f"{self.key}: {self.message}" if self.key else self.message

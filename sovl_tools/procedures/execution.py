@@ -72,7 +72,7 @@ class Execution:
                 raise
             words = f"{procedure.name}: {error.message}"
             raise StepError(
-                words, path=error.path or ("output",), procedure=procedure.name, offset=error.offset
+                words, path=error.path or ("output",), procedure=procedure.name, line=error.line
             ) from error
 
     async def _steps(self, steps: tuple[Step, ...], scope: Scope) -> None:
@@ -116,7 +116,7 @@ class Execution:
             key=key,
             path=error.path or step.path,
             procedure=self._procedure.name,
-            offset=error.offset,
+            line=error.line,
         )
 
     async def _attempts(self, step: Step, scope: Scope, key: str, telling: Telling) -> _Ending:

@@ -57,30 +57,19 @@ class Source(NamedTuple):
     text: str
     locate: Callable[[ManifestPlace], int]
 
-    def place(
-        self, path: Path, *, of_key: bool = False, offset: int | None = None
-    ) -> tuple[int, int]:
+    def place(self, path: Path, *, of_key: bool = False, text_line: int = 1) -> tuple[int, int]:
         """Return line and column, from 1, of the value at a path, or of its key.
 
-        With an offset it is that of a character of the text at the path, as far as that is written
-        as it reads, without escapes. Where nothing stands at the path, it is that of the nearest
-        value around it. An alias stands where it is written, what is in it where its anchor is.
+        Of a text that is written as a block it is that of one of its lines, if that is given. Where
+        nothing stands at the path, it is that of the nearest value around it. An alias stands where
+        it is written, what is in it where its anchor is.
         """
         start = self.locate(ManifestPlace(path, "key" if of_key else "value"))
-        if offset is None:
-            return line_and_column(self.text, start)
-        value = self.value
-        for key in path:
-            value = value[key]
-        before, written = value[:offset], self.text[start : start + 1]
-        if written == "|":  # a block begins in the next line, and is indented
-            line = line_and_column(self.text, start)[0] + 1 + before.count("\n")
-            text = value.split("\n")[before.count("\n")]
-            indentation = self.text.split("\n")[line - 1].find(text)
-            return line, max(indentation, 0) + 1 + len(before.rpartition("\n")[2])
-        opening = start + (written in {'"', "'"})
-        is_plain = self.text.startswith(before, opening)
-        return line_and_column(self.text, opening + offset if is_plain else start)
+        line, column = line_and_column(self.text, start)
+        if text_line == 1 or self.text[start : start + 1] != "|":
+            return line, column
+        shown = self.text.split("\n")[line + text_line - 1]
+        return line + text_line, 1 + len(shown) - len(shown.lstrip())
 
 
 def read(text: str | bytes, *, path: str) -> Source:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.expressions import EvaluationError, Template
 from sovl_tools.procedures.model import Step
+from sovl_tools.procedures.templates.template import EvaluationError, Template
 
 
 class Scope:
@@ -58,7 +58,7 @@ class Scope:
         try:
             return template.evaluate(self.variables)
         except EvaluationError as error:
-            raise StepError(str(error), path=path, offset=error.offset) from error
+            raise StepError(str(error), path=path, line=error.line) from error
 
     def key(self, step: Step) -> str:
         """Return the key of a step in this scope."""

@@ -40,7 +40,7 @@ def test_the_reading_list_has_the_documents_the_longest_first(manager: Procedure
     result = reading_list(manager, folder="docs", glob="*.md")
     documents = result["documents"]
     assert {each["path"] for each in documents} == {
-        f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")
+        str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "docs").rglob("*.md")
     }
     minutes = [each["minutes"] for each in documents]
     assert minutes == sorted(minutes, reverse=True)

@@ -231,11 +231,11 @@ def test_wait_waits_no_longer_than_a_year(seconds: int) -> None:
 
 
 def test_a_template_that_fails_says_where_it_stands() -> None:
-    given = {"value": [{"deep": "no {{ inputs.x.y }}"}]}
+    given = {"value": [{"deep": "no\n{{ inputs.x.y }}"}]}
     error = failing(procedure(call("echo", **given), inputs=inputs("x", x={})), echo, x={"z": 1})
     assert error.message == "'inputs.x' is an object and has no 'y'"
     assert error.path == ("steps", 0, "arguments", "value", 0, "deep")
-    assert error.offset == 6
+    assert error.line == 2
 
 
 def test_a_failed_step_ends_the_run_and_says_where() -> None:

@@ -15,9 +15,8 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.checks.environment import Environment, TracedCase
 from sovl_tools.procedures.checks.schemas import Lacking, do_exclude, followed, types_of, within
-from sovl_tools.procedures.expressions import Template
-from sovl_tools.procedures.language import TemplateError
 from sovl_tools.procedures.model import MAX_SECONDS, Step
+from sovl_tools.procedures.templates.template import Template, TemplateError
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.messages import explanations, place
 

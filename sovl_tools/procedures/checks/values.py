@@ -10,9 +10,8 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.checks.environment import Environment, TracedCase, Use, assigned
 from sovl_tools.procedures.checks.schemas import Lacking, within
-from sovl_tools.procedures.expressions import Template
-from sovl_tools.procedures.language import Reference, TemplateError
 from sovl_tools.procedures.model import RESERVED
+from sovl_tools.procedures.templates.template import Reference, Template, TemplateError
 
 _VALUELESS = {"set", "if", "parallel", "wait", "return", "fail"}
 

@@ -1,0 +1,1 @@
+"""Templates and expressions, which give values once the variables are known."""

@@ -1,0 +1,383 @@
+"""From the text of a template or an expression to a function of the variables."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from jinja2 import Template as Code
+from jinja2 import TemplateSyntaxError, nodes
+from jinja2.lexer import newline_re
+from jinja2.parser import Parser
+from jinja2.utils import missing
+from jinja2.visitor import NodeTransformer
+
+from sovl_tools.model.document import JSON, copied, dotted
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.procedures.templates.sandbox import (
+    LOOP,
+    AbsentError,
+    Sandbox,
+    article,
+    as_json,
+    joined,
+    metered,
+)
+from sovl_tools.procedures.templates.template import (
+    EvaluationError,
+    Reference,
+    Template,
+    TemplateError,
+)
+
+_SANDBOX = Sandbox()
+_RESULT = "_result_of_the_expression_"
+# Of operators and brackets; Jinja and Python take them apart by recursion.
+_MAX_LEVELS = 100
+# What Jinja's code and its lists need for each node of a loop's body, in bytes.
+_PER_NODE = 16
+_Tree = TypeVar("_Tree", nodes.Template, nodes.Expr)
+_Variables = Mapping[str, JSON]
+
+
+def template(text: str) -> Template:
+    """Return what a text with templates is.
+
+    Raises:
+        TemplateError: it can't be read.
+    """
+    tree = _checked(lambda: Parser(_SANDBOX, newline_re.sub("\n", text)).parse())
+    only = _only_expression(tree) if text.startswith("{{") and text.endswith("}}") else None
+    if only is not None:
+        return _value(only)
+    code, references = _code(tree), _references(tree)
+
+    def run(variables: _Variables) -> JSON:
+        return joined(code.root_render_func(code.new_context(dict(variables))))
+
+    return Template("string", references, _evaluating(run, references))
+
+
+def expression(text: str) -> Template:
+    """Return what a bare expression is.
+
+    Raises:
+        TemplateError: it can't be read.
+    """
+    source = newline_re.sub("\n", text)
+    if not source.strip():
+        raise TemplateError("an expression is missing here")
+    if source.lstrip().startswith(("{{", "{%")):
+        message = "this is a template, where a bare expression should stand"
+        raise TemplateError(message, "leave the braces out")
+
+    def parse() -> nodes.Expr:
+        parser = Parser(_SANDBOX, source, state="variable")
+        tree = parser.parse_expression()
+        if not parser.stream.eos:
+            advice = "compare with ==" if parser.stream.current.type == "assign" else None
+            raise TemplateError("something follows the expression", advice)
+        return tree
+
+    return _value(_checked(parse))
+
+
+def _only_expression(tree: nodes.Template) -> nodes.Expr | None:
+    """Return the expression that is all there is in a template; None if there is more."""
+    outputs = [each.nodes for each in tree.body if isinstance(each, nodes.Output)]
+    if len(tree.body) != len(outputs) or len(outputs) != 1 or len(outputs[0]) != 1:
+        return None
+    return outputs[0][0]
+
+
+def _value(expression: nodes.Expr) -> Template:
+    """Return a template that keeps the type of an expression's value."""
+    target = nodes.Name(_RESULT, "store", lineno=expression.lineno)
+    assignment = nodes.Assign(target, expression, lineno=expression.lineno)
+    tree = nodes.Template([assignment], lineno=1)
+    tree.set_environment(_SANDBOX)
+    code, references = _code(tree), _references(tree)
+
+    def run(variables: _Variables) -> JSON:
+        context = code.new_context(dict(variables))
+        deque(code.root_render_func(context), 0)
+        return as_json(context.vars[_RESULT])
+
+    evaluate = _evaluating(run, references)
+    chain = _chain(expression)
+    if chain.is_dynamic or not isinstance(chain.root, nodes.Name):
+        return Template("value", references, evaluate)
+    name = chain.root.name
+
+    # What is only handed on may be as large as it is.
+    def look_up(variables: _Variables) -> JSON:
+        try:
+            value = variables[name]
+            for part in chain.attributes:
+                value = value[part]
+        except (LookupError, TypeError):
+            return evaluate(variables)
+        return copied(value)
+
+    return Template("value", references, look_up)
+
+
+def _code(tree: nodes.Template) -> Code:
+    try:
+        return _SANDBOX.from_string(tree)
+    except TemplateSyntaxError as error:
+        raise TemplateError("'loop' can't be the variable of a loop") from error
+
+
+def _checked(parse: Callable[[], _Tree]) -> _Tree:
+    """Return the tree of a text, made for JSON.
+
+    Raises:
+        TemplateError: it can't be read, or has what procedures do not have.
+    """
+    try:
+        tree = parse()
+        _check_depth(tree)
+        for mistake in _mistakes(tree):
+            raise mistake
+        made: _Tree = _ForData().visit(tree)
+        made.set_environment(_SANDBOX)
+    except TemplateSyntaxError as error:
+        raise _worded(error) from error
+    except RecursionError as error:
+        raise TemplateError("the expression is nested too deep") from error
+    except ValueError as error:
+        if isinstance(error, TemplateError):
+            raise
+        raise TemplateError("a number has more digits than can be read") from error
+    return made
+
+
+def _check_depth(tree: nodes.Node) -> None:
+    level = [tree]
+    for _ in range(_MAX_LEVELS):
+        level = [child for node in level for child in node.iter_child_nodes()]
+        if not level:
+            return
+    raise TemplateError("the expression is nested too deep")
+
+
+_FOREIGN: dict[type[nodes.Node], str] = {
+    nodes.Block: "block",
+    nodes.CallBlock: "call",
+    nodes.Extends: "extends",
+    nodes.FromImport: "from",
+    nodes.Import: "import",
+    nodes.Include: "include",
+    nodes.Macro: "macro",
+    nodes.ScopedEvalContextModifier: "autoescape",
+}
+
+
+def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
+    """Yield what Jinja would not mind, or only later."""
+    filters = _SANDBOX.filters.keys() - {LOOP}
+    for node in (tree, *tree.find_all(nodes.Node)):
+        if type(node) in _FOREIGN:
+            yield TemplateError(f"procedures have no tag {_FOREIGN[type(node)]!r}")
+        elif isinstance(node, nodes.Filter) and node.name not in filters:
+            advice = did_you_mean(node.name, filters)
+            yield TemplateError(f"there is no filter {node.name!r}", advice)
+        elif isinstance(node, nodes.Test) and node.name not in _SANDBOX.tests:
+            advice = did_you_mean(node.name, _SANDBOX.tests)
+            yield TemplateError(f"there is no test {node.name!r}", advice)
+        elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
+            yield TemplateError("this 'if' has no 'else'", "write what it is otherwise")
+        elif isinstance(node, nodes.Const) and node.value in {math.inf, -math.inf}:
+            # Jinja would compile it to a name of Python's that is not there
+            yield TemplateError("the number is larger than JSON can hold")
+
+
+class _ForData(NodeTransformer):
+    """Makes keys of attributes, unless they are called, prints ``~`` as JSON and counts loops."""
+
+    def __init__(self) -> None:
+        self._called: set[int] = set()
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802 - Jinja's names
+        self._called.add(id(node.node))
+        return self.generic_visit(node)
+
+    def visit_Getattr(self, node: nodes.Getattr) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        if id(node) in self._called:
+            return node
+        key = nodes.Const(node.attr, lineno=node.lineno)
+        return nodes.Getitem(node.node, key, node.ctx, lineno=node.lineno)
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        parts = nodes.List(node.nodes, lineno=node.lineno)
+        return nodes.Filter(parts, "join", [], [], None, None, lineno=node.lineno)
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802
+        size = _PER_NODE * (4 + sum(1 for _ in node.find_all(nodes.Node)))
+        self.generic_visit(node)
+        weight = nodes.Const(size, lineno=node.lineno)
+        node.iter = nodes.Filter(node.iter, LOOP, [weight], [], None, None, lineno=node.lineno)
+        return node
+
+
+def _worded(error: TemplateSyntaxError) -> TemplateError:
+    for pattern, words, advice in _WORDS:
+        found = re.search(pattern, error.message or "")
+        if found:
+            return TemplateError(found.expand(words), advice)
+    said = (error.message or "").partition(". ")[0].removesuffix(".")
+    return TemplateError(f"{said[:1].lower()}{said[1:]}")
+
+
+# What Jinja says of the mistakes that people make most, and our words for it.
+_WORDS: tuple[tuple[str, str, str | None], ...] = (
+    (r"[Ee]xpected an expression|^unexpected 'end of", "an expression is missing here", None),
+    (r"^unexpected end of template, expected 'end of print", "'{{' is not closed", "write }}"),
+    (r"^unexpected end of template, expected 'end of state", "'{%' is not closed", "write %}"),
+    (r"^Unexpected end of template.* innermost.* is ('\w+')", r"\1 is not closed", "close it"),
+    (r"unknown tag ('\w+')", r"there is no tag \1 here", None),
+)
+
+
+class _Chain(NamedTuple):
+    """A name with the constant keys behind it: ``page.links[0]``, and ``page`` of ``page[x].y``."""
+
+    root: nodes.Node
+    attributes: tuple[str | int, ...]
+    is_dynamic: bool
+
+
+def _chain(node: nodes.Node) -> _Chain:
+    attributes: list[str | int] = []
+    is_dynamic = False
+    while isinstance(node, nodes.Getitem):
+        key: Any = node.arg
+        sign = 1
+        if isinstance(key, nodes.Neg):
+            key, sign = key.node, -1
+        if isinstance(key, nodes.Const) and type(key.value) in {str, int}:
+            attributes.append(sign * key.value if sign < 0 else key.value)
+        else:
+            attributes.clear()
+            is_dynamic = True
+        node = node.node
+    return _Chain(node, tuple(reversed(attributes)), is_dynamic)
+
+
+def _references(tree: nodes.Template) -> tuple[Reference, ...]:
+    """Return the variables that a tree reads, but for those that it binds anywhere itself."""
+    known = {each.name for each in tree.find_all(nodes.Name) if each.ctx != "load"}
+    known |= _SANDBOX.globals.keys() | ({"loop"} if tree.find(nodes.For) else set())
+    found: list[Reference] = []
+    tested: list[Reference] = []
+
+    def visit(node: nodes.Node, *, is_guarded: bool = False) -> None:
+        chain = _chain(node)
+        if isinstance(chain.root, nodes.Name):
+            if chain.root.name not in known:
+                found.append(Reference(chain.root.name, chain.attributes, is_guarded))
+            while isinstance(node, nodes.Getitem):
+                visit(node.arg)
+                node = node.node
+            return
+        if isinstance(node, nodes.Test) and node.name in {"defined", "undefined"}:
+            inner = _chain(node.node)
+            if isinstance(inner.root, nodes.Name):
+                tested.append(Reference(inner.root.name, inner.attributes))
+        is_default = isinstance(node, nodes.Filter) and node.name in {"default", "d"}
+        for index, each in enumerate(node.iter_child_nodes()):
+            visit(each, is_guarded=is_default and index == 0)
+
+    def is_tested(reference: Reference) -> bool:
+        return any(
+            reference.name == name and reference.attributes[: len(attributes)] == attributes
+            for name, attributes, _ in tested
+        )
+
+    visit(tree)
+    return tuple(each._replace(is_guarded=each.is_guarded or is_tested(each)) for each in found)
+
+
+# Why an expression has no value
+
+
+def _evaluating(
+    run: Callable[[_Variables], JSON], references: tuple[Reference, ...]
+) -> Callable[[_Variables], JSON]:
+    def evaluate(variables: _Variables) -> JSON:
+        try:
+            return metered(lambda: run(variables))
+        except Exception as error:
+            raise _failure(error, references, variables) from error
+
+    return evaluate
+
+
+def _failure(
+    error: Exception, references: tuple[Reference, ...], variables: _Variables
+) -> EvaluationError:
+    line, traceback = 1, error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_globals.get("__jinja_template__")
+        if isinstance(code, Code):
+            line = code.get_corresponding_lineno(traceback.tb_lineno)
+        traceback = traceback.tb_next
+    if isinstance(error, EvaluationError):
+        return EvaluationError(error.message, line=line, name=error.name, advice=error.help)
+    if not isinstance(error, AbsentError) or error.hint is not None:
+        said = (
+            _KNOWN.get(type(error))
+            or str(error).removeprefix("do_").lstrip("_")
+            or type(error).__name__
+        )
+        return EvaluationError(f"{said[:1].lower()}{said[1:_LONGEST]}".removesuffix("."), line=line)
+    name, within = error.name, error.within
+    if within is missing:
+        advice = did_you_mean(name, variables)
+        return EvaluationError(
+            f"there is no variable {name!r}", line=line, name=name, advice=advice
+        )
+    what = article(within)
+    if isinstance(within, list):
+        what = f"{what} of length {len(within)}"
+    owner = _owner(error, references, variables)
+    if owner is not None:
+        what = f"{owner!r} is {what} and"
+    member = f"item {name}" if isinstance(name, int) else repr(name)
+    advice = None
+    if isinstance(name, str):
+        is_method = not name.startswith("_") and callable(getattr(within, name, None))
+        near = did_you_mean(name, within) if isinstance(within, dict) else None
+        advice = f"call it: {name}()" if is_method else near
+    return EvaluationError(f"{what} has no {member}", line=line, name=name, advice=advice)
+
+
+def _owner(
+    error: AbsentError, references: tuple[Reference, ...], variables: _Variables
+) -> str | None:
+    """Return how people write the value that lacks something; None if it has no name."""
+    for reference in references:
+        value: Any = variables.get(reference.name)
+        for index, part in enumerate(reference.attributes):
+            if part == error.name and value is error.within:
+                return dotted((reference.name, *reference.attributes[:index]))
+            try:
+                value = value[part]
+            except (LookupError, TypeError):
+                break
+    return None
+
+
+_LONGEST = 300
+_KNOWN: Mapping[type[Exception], str] = {
+    MemoryError: "there is not enough memory for the result",
+    OverflowError: "the result is too large",
+    RecursionError: "values are nested too deep",
+    ZeroDivisionError: "division by zero",
+}

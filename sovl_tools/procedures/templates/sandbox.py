@@ -1,0 +1,543 @@
+"""Jinja's immutable sandbox, made for JSON, with bounds on what a template makes in memory.
+
+Keys come before attributes: ``page.items`` is what the object has under that name, and
+``page.items()`` the method. Results print as JSON does: ``true``, not ``True``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import re
+import sys
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    ValuesView,
+)
+from contextvars import ContextVar
+from functools import partial, wraps
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Undefined, pass_context, pass_environment
+from jinja2.exceptions import SecurityError, TemplateRuntimeError, UndefinedError
+from jinja2.filters import FILTERS, make_attrgetter
+from jinja2.runtime import Context, LoopContext
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
+from jinja2.utils import Namespace, missing
+
+from sovl_tools.model.document import JSON, JSON_TYPES, kind, parse_json
+from sovl_tools.procedures.templates.template import EvaluationError
+
+MAX_RESULT = 1 << 20
+"""How many characters a result may have when it is printed."""
+
+MAX_DEPTH = 200
+"""How many lists and objects of a result may lie inside one another."""
+
+MAX_MADE = 1 << 27
+"""How many bytes a template may make on its way to a result, all in all."""
+
+MAX_RANGE = 100_000
+"""How many items a range may have."""
+
+_MAX_BITS = 14_284  # 4,300 digits, which is what Python prints
+_MAX_WIDTH = 9_999
+_PER_ITEM = 72  # a place in a list, and a small object in it
+
+# Each evaluation has its own, in a list so that it can be counted down.
+_LEFT: ContextVar[list[int]] = ContextVar("bytes a template may still make")
+
+
+def metered(work: Callable[[], Any]) -> Any:
+    """Return what the work makes, which may not be more than ``MAX_MADE`` bytes on its way."""
+    token = _LEFT.set([MAX_MADE])
+    try:
+        return work()
+    finally:
+        _LEFT.reset(token)
+
+
+def _spend(size: int) -> None:
+    left = _LEFT.get()
+    left[0] -= max(size, 0)
+    if left[0] < 0:
+        raise EvaluationError(f"the template makes more than {MAX_MADE >> 20} MB on its way")
+
+
+def _spend_on(made: Any) -> Any:
+    """Count what has been made, without what lies in it unless that can be new as well."""
+    several = len(made) if isinstance(made, list | tuple) else 0
+    _spend(sys.getsizeof(made, 64) + _PER_ITEM * several)
+    return made
+
+
+def _check_length(length: int) -> None:
+    if length > MAX_RESULT:
+        raise EvaluationError(f"the result has more than {MAX_RESULT:,} characters")
+
+
+# Results
+
+
+def article(value: object) -> str:
+    """Return what a value is: ``a string``, ``an array``, ``null``."""
+    name = kind(value) if type(value) in JSON_TYPES else type(value).__name__
+    known = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
+    return known.get(name, f"a {name}")
+
+
+_LISTS = (list, tuple, range, Iterator, KeysView, ValuesView, ItemsView)
+
+
+def as_json(value: object) -> JSON:
+    """Return a result as plain JSON that shares nothing with the variables.
+
+    Tuples, ranges and generators become lists.
+
+    Raises:
+        EvaluationError: it is something else, or larger or deeper than a result may be.
+    """
+    length = 0
+
+    def count(more: int) -> None:
+        nonlocal length
+        length += 1 + more
+        _check_length(length)
+
+    def copied(value: object, level: int) -> JSON:
+        if isinstance(value, str):
+            count(len(value))
+            return str(value)
+        count(value.bit_length() // 3 if isinstance(value, int) else 0)
+        if value is None or isinstance(value, bool | int | float):
+            return _checked_number(value) if value else value
+        if level == MAX_DEPTH:
+            raise EvaluationError(f"the result is nested more than {MAX_DEPTH} levels deep")
+        if isinstance(value, dict):
+            count(sum(len(_checked_key(key)) for key in value))
+            return {str(key): copied(each, level + 1) for key, each in value.items()}
+        if isinstance(value, _LISTS):
+            return [copied(each, level + 1) for each in value]
+        if isinstance(value, Undefined):
+            str(value)  # which raises what is wrong with it
+        raise EvaluationError(f"{article(value)} is nothing that JSON can hold")
+
+    return copied(value, 0)
+
+
+def _checked_number(number: float) -> float:
+    if isinstance(number, int):
+        if number.bit_length() > _MAX_BITS:
+            raise EvaluationError("the number has more than 4,300 digits")
+    elif not math.isfinite(number):
+        raise EvaluationError(f"the result is {number}, which JSON can't hold")
+    return number
+
+
+def _checked_key(key: object) -> str:
+    if not isinstance(key, str):
+        raise EvaluationError(f"a key of an object is {article(key)}, not a string")
+    return key
+
+
+def as_text(value: object) -> str:
+    """Return a result as text: strings as they are, everything else as JSON.
+
+    Raises:
+        EvaluationError: it is nothing that JSON has, or too long.
+    """
+    if isinstance(value, str):
+        _check_length(len(value))
+        return str(value)
+    made: str = _spend_on(json.dumps(as_json(value), ensure_ascii=False))
+    return made
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Return the parts of a text in one.
+
+    Raises:
+        EvaluationError: they are too long.
+    """
+    taken: list[str] = []
+    length = 0
+    for part in parts:
+        length += len(part)
+        _check_length(length)
+        taken.append(part)
+    made: str = _spend_on("".join(taken))
+    return made
+
+
+# Operators
+
+
+def _add(left: Any, right: Any) -> Any:
+    if isinstance(left, str | list | tuple):
+        _check_length(len(left) + len(right))
+    return left + right
+
+
+def _multiply(left: Any, right: Any) -> Any:
+    for sequence, count in ((left, right), (right, left)):
+        if isinstance(sequence, str | list | tuple) and isinstance(count, int):
+            _check_length(len(sequence) * count)
+    if isinstance(left, int) and isinstance(right, int):
+        _check_bits(left.bit_length() + right.bit_length())
+    return left * right
+
+
+def _power(left: Any, right: Any) -> Any:
+    if isinstance(left, int) and isinstance(right, int):
+        _check_bits(left.bit_length() * right)
+    return left**right
+
+
+def _check_bits(bits: int) -> None:
+    # twice as many as can be printed, since this is only an estimate
+    if bits > 2 * _MAX_BITS:
+        raise EvaluationError("the number has more than 4,300 digits")
+
+
+def _modulo(left: Any, right: Any) -> Any:
+    if isinstance(left, str):
+        _check_pattern(left, right)
+    return left % right
+
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": _add,
+    "-": operator.sub,
+    "*": _multiply,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "**": _power,
+    "%": _modulo,
+}
+
+# Filters and methods
+
+
+def _check_widths(pattern: str) -> int:
+    """Return how many characters the widths in a pattern ask for, none of them very wide."""
+    # a star takes its width from the arguments
+    if re.search(r"\d{5,}|\*", pattern):
+        raise EvaluationError(f"a field is wider than {_MAX_WIDTH:,} characters")
+    return sum(map(int, re.findall(r"\d+", pattern)))
+
+
+def _check_pattern(pattern: str, given: Any) -> None:
+    """Refuse a pattern such as ``%5s: %(name)s`` from which too much would be made."""
+    length = len(pattern) + _check_widths(pattern)
+    if isinstance(given, dict):
+        keys = re.findall(r"%\((.*?)\)", pattern, re.DOTALL)
+        sizes = {key: len(as_text(given[key])) for key in {*keys} & given.keys()}
+        length += sum(sizes.get(key, 0) for key in keys)
+    else:
+        each: Any = given if isinstance(given, tuple) else (given,)
+        length += sum(len(as_text(value)) for value in each)
+    _check_length(length)
+
+
+@pass_environment
+def _join(
+    environment: Environment, values: Iterable[Any], between: str = "", attribute: Any = None
+) -> str:
+    if attribute is not None:
+        values = map(make_attrgetter(environment, attribute), values)
+    return joined(_separated(values, as_text(between)))
+
+
+def _separated(values: Iterable[Any], separator: str) -> Iterator[str]:
+    for index, value in enumerate(values):
+        if index:
+            yield separator
+        yield as_text(value)
+
+
+def _replace_text(text: Any, old: Any, new: Any, count: int | None = None) -> str:
+    if not all(isinstance(each, str) for each in (text, old, new)):
+        raise EvaluationError("replace needs two strings")
+    found = text.count(old) if count is None or count < 0 else min(count, text.count(old))
+    _check_length(len(text) + found * (len(new) - len(old)))
+    made: str = text.replace(old, new, found)
+    return made
+
+
+def _replace(value: Any, old: Any, new: Any, count: int | None = None) -> str:
+    return _replace_text(as_text(value), as_text(old), as_text(new), count)
+
+
+def _to_json(value: Any, indent: int | None = None) -> str:
+    _check_length(indent or 0)
+    encoder = json.JSONEncoder(ensure_ascii=False, indent=indent)
+    return joined(encoder.iterencode(as_json(value)))
+
+
+def _from_json(text: Any) -> JSON:
+    if not isinstance(text, str):
+        raise EvaluationError("from_json needs a string")
+    _spend(_PER_ITEM * (1 + text.count(",") + text.count("[") + text.count("{")))
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise EvaluationError(f"from_json can't read the text: {error}") from error
+
+
+@pass_environment
+def _sum(
+    environment: Environment, values: Iterable[Any], attribute: Any = None, start: Any = 0
+) -> Any:
+    if attribute is not None:
+        values = map(make_attrgetter(environment, attribute), values)
+    if not isinstance(start, list):
+        for value in values:
+            start = _add(start, value) if not isinstance(value, str) else sum([value], start)
+        return start
+    taken = [*start]
+    for value in values:
+        _check_length(len(taken) + len(value))
+        taken += value
+    return taken
+
+
+def _in_groups(name: str) -> Callable[..., Any]:
+    """Return a filter that puts items into lists of their own, which are made at once."""
+    original = FILTERS[name]
+    place = 1 if hasattr(original, "jinja_pass_arg") else 0
+
+    @wraps(original)
+    def made(*arguments: Any, **named: Any) -> list[Any]:
+        taken = list(arguments[place])
+        counts = [each for each in (*arguments, *named.values()) if isinstance(each, int)]
+        count = max(counts, default=0)
+        _check_length(count)
+        _spend(_PER_ITEM * (2 * len(taken) + count))
+        given = (*arguments[:place], taken, *arguments[place + 1 :])
+        return list(original(*given, **named))
+
+    return made
+
+
+_ESTIMATES: Mapping[str, Callable[..., int]] = {
+    **dict.fromkeys(("ljust", "rjust", "zfill"), lambda _, width, *__: width),
+    **dict.fromkeys(
+        ("list", "rsplit", "split", "splitlines", "wordcount"), lambda text, *_: len(text)
+    ),
+    "center": lambda _, width=80, *__: width,
+    "expandtabs": lambda text, tabsize=8: len(text) + text.count("\t") * tabsize,
+    "indent": lambda text, width=4, *_, **__: (
+        len(text) + len(text.splitlines()) * (len(width) if isinstance(width, str) else width)
+    ),
+    "round": lambda _, precision=0, *__: abs(precision) * 1000,
+    "wordwrap": lambda text, _=79, __=True, wrapstring=None, *___, **____: (
+        len(text) * (1 + len(wrapstring or ""))
+    ),
+}
+"""How many characters or items a filter or a method makes at most, where it can be many."""
+
+
+def _check_estimate(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    if name in _ESTIMATES:
+        try:
+            length = _ESTIMATES[name](*arguments, **named)
+            is_much = length > MAX_RESULT
+        except (TypeError, AttributeError):  # the filter will say what is wrong
+            return
+        if is_much:
+            _check_length(length)
+
+
+def _metered_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    place = 1 if hasattr(function, "jinja_pass_arg") else 0
+
+    @wraps(function)
+    def run(*arguments: Any, **named: Any) -> Any:
+        _check_estimate(name, arguments[place:], named)
+        return _spend_on(function(*arguments, **named))
+
+    return run
+
+
+# Without those of HTML and of chance, and what reads attributes.
+_LEFT_OUT = frozenset(
+    {
+        "attr", "e", "escape", "forceescape", "pprint", "random", "safe", "striptags", "urlize",
+        "xmlattr",
+    }
+)  # fmt: skip
+
+
+def _format(pattern: str, *arguments: Any, **named: Any) -> str:
+    _check_pattern(pattern, named or arguments)
+    made: str = FILTERS["format"](pattern, *arguments, **named)
+    return made
+
+
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    **{name: each for name, each in FILTERS.items() if name not in _LEFT_OUT},
+    **{name: _in_groups(name) for name in ("batch", "groupby", "slice")},
+    "format": _format,
+    "from_json": _from_json,
+    "join": _join,
+    "replace": _replace,
+    "string": as_text,
+    "sum": _sum,
+    "to_json": _to_json,
+    "tojson": _to_json,
+}
+
+LOOP = "(loop)"
+"""The filter that counts the iterations of a loop; no template can name it."""
+
+
+def _counted(items: Iterable[Any], size: int) -> Iterator[Any]:
+    for each in items:
+        _spend(size)
+        yield each
+
+
+_TEXT_METHODS: Mapping[str, Callable[..., str]] = {
+    "join": lambda separator, values: joined(_separated(values, separator)),
+    "replace": _replace_text,
+}
+"""Those whose results may be longer than all that they are given together."""
+
+# What they make is no JSON, or as large as somebody wants.
+_REFUSED_METHODS = frozenset({"encode", "to_bytes", "translate"})
+
+
+class AbsentError(UndefinedError):
+    """Something was used that is not there.
+
+    Attributes:
+        within: what should have it; jinja2's ``missing`` for the variables.
+        name: its name, key or index.
+        hint: Jinja's words where there is more to say than that.
+    """
+
+    def __init__(self, message: str, *, within: Any, name: Any, hint: str | None) -> None:
+        super().__init__(message)
+        self.within = within
+        self.name = name
+        self.hint = hint
+
+
+class _Absent(StrictUndefined):
+    """What is not there; whatever is done with it raises an ``AbsentError``."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        hint: str | None = None,
+        obj: Any = missing,
+        name: Any = None,
+        exc: type[TemplateRuntimeError] = UndefinedError,
+    ) -> None:
+        told: Any = exc
+        if exc is UndefinedError:
+            told = partial(AbsentError, within=obj, name=name, hint=hint)
+        super().__init__(hint, obj, name, told)
+
+
+class _Formatter(SandboxedFormatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        _check_widths(format_spec)
+        formatted: str = super().format_field(value, format_spec)
+        _spend(len(formatted))
+        return formatted
+
+
+def _object(**members: Any) -> dict[str, Any]:
+    """Return an object; the class ``dict`` itself would give away methods that change others."""
+    return members
+
+
+def _range(*arguments: int) -> range:
+    found = range(*arguments)
+    # the length itself overflows where a range is longer than memory
+    if found and abs(found[-1] - found[0]) // abs(found.step) >= MAX_RANGE:
+        raise EvaluationError(f"a range may have at most {MAX_RANGE:,} items")
+    return found
+
+
+# That it takes the context keeps Jinja from evaluating what is constant when it compiles.
+@pass_context
+def _printed(_: Context, value: object) -> str:
+    return as_text(value)
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """The environment of all templates."""
+
+    intercepted_binops = frozenset(_OPERATORS)
+    concat = staticmethod(joined)
+
+    def __init__(self) -> None:
+        super().__init__(
+            undefined=_Absent, finalize=_printed, keep_trailing_newline=True, optimized=False
+        )
+        self.filters = {name: _metered_filter(name, each) for name, each in _FILTERS.items()}
+        self.filters[LOOP] = _counted
+        self.globals = {"range": _range, "dict": _object, "namespace": Namespace}
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - Jinja gives it
+        """Return what an arithmetic operator makes of two values."""
+        try:
+            made = _OPERATORS[operator](left, right)
+        except TypeError as error:
+            is_joining = operator == "+" and str in {type(left), type(right)}
+            raise EvaluationError(
+                f"{article(left)} and {article(right)} do not go together with {operator!r}",
+                advice="join texts with ~" if is_joining else None,
+            ) from error
+        _spend(sys.getsizeof(made))
+        return made
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """Return an item; of what JSON has, attributes are no items."""
+        if type(obj) not in JSON_TYPES:
+            return super().getitem(obj, argument)
+        try:
+            found = obj[argument]
+        except (TypeError, LookupError):
+            return self.undefined(obj=obj, name=argument)
+        if isinstance(argument, slice):
+            _spend(sys.getsizeof(found))
+        return found
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Tell whether a template may use an attribute."""
+        return attr not in _REFUSED_METHODS and super().is_safe_attribute(obj, attr, value)
+
+    def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
+        """Return what complains of an attribute that is out of bounds."""
+        words = f"access to {attribute!r} of {article(obj)} is unsafe"
+        return self.undefined(words, obj=obj, name=attribute, exc=SecurityError)
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """Return ``str.format`` and ``str.format_map`` with widths and attributes checked."""
+        if super().wrap_str_format(value) is None:
+            return None
+        formatter, text = _Formatter(self), str(value.__self__)
+        if value.__name__ == "format_map":
+            return lambda mapping: formatter.vformat(text, (), mapping)
+        return lambda *arguments, **named: formatter.vformat(text, arguments, named)
+
+    def call(self, context: Context, function: Any, *arguments: Any, **named: Any) -> Any:
+        """Call a function or a method."""
+        text, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        if isinstance(function, LoopContext) and arguments:
+            arguments = (_counted(arguments[0], _PER_ITEM * _PER_ITEM), *arguments[1:])
+        elif isinstance(text, str):
+            _check_estimate(name, (text, *arguments), named)
+            if name in _TEXT_METHODS:
+                function = partial(_TEXT_METHODS[name], text)
+        return _spend_on(super().call(context, function, *arguments, **named))
