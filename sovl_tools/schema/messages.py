@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 
 from sovl_tools.model.document import JSON, Path, json_path, kind
 from sovl_tools.model.suggestion import as_hint, nearest, question
@@ -17,7 +18,9 @@ _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object"
 
 def describe(problem: Problem) -> str:
     """Return what a value must be and is not: ``must be an integer, not the string "five"``."""
-    return _WORDS.get(problem.keyword, _other)(problem)
+    if problem.keyword in _WORDS:
+        return _WORDS[problem.keyword](problem)
+    return f"breaks {problem.keyword!r}: {shown(problem.expected)}"
 
 
 def explanations(
@@ -30,20 +33,17 @@ def explanations(
     """
     every = explained(problems)
     missing = {each.path: each.expected for each in every if each.keyword == "required"}
-    found = [line for each in every for line in _lines(each, missing.get(each.path, ()), known)]
+    found: list[tuple[Path, str]] = []
+    for problem in every:
+        path, keyword = problem.path, problem.keyword
+        if keyword in _ABSENT:
+            found += [((*path, name), _ABSENT[keyword]) for name in problem.expected]
+        elif keyword in SUPERFLUOUS:
+            hints = _renamed(problem, missing.get(path, ()), known(path))
+            found += [((*path, name), f"is not a parameter{hint}") for name, hint in hints.items()]
+        else:
+            found.append((path, describe(problem)))
     return sorted(found, key=lambda line: in_order(line[0]))
-
-
-def _lines(
-    problem: Problem, missing: tuple[str, ...], known: Callable[[Path], Collection[str]]
-) -> list[tuple[Path, str]]:
-    path, words = problem.path, _ABSENT.get(problem.keyword)
-    if words:
-        return [((*path, name), words) for name in problem.expected]
-    if problem.keyword in SUPERFLUOUS:
-        hints = _renamed(problem, missing, known(path))
-        return [((*path, name), f"is not a parameter{hints[name]}") for name in problem.expected]
-    return [(path, describe(problem))]
 
 
 _ABSENT = {
@@ -113,21 +113,15 @@ def _articles(types: Iterable[str]) -> list[str]:
 
 
 def _type(problem: Problem) -> str:
-    words = f"must be {one_of(_articles(problem.expected))}, not {named(problem.value)}"
-    inner = _container_in(problem.value)
-    if kind(inner) in problem.expected:
-        return f"{words}; give the {kind(inner)} itself, not JSON text of it"
+    value, types = problem.value, problem.expected
+    words = f"must be {one_of(_articles(types))}, not {named(value)}"
+    # Models like to send the text of an array or of an object.
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            inner = kind(json.loads(value))
+            if inner in types:
+                words += f"; give the {inner} itself, not JSON text of it"
     return words
-
-
-def _container_in(value: JSON) -> JSON:
-    """Return the array or object that a string holds as JSON text, or the string."""
-    if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
 
 
 def _enum(problem: Problem) -> str:
@@ -212,7 +206,9 @@ def _alternatives(problem: Problem) -> str:
     first, *more = told = explained([problem])
     if first.branches and first.path == problem.path and not more:
         return _either(first)
-    return "; ".join(_inside(each, problem) for each in told)
+    places = [place(each.path[len(problem.path) :]) for each in told]
+    found = zip(places, map(describe, told), strict=True)
+    return "; ".join(f"{below} {words}".strip() for below, words in found)
 
 
 def _either(problem: Problem) -> str:
@@ -223,15 +219,6 @@ def _either(problem: Problem) -> str:
     allowed = [option for each in every if each.keyword != "type" for option in options(each)]
     types = {name for each in every if each.keyword == "type" for name in each.expected}
     return f"must be {one_of([*_listed(allowed), *_articles(types)])}, not {named(problem.value)}"
-
-
-def _inside(problem: Problem, parent: Problem) -> str:
-    below = place(problem.path[len(parent.path) :])
-    return f"{below} {describe(problem)}".strip()
-
-
-def _other(problem: Problem) -> str:
-    return f"breaks {problem.keyword!r}: {shown(problem.expected)}"
 
 
 _WORDS: dict[str, Callable[[Problem], str]] = {

@@ -13,6 +13,9 @@ UNEXPLAINED = frozenset({"contains", "propertyNames", "uniqueItems", "unevaluate
 MISSING = frozenset({"required", "dependentRequired"})
 SUPERFLUOUS = frozenset({"additionalProperties", "unevaluatedProperties"})
 LISTED = frozenset({"const", "enum"})
+COMBINATORS = frozenset({"anyOf", "oneOf"})
+ONE_FOR = {"minContains": "contains", "maxContains": "contains"}
+"""Keywords that are told under the name of another one."""
 
 
 class Problem(NamedTuple):
@@ -48,27 +51,21 @@ class Validator(NamedTuple):
     problems: Callable[[JSON], list[Problem]]
 
 
-def merged(problems: list[Problem]) -> list[Problem]:
+def deduplicated(problems: list[Problem]) -> list[Problem]:
     """Return the problems with those of one place and keyword made one."""
     found: dict[tuple[Path, str], Problem] = {}
     for problem in problems:
         key = problem.path, problem.keyword
-        found[key] = _joined(found[key], problem) if key in found else problem
+        first = found.setdefault(key, problem)
+        if isinstance(first.expected, tuple) and isinstance(problem.expected, tuple):
+            expected = tuple(dict.fromkeys(first.expected + problem.expected))
+            found[key] = first._replace(expected=expected)
     return list(found.values())
-
-
-def _joined(first: Problem, second: Problem) -> Problem:
-    if not isinstance(first.expected, tuple) or not isinstance(second.expected, tuple):
-        return first
-    return first._replace(expected=tuple(dict.fromkeys(first.expected + second.expected)))
 
 
 def options(problem: Problem) -> list[JSON]:
     """Return the values that ``const`` or ``enum`` allows."""
     return [problem.expected] if problem.keyword == "const" else list(problem.expected)
-
-
-_Branch: TypeAlias = Sequence[Problem]
 
 
 def explained(problems: Iterable[Problem]) -> list[Problem]:
@@ -82,7 +79,7 @@ def explained(problems: Iterable[Problem]) -> list[Problem]:
     every = [each for problem in problems for each in _resolved(problem)]
     listed = {each.path for each in every if each.keyword in LISTED}
     kept = [each for each in every if each.keyword != "type" or each.path not in listed]
-    return sorted(merged(kept), key=lambda each: (in_order(each.path), each.keyword))
+    return sorted(deduplicated(kept), key=lambda each: (in_order(each.path), each.keyword))
 
 
 def in_order(path: Path) -> list[tuple[bool, str | int]]:
@@ -90,27 +87,29 @@ def in_order(path: Path) -> list[tuple[bool, str | int]]:
     return [(isinstance(part, str), part) for part in path]
 
 
+_Branch: TypeAlias = Sequence[Problem]
+
+
 def _resolved(problem: Problem) -> _Branch:
     if not problem.branches or not all(problem.branches):
         return [problem._replace(branches=())]
-    branches = [each for branch in problem.branches for each in _flattened(branch, problem)]
-    alike = [branch for branch in branches if not _is_of_another_kind(branch, problem)]
+    branches: list[_Branch] = []
+    for branch in problem.branches:
+        inner = explained(branch)
+        first = inner[0]
+        is_union = len(inner) == 1 and first.path == problem.path and first.branches
+        branches += first.branches if is_union else [inner]
+    alike = [branch for branch in branches if _could_be_meant(branch, problem)]
     if not alike:
         return [_any_kind(problem, branches)]
-    return _unlisted(problem, alike) or _lacking(problem, alike) or _nearest(problem, alike)
+    found = _unlisted(problem, alike) or _lacking(problem, alike)
+    return found or min(alike, key=lambda branch: _distance(branch, problem))
 
 
-def _flattened(branch: _Branch, parent: Problem) -> list[_Branch]:
-    """Return the branch explained, or the branches of an undecided union that it consists of."""
-    inner = explained(branch)
-    first = inner[0]
-    is_union = len(inner) == 1 and first.path == parent.path and first.branches
-    return list(first.branches) if is_union else [inner]
-
-
-def _is_of_another_kind(branch: _Branch, parent: Problem) -> bool:
+def _could_be_meant(branch: _Branch, parent: Problem) -> bool:
+    """Tell whether a branch takes values of the kind that is given."""
     given = _kind(parent.value)
-    return any(
+    return not any(
         each.keyword == "type"
         or (each.keyword in LISTED and given not in map(_kind, options(each)))
         for each in branch
@@ -146,18 +145,16 @@ def _choice(problems: list[Problem]) -> Problem:
 def _unlisted(problem: Problem, branches: list[_Branch]) -> _Branch:
     """Return a choice for each place where every branch wants other values than the one given."""
     depths = {len(problem.path), len(problem.path) + 1}
-    places = set.intersection(
-        *(
-            {each.path for each in branch if each.keyword in LISTED and len(each.path) in depths}
-            for branch in branches
-        )
-    )
-    found = {path: [_at(branch, path, LISTED) for branch in branches] for path in places}
-    return [_choice(each) for each in found.values() if _differ(each)]
-
-
-def _differ(problems: list[Problem]) -> bool:
-    return any(options(each) != options(problems[0]) for each in problems)
+    listed = [
+        {each.path for each in branch if each.keyword in LISTED and len(each.path) in depths}
+        for branch in branches
+    ]
+    found = []
+    for path in set.intersection(*listed):
+        wanted = [_at(branch, path, LISTED) for branch in branches]
+        if any(options(each) != options(wanted[0]) for each in wanted):
+            found.append(_choice(wanted))
+    return found
 
 
 def _lacking(problem: Problem, branches: list[_Branch]) -> _Branch:
@@ -177,28 +174,22 @@ def _lacking(problem: Problem, branches: list[_Branch]) -> _Branch:
     return [problem._replace(branches=few)] if len(few) > 1 else few[0]
 
 
-def _nearest(problem: Problem, branches: list[_Branch]) -> _Branch:
-    return min(branches, key=lambda branch: _distance(branch, problem))
-
-
 def _distance(branch: _Branch, parent: Problem) -> int:
-    """Return how far a value is from a branch; what is wrong deep below one key counts once."""
+    """Return how far a value is from a branch; what is wrong deep below one key counts once.
+
+    A wrong discriminator speaks against its branch most, names too many or too few come next.
+    """
     costs: dict[str | int, int] = {}
     for problem in branch:
-        cost, keys = _cost(problem, parent)
+        below = problem.path[len(parent.path) :]
+        cost, keys = 1 if len(below) > 1 else 2, below[:1] or ("",)
+        if not below and problem.keyword in MISSING | SUPERFLUOUS:
+            cost, keys = 3, problem.expected
+        elif len(below) == 1 and _is_discriminator(problem):
+            cost = 10
         for key in keys:
             costs[key] = max(cost, costs.get(key, 0))
     return sum(costs.values())
-
-
-def _cost(problem: Problem, parent: Problem) -> tuple[int, Path]:
-    """Return how much a problem speaks against its branch, and which keys it is about."""
-    below = problem.path[len(parent.path) :]
-    if not below and problem.keyword in MISSING | SUPERFLUOUS:
-        return 3, problem.expected
-    if len(below) == 1 and _is_discriminator(problem):
-        return 10, below
-    return 1 if len(below) > 1 else 2, below[:1] or ("",)
 
 
 def _is_discriminator(problem: Problem) -> bool:

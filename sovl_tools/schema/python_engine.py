@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,14 @@ from referencing.jsonschema import DRAFT202012
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT
-from sovl_tools.schema.problem import UNEXPLAINED, Problem, Validator, merged
+from sovl_tools.schema.problem import (
+    COMBINATORS,
+    ONE_FOR,
+    UNEXPLAINED,
+    Problem,
+    Validator,
+    deduplicated,
+)
 from sovl_tools.schema.subschemas import nesting
 
 _FORMATS = FormatChecker(formats=["regex"])
@@ -78,94 +84,52 @@ def _is_valid(engine: Any, value: JSON) -> bool:
 
 def _problems(engine: Any, value: JSON) -> list[Problem]:
     try:
-        return merged([_problem(error) for error in engine.iter_errors(value)])
+        return deduplicated([_problem(error) for error in engine.iter_errors(value)])
     except RecursionError:
         return [Problem("$ref", (), value, "too deep to check")]
 
 
 def _problem(error: Any, base: Path = ()) -> Problem:
     path = base + tuple(error.relative_path)
-    if _is_about_a_name(list(error.relative_schema_path)):
+    # A path through the keyword ``propertyNames``, not a property of that name, is about a name.
+    before = [None, *error.relative_schema_path]
+    steps = zip(before, error.relative_schema_path, strict=False)
+    if any(part == "propertyNames" and previous not in IN_OBJECT for previous, part in steps):
         return Problem("propertyNames", path, error.instance)
-    keyword = _keyword(error)
-    expected = None if keyword in UNEXPLAINED else _EXPECTED.get(keyword, _own_value)(error)
-    return Problem(keyword, path, error.instance, expected, _branches(error, path))
-
-
-def _keyword(error: Any) -> str:
-    if error.validator == "not" and {"not": error.validator_value} == _NEVER:
-        return "false"
-    return _SAME.get(error.validator, str(error.validator))
-
-
-_SAME = {"minContains": "contains", "maxContains": "contains"}
-
-
-def _is_about_a_name(schema_path: list[str | int]) -> bool:
-    """Tell whether a path leads through the keyword ``propertyNames``, not a property of it."""
-    before = [None, *schema_path]
-    return any(
-        part == "propertyNames" and previous not in IN_OBJECT
-        for previous, part in zip(before, schema_path, strict=False)
-    )
-
-
-def _own_value(error: Any) -> JSON:
-    return error.validator_value
-
-
-def _types(error: Any) -> JSON:
-    value = error.validator_value
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
-def _absent(error: Any) -> JSON:
-    return tuple(name for name in error.validator_value if name not in error.instance)
-
-
-def _dependents(error: Any) -> JSON:
-    needed = [
-        name
-        for key, names in error.validator_value.items()
-        if key in error.instance
-        for name in names
-    ]
-    return tuple(name for name in needed if name not in error.instance)
-
-
-def _superfluous(error: Any) -> JSON:
-    patterns = error.schema.get("patternProperties", {})
-    return tuple(
-        name
-        for name in error.instance
-        if name not in error.schema.get("properties", {})
-        and not any(re.search(pattern, name) for pattern in patterns)
-    )
-
-
-def _unevaluated(error: Any) -> JSON:
-    """Return the names that the engine only tells in its message, in brackets at the end."""
-    told = error.message.partition("(")[2]
-    return tuple(name for name in error.instance if repr(name) in told)
-
-
-def _nothing(_: Any) -> JSON:
-    return None
-
-
-_EXPECTED: dict[str, Callable[[Any], JSON]] = {
-    "type": _types,
-    "required": _absent,
-    "dependentRequired": _dependents,
-    "additionalProperties": _superfluous,
-    "unevaluatedProperties": _unevaluated,
-    "anyOf": _nothing,
-    "oneOf": _nothing,
-}
-
-
-def _branches(error: Any, path: Path) -> tuple[tuple[Problem, ...], ...]:
-    found: dict[str | int, list[Problem]] = {}
+    keyword = ONE_FOR.get(error.validator, str(error.validator))
+    if keyword == "not" and {"not": error.validator_value} == _NEVER:
+        keyword = "false"
+    branches: dict[str | int, list[Problem]] = {}
     for each in error.context or ():
-        found.setdefault(each.relative_schema_path[0], []).append(_problem(each, path))
-    return tuple(tuple(merged(problems)) for problems in found.values())
+        branches.setdefault(each.relative_schema_path[0], []).append(_problem(each, path))
+    together = tuple(tuple(deduplicated(problems)) for problems in branches.values())
+    return Problem(keyword, path, error.instance, _expected(error, keyword), together)
+
+
+def _expected(error: Any, keyword: str) -> JSON:
+    wanted, given = error.validator_value, error.instance
+    if keyword in UNEXPLAINED | COMBINATORS:
+        return None
+    match keyword:
+        case "type":
+            return (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        case "required":
+            names = wanted
+        case "dependentRequired":
+            names = [name for key, more in wanted.items() if key in given for name in more]
+        case "additionalProperties" | "unevaluatedProperties":
+            return tuple(_superfluous(error, keyword))
+        case _:
+            return wanted
+    return tuple(name for name in names if name not in given)
+
+
+def _superfluous(error: Any, keyword: str) -> list[str]:
+    if keyword == "unevaluatedProperties":
+        # The engine tells these names in its message only, in brackets at the end.
+        told = error.message.partition("(")[2]
+        return [name for name in error.instance if repr(name) in told]
+    known = error.schema.get("properties", {})
+    patterns = error.schema.get("patternProperties", {})
+    unknown = (name for name in error.instance if name not in known)
+    return [name for name in unknown if not any(re.search(each, name) for each in patterns)]

@@ -9,9 +9,16 @@ import jsonschema_rs
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.schema.problem import UNEXPLAINED, Problem, Validator, merged
-
-_COMBINATORS = {"anyOf", "oneOf"}
+from sovl_tools.schema.problem import (
+    COMBINATORS,
+    MISSING,
+    ONE_FOR,
+    SUPERFLUOUS,
+    UNEXPLAINED,
+    Problem,
+    Validator,
+    deduplicated,
+)
 
 
 def compile_schema(schema: JSON) -> Validator:
@@ -25,18 +32,31 @@ def compile_schema(schema: JSON) -> Validator:
 
 def _problems(compiled: jsonschema_rs.Draft202012Validator, value: JSON) -> list[Problem]:
     errors = list(compiled.iter_errors(value))
-    return merged([_problem(error, value) for error in errors]) if errors else []
+    return deduplicated([_problem(error, value) for error in errors]) if errors else []
 
 
 def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
-    path = _path(error, root)
-    if error.kind.name == "propertyNames":
-        return Problem("propertyNames", path, error.kind.value.instance)
-    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
+    path, kind = _path(error, root), error.kind
+    if kind.name == "propertyNames":
+        return Problem("propertyNames", path, kind.value.instance)
+    if isinstance(kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
         return _refused_outright(error, path, root)
-    keyword = _keyword(error)
-    branches = _branches(error, root)
-    return Problem(keyword, path, error.instance, _expected(error, keyword), branches)
+    keyword = ONE_FOR.get(kind.name, kind.name)
+    if keyword == "required":  # the engine calls dependentRequired that, too
+        keyword = str(next(part for part in reversed(error.schema_path) if isinstance(part, str)))
+    expected = kind.value
+    branches: tuple[tuple[Problem, ...], ...] = ()
+    if keyword in MISSING:
+        expected = (expected,)
+    elif keyword in SUPERFLUOUS or keyword == "type":
+        expected = tuple(expected)
+    elif keyword in UNEXPLAINED | COMBINATORS:
+        expected = None
+    if keyword in COMBINATORS:
+        branches = tuple(
+            tuple(deduplicated([_problem(each, root) for each in branch])) for branch in kind.value
+        )
+    return Problem(keyword, path, error.instance, expected, branches)
 
 
 def _path(error: jsonschema_rs.ValidationError, root: JSON) -> Path:
@@ -44,16 +64,13 @@ def _path(error: jsonschema_rs.ValidationError, root: JSON) -> Path:
     path: list[str | int] = []
     value = root
     for part in error.instance_path:
-        path.append(_key(value, part) if isinstance(value, dict) else part)
+        if isinstance(value, dict) and isinstance(part, int):
+            digits = re.compile(rf"\+?0*{part}")
+            path.append(next(key for key in value if digits.fullmatch(key)))
+        else:
+            path.append(part)
         value = value[path[-1]]
     return tuple(path)
-
-
-def _key(value: dict[str, JSON], part: str | int) -> str:
-    if isinstance(part, str):
-        return part
-    digits = re.compile(rf"\+?0*{part}")
-    return next(key for key in value if digits.fullmatch(key))
 
 
 def _refused_outright(error: jsonschema_rs.ValidationError, path: Path, root: JSON) -> Problem:
@@ -68,30 +85,3 @@ def _refused_outright(error: jsonschema_rs.ValidationError, path: Path, root: JS
     if keyword == "propertyNames":
         return Problem("propertyNames", path, next(iter(value)))
     return Problem("additionalProperties", path, value, tuple(value))
-
-
-def _keyword(error: jsonschema_rs.ValidationError) -> str:
-    """Return the keyword as the schema spells it, where the engine names it otherwise."""
-    if error.kind.name == "required":
-        return str(next(part for part in reversed(error.schema_path) if isinstance(part, str)))
-    return _SAME.get(error.kind.name, error.kind.name)
-
-
-_SAME = {"minContains": "contains", "maxContains": "contains"}
-
-
-def _expected(error: jsonschema_rs.ValidationError, keyword: str) -> JSON:
-    value = error.kind.value
-    if keyword in {"required", "dependentRequired"}:
-        return (value,)
-    if keyword in {"type", "additionalProperties", "unevaluatedProperties"}:
-        return tuple(value)
-    return None if keyword in _COMBINATORS | UNEXPLAINED else value
-
-
-def _branches(error: jsonschema_rs.ValidationError, root: JSON) -> tuple[tuple[Problem, ...], ...]:
-    if error.kind.name not in _COMBINATORS:
-        return ()
-    return tuple(
-        tuple(merged([_problem(each, root) for each in branch])) for branch in error.kind.value
-    )

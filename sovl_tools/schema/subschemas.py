@@ -138,17 +138,12 @@ def follow(schema: JSON, root: JSON) -> JSON:
 def _within(root: JSON, fragment: str) -> Reference:
     if not fragment:
         return Reference(root)
-    if not fragment.startswith("/"):
-        return _anchored(root, fragment)
-    return _pointed(root, path_of(fragment))
-
-
-def _unquoted(fragment: str) -> str:
-    if "%" not in fragment:
-        return fragment
-    from urllib.parse import unquote  # noqa: PLC0415 - 4 ms, and hardly ever needed
-
-    return unquote(fragment)
+    if fragment.startswith("/"):
+        return _pointed(root, path_of(fragment))
+    for value, path in _objects(root):
+        if fragment in (value.get("$anchor"), value.get("$dynamicAnchor")):
+            return Reference(value, path=path)
+    return Reference(failure="names an anchor that is not there")
 
 
 def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
@@ -160,15 +155,14 @@ def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
     if ":" not in document:  # what a relative name means depends on where it stands
         return None
     found = [node for node in nodes(root, ()) if node.schema.get("$id") == document]
-    if len(found) != 1 or any(_is_relative(each) for each, _ in _objects(found[0].schema)):
+    if len(found) != 1:
         return None
+    for each, _ in _objects(found[0].schema):
+        references = (each.get("$ref"), each.get("$dynamicRef"))
+        if any(isinstance(to, str) and ":" not in to for to in references):
+            return None
     inner = _within(found[0].schema, fragment)
     return None if inner.failure else inner._replace(path=(*found[0].path, *inner.path))
-
-
-def _is_relative(schema: dict[str, JSON]) -> bool:
-    references = (schema.get(keyword) for keyword in ("$ref", "$dynamicRef"))
-    return any(isinstance(each, str) and ":" not in each for each in references)
 
 
 def is_static(root: dict[str, JSON], reference: str) -> bool:
@@ -193,8 +187,12 @@ def _elsewhere(root: JSON, document: str) -> Reference:
 @lru_cache(maxsize=1024)
 def path_of(fragment: str) -> Path:
     """Return the keys that a JSON Pointer in a reference leads along, numbers as text."""
-    parts = _unquoted(fragment)[1:].split("/")
-    if "~" not in fragment and "%" not in fragment:
+    if "%" in fragment:
+        from urllib.parse import unquote  # noqa: PLC0415 - 4 ms, and hardly ever needed
+
+        fragment = unquote(fragment)
+    parts = fragment[1:].split("/")
+    if "~" not in fragment:
         return tuple(parts)
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
@@ -209,13 +207,6 @@ def _pointed(root: JSON, path: Path) -> Reference:
             return Reference(failure="leads nowhere")
         found.append(step)
     return Reference(target, path=tuple(found))
-
-
-def _anchored(root: JSON, name: str) -> Reference:
-    for value, path in _objects(root):
-        if name in (value.get("$anchor"), value.get("$dynamicAnchor")):
-            return Reference(value, path=path)
-    return Reference(failure="names an anchor that is not there")
 
 
 def _objects(document: JSON) -> Iterator[tuple[dict[str, JSON], Path]]:
@@ -287,12 +278,9 @@ def _measured(root: dict[str, JSON], value: JSON, known: dict[int, _Expansion]) 
 
 def _parts(value: JSON) -> list[JSON]:
     """Return what stands in a part of a schema and can have parts itself."""
-    parts = value if isinstance(value, list) else _undefined(value)
-    return [part for part in parts if isinstance(part, dict | list)]
-
-
-def _undefined(schema: dict[str, JSON]) -> Iterator[JSON]:
-    return (part for key, part in schema.items() if key not in _DEFINITIONS)
+    if isinstance(value, dict):  # what is only defined counts where something refers to it
+        value = [part for key, part in value.items() if key not in {"$defs", "definitions"}]
+    return [part for part in value if isinstance(part, dict | list)]
 
 
 def _targets(root: dict[str, JSON], value: JSON) -> list[JSON]:
@@ -300,6 +288,3 @@ def _targets(root: dict[str, JSON], value: JSON) -> list[JSON]:
     reference = value.get("$ref") if isinstance(value, dict) else None
     target = lookup(root, reference).target if isinstance(reference, str) else None
     return [target] if isinstance(target, dict | list) else []
-
-
-_DEFINITIONS = {"$defs", "definitions"}
