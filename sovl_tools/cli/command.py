@@ -16,7 +16,7 @@ import click
 
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
 from sovl_tools.model.diagnostic import internal_verdict
-from sovl_tools.model.errors import ConfigurationError, SovlToolsError
+from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _RESULTS: ContextVar[TextIO] = ContextVar("results")
@@ -51,7 +51,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command with its output kept clean and its errors made one line."""
         obj = ctx.ensure_object(dict)
-        _configure_log(verbose=obj.get("verbose", False))
+        _configure_log(obj.get("verbose", 0))
         with _clean_output():
             try:
                 return super().invoke(ctx)
@@ -155,13 +155,14 @@ def colored() -> bool:
     return results().isatty() and not os.environ.get("NO_COLOR")
 
 
-def _configure_log(*, verbose: bool) -> None:
+def _configure_log(verbose: int) -> None:
     logger = logging.getLogger("sovl_tools")
     handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     logger.handlers[:] = [handler]
     logger.propagate = False
-    logger.setLevel(logging.DEBUG if verbose else logging.WARNING)
+    levels = (logging.WARNING, logging.DEBUG, TRACE)
+    logger.setLevel(levels[min(verbose, 2)])
 
 
 def tools_option(function: _F) -> _F:

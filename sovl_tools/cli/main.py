@@ -93,10 +93,15 @@ def _width() -> int:
     context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _width()},
 )
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but results and errors.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the log, with tracebacks of tools.")
+@click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    help="Show the log, with tracebacks of tools; -vv adds our own lines.",
+)
 @click.version_option(__version__, "-V", "--version", prog_name="sovl-tools")
 @click.pass_context
-def group(ctx: click.Context, *, quiet: bool, verbose: bool) -> None:
+def group(ctx: click.Context, *, quiet: bool, verbose: int) -> None:
     """Turn folders into tools that a language model can call.
 
     A folder tools/NAME with NAME.json (the manifest) and NAME.py (a function called NAME) is a

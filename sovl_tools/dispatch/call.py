@@ -155,7 +155,13 @@ def _failed(
         if scope is not None:
             scope.stop()
     is_abandoned = scope is not None and scope.is_abandoned
-    failure = failure_of(error, tool.name, secrets=tool.secrets, is_abandoned=is_abandoned)
+    failure = failure_of(
+        error,
+        tool.name,
+        function=tool.definition.function,
+        secrets=tool.secrets,
+        is_abandoned=is_abandoned,
+    )
     return ToolResult(tool.name, None, failure, perf_counter() - started)
 
 
@@ -188,7 +194,7 @@ def _emit(
     name, value, error, duration = result[:4]
     kind, error_type, is_abandoned = None, None, False
     if error is not None:
-        kind, _, _, error_type, is_abandoned = error
+        kind, _, _, error_type, is_abandoned, _ = error
     event = CallEvent(
         name,
         call_id,

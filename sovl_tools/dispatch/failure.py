@@ -9,13 +9,23 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import takewhile
 from json import dumps
-from traceback import format_exception
+from pathlib import Path
+from traceback import TracebackException
+from types import FrameType
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.arguments import refusal
 from sovl_tools.loading.inner import as_written
-from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError, UnavailableError
+from sovl_tools.loading.whereabouts import innermost, shown
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.errors import (
+    TRACE,
+    RunCancelledError,
+    TimeLimitError,
+    ToolError,
+    UnavailableError,
+)
 from sovl_tools.model.result import BadArgument, Failure, FailureKind
 from sovl_tools.schema.messages import MAX_MESSAGE, MAX_NAME, brief
 
@@ -44,11 +54,21 @@ def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
 
 
 def failure_of(
-    error: BaseException, tool: str, *, secrets: Iterable[str] = (), is_abandoned: bool = False
+    error: BaseException,
+    tool: str,
+    *,
+    function: object = None,
+    secrets: Iterable[str] = (),
+    is_abandoned: bool = False,
 ) -> Failure:
     """Return the failure that an exception stands for; the traceback goes to the log.
 
-    ``secrets`` are names of environment variables whose values are not to be seen.
+    Args:
+        error: what was raised.
+        tool: the name of the tool or the action.
+        function: the author's, whose place in the code is named.
+        secrets: names of environment variables whose values are not to be seen.
+        is_abandoned: whether a thread was given up that may still be at it.
     """
     if isinstance(error, TimeLimitError | RunCancelledError):
         kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
@@ -62,28 +82,60 @@ def failure_of(
         return without_secrets(refusal(tool, error.problems), secrets)
     if isinstance(error, InvalidResult):
         return Failure("invalid_result", message_of(error, secrets))
-    _log(error, tool, secrets)
     words = message_of(error, secrets)
     name = brief(redacted(type_name(type(error)), secrets), MAX_NAME)
-    if isinstance(error, ToolError):
-        return Failure("tool_error", words, error_type=name)
-    return Failure("tool_error", f"{name}: {words}" if words else name, error_type=name)
-
-
-def _log(error: BaseException, tool: str, secrets: Iterable[str]) -> None:
+    place = None
+    if not isinstance(error, ToolError):  # that one says all that there is to say
+        words = f"{name}: {words}" if words else name
+        place = _place(error, function)
     if _LOGGER.isEnabledFor(logging.DEBUG):
-        _LOGGER.debug("tool %s failed\n%s", tool, trace_of(error, secrets))
+        where = "" if place is None else f" ({place})"
+        trace = trace_of(error, secrets)
+        _LOGGER.debug("tool %s failed: %s%s\n%s", tool, words, where, trace)
+    return Failure("tool_error", words, error_type=name, place=place)
+
+
+def secrets_of(tool: ToolDefinition) -> tuple[str, ...]:
+    """Return the environment variables whose values nobody is to see."""
+    return tuple(tool.requires.get("env", ()))
+
+
+def _place(error: BaseException, function: object) -> str | None:
+    """Return the innermost line of the author's package that an exception has passed."""
+    package = str(getattr(function, "__module__", None)).partition(".")[0]
+
+    def is_own(frame: FrameType) -> bool:
+        return str(frame.f_globals.get("__name__")).partition(".")[0] == package
+
+    found = innermost(error, is_own)
+    return None if found is None else f"{shown(found.path)}:{found.line}"
 
 
 def trace_of(error: BaseException, secrets: Iterable[str]) -> str:
-    """Return the traceback of an exception, which may be as broken as the tool, for the log."""
+    """Return the traceback of an exception, which may be as broken as the tool, for the log.
+
+    Our own frames are left out, unless the log is as detailed as ``TRACE``.
+    """
     try:
-        trace = "".join(format_exception(error))
+        trace = TracebackException.from_exception(error)
+        if not _LOGGER.isEnabledFor(TRACE):
+            _leave_out_our_frames(trace)
+        text = "".join(trace.format())
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - the tool's own code
-        trace = f"{type_name(type(error))}, whose traceback can't be read"
-    return redacted(trace, secrets)
+        text = f"{type_name(type(error))}, whose traceback can't be read"
+    return redacted(text, secrets)
+
+
+def _leave_out_our_frames(trace: TracebackException) -> None:
+    trace.stack[:] = [each for each in trace.stack if not each.filename.startswith(_OURS)]
+    for other in (trace.__cause__, trace.__context__, *(trace.exceptions or ())):
+        if other is not None:
+            _leave_out_our_frames(other)
+
+
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 def without_secrets(failure: Failure, secrets: Iterable[str]) -> Failure:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from sovl_tools.dispatch.awaitables import standing_for
-from sovl_tools.dispatch.failure import message_of, trace_of, type_name
+from sovl_tools.dispatch.failure import message_of, secrets_of, trace_of, type_name
 from sovl_tools.dispatch.runner import Runner
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import ToolCall
@@ -248,7 +248,7 @@ def _checked(result: Any) -> ToolResult:
 
 
 def _failed(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
-    secrets = call.tool.requires.get("env", ())
+    secrets = secrets_of(call.tool)
     message = message_of(error, secrets)
     if isinstance(error, ToolError):
         return ToolResult(call.name, None, Failure("tool_error", message), 0.0)

@@ -13,6 +13,7 @@ from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.awaitables import is_async, waiting
+from sovl_tools.dispatch.failure import secrets_of
 from sovl_tools.dispatch.hooks import Hook, formed
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.results import bounded, converted
@@ -89,7 +90,7 @@ class UnpreparedTool:
         self.limit: float | None = execution.get("timeout") or settings.timeout
         self.mode: Mode | None = _MODES.get(execution.get("mode", ""), settings.mode)
         self.coerce = settings.coerce
-        self.secrets = tuple(definition.requires.get("env", ()))
+        self.secrets = secrets_of(definition)
         self.threads = settings.threads
         self.limiter = None
         self.log = log

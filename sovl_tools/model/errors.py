@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.suggestion import as_hint
 
+TRACE = 5
+"""The level of the log at which tracebacks have the lines of sovl_tools in them, too."""
+
 
 class SovlToolsError(Exception):
     """The root of every exception that this package raises on purpose."""

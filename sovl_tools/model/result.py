@@ -47,6 +47,8 @@ class Failure(NamedTuple):
         details: one entry for each bad argument.
         error_type: the class name of the exception that the tool raised, if it raised one.
         is_abandoned: whether a thread or task was given up that may still be at it.
+        place: the line of the author's code at which an exception came that is no ToolError, as
+            ``path:line``; no model reads it.
     """
 
     kind: FailureKind
@@ -54,6 +56,7 @@ class Failure(NamedTuple):
     details: tuple[BadArgument, ...] = ()
     error_type: str | None = None
     is_abandoned: bool = False
+    place: str | None = None
 
     def __str__(self) -> str:
         return self.message

@@ -170,9 +170,25 @@ def test_a_tool_that_fails_ends_with_one(run: Run, write: Write) -> None:
     write("echo", code="def echo(text: str):\n    raise ValueError(text)\n")
     done = run("call", "echo", "text=no\x1b[31m")
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("ValueError: no\\x1b[31m\n")
+    place = os.path.join("tools", "echo", "echo.py")
+    assert done.err == f"ValueError: no\\x1b[31m ({place}:2)\n"
     assert "Traceback" not in done.err
-    assert "Traceback" in run("-v", "call", "echo", "text=no").err
+
+
+def test_its_traceback_has_lines_of_ours_only_on_request(run: Run, write: Write) -> None:
+    write("echo", code="def echo(text: str):\n    return 1 / 0\n")
+    told, more = (run(flag, "call", "echo", "text=no").err for flag in ("-v", "-vv"))
+    for each in (told, more):
+        assert "echo.py:2)\nTraceback" in each
+        assert "return 1 / 0" in each
+    assert "dispatch" not in told
+    assert "dispatch" in more
+
+
+def test_a_tool_that_says_why_it_fails_says_no_more(run: Run, write: Write) -> None:
+    code = "from sovl_tools import ToolError\ndef echo(text: str):\n    raise ToolError(text)\n"
+    write("echo", code=code)
+    assert run("call", "echo", "text=no").err == "no\n"
 
 
 def test_a_tool_that_takes_too_long_ends_with_one(run: Run, write: Write) -> None:

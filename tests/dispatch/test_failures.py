@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import operator
+import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -240,3 +243,26 @@ def test_a_model_reads_the_beginning_of_a_long_name(call: Call) -> None:
     assert failure is not None
     assert len(failure.message) < 400
     assert "characters left out" in failure.message
+
+
+@each_way
+def test_a_failure_names_the_authors_line_and_its_message_does_not(call: Call) -> None:
+    def divide() -> float:
+        return 1 / 0
+
+    def decode() -> object:
+        return json.loads("{")
+
+    for function, ahead in ((divide, 1), (decode, 1)):
+        failure = call(tooler(function), function.__name__).error
+        assert failure is not None
+        line = function.__code__.co_firstlineno + ahead
+        assert failure.place == f"{os.path.relpath(__file__)}:{line}"
+        assert "test_failures" not in failure.message
+
+
+@each_way
+def test_a_failure_in_somebody_elses_code_alone_has_no_place(call: Call) -> None:
+    failure = call(tooler(tool(operator.itemgetter("a"), name="pick")), "pick").error
+    assert failure is not None
+    assert failure.place is None
