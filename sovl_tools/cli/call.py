@@ -74,8 +74,8 @@ def call(
 
     Only this tool is imported. What it prints, and what it says of its progress, goes to the
     error output. Exits with 1 if the tool fails and with 2 if there is no such tool or the
-    arguments do not fit. `sovl-tools -v call …` shows the traceback of a tool that fails, and
-    `sovl-tools -vv call …` the lines of sovl-tools in it as well.
+    arguments do not fit. `sovl-tools -v call …` shows the traceback of a tool that fails, -vv with
+    our own lines.
     """
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")

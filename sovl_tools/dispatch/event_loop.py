@@ -60,7 +60,7 @@ class AsyncRunner:
         else:
             work = _taken(tool, value, scope)
         if tool.limiter is not None:
-            work = _admitted(work, tool.limiter)
+            work = _admitted(work, tool.limiter, scope)
         return drive(work, scope, limit=limit, started=started)
 
     def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
@@ -115,31 +115,32 @@ async def _taken(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
     return value
 
 
-async def _admitted(work: Coroutine[Any, Any, _T], limiter: Limiter) -> _T:
+async def _admitted(work: Coroutine[Any, Any, _T], limiter: Limiter, scope: CallScope | None) -> _T:
     """Await the work when the limiter has room."""
     try:
-        await enter(limiter)
+        await enter(limiter, scope)
     except BaseException:
         work.close()
         raise
     try:
         return await work
     finally:
-        limiter.leave()
+        limiter.leave(scope)
 
 
-async def enter(limiter: Limiter) -> None:
+async def enter(limiter: Limiter, scope: CallScope | None = None) -> None:
     """Await room at the limiter."""
     loop = asyncio.get_running_loop()
     turn: asyncio.Future[None] = loop.create_future()
-    ticket = limiter.queue(partial(loop.call_soon_threadsafe, _settle, turn, None, None))
+    notify = partial(loop.call_soon_threadsafe, _settle, turn, None, None)
+    ticket = limiter.queue(notify, scope)
     if ticket is None:
         return
     try:
         await turn
     except BaseException:
         if not limiter.give_up(ticket):
-            limiter.leave()
+            limiter.leave(scope)
         raise
 
 
@@ -303,7 +304,7 @@ class _Ending:
         self._reason = reason or TimeLimitError(self._limit or 0.0)
         depth = 0
         if self._scope is not None:
-            depth = self._scope.depth
+            depth = len(self._scope.above)
             # calls below end now too, so that all that cancels the task comes as one exception
             self._scope.stop()
         self._loop.call_soon(self._cancel)

@@ -9,14 +9,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from weakref import WeakSet
 
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.model.errors import ToolError
+
 
 class Ticket:
     """A place in the queue before a limiter; ``notify`` is called when its turn has come."""
 
-    __slots__ = ("is_admitted", "notify")
+    __slots__ = ("call", "is_admitted", "notify")
 
-    def __init__(self, notify: Callable[[], object]) -> None:
+    def __init__(self, notify: Callable[[], object], call: CallScope | None) -> None:
         self.notify = notify
+        self.call = call
         self.is_admitted = False
 
 
@@ -33,19 +37,48 @@ class Limiter:
         self._lock = threading.Lock()
         self._free = self._limit
         self._queue: deque[Ticket] = deque()
+        self._inside: list[CallScope] = []
 
-    def queue(self, notify: Callable[[], object]) -> Ticket | None:
-        """Enter at once and return None, or return a place in the queue."""
+    def queue(self, notify: Callable[[], object], call: CallScope | None = None) -> Ticket | None:
+        """Enter at once and return None, or return a place in the queue.
+
+        Args:
+            notify: called when the turn has come.
+            call: enters, and waits for what the calls that are inside may wait for themselves.
+
+        Raises:
+            ToolError: they wait for one another in a circle.
+        """
         with self._lock:
             if self._free > 0:
                 self._free -= 1
+                self._note(call)
                 return None
-            ticket = Ticket(notify)
+            ticket = Ticket(notify, call)
             self._queue.append(ticket)
-            return ticket
+        if call is not None and call.parent is not None:
+            try:
+                _refuse_circle(self, call)
+            except ToolError:
+                if not self.give_up(ticket):
+                    self.leave(call)
+                raise
+        return ticket
+
+    def _note(self, call: CallScope | None) -> None:
+        if call is not None:
+            self._inside.append(call)
+
+    @property
+    def inside(self) -> tuple[CallScope, ...]:
+        """The calls that are inside now."""
+        with self._lock:
+            return tuple(self._inside)
 
     def give_up(self, ticket: Ticket) -> bool:
         """Leave the queue; return False if the turn has come meanwhile, so that one is in."""
+        if ticket.call is not None:
+            _WAITING.pop(ticket.call, None)
         with self._lock:
             if ticket.is_admitted:
                 return False
@@ -53,27 +86,74 @@ class Limiter:
                 self._queue.remove(ticket)
             return True
 
-    def leave(self) -> None:
+    def leave(self, call: CallScope | None = None) -> None:
         """Make room for the next."""
         while True:
             with self._lock:
+                with suppress(ValueError):
+                    self._inside.remove(call)  # type: ignore[arg-type]  # None is not in there
                 if not self._queue:
                     # the call that forked ends in the child too
                     self._free = min(self._free + 1, self._limit)
                     return
                 ticket = self._queue.popleft()
                 ticket.is_admitted = True
+                self._note(ticket.call)
+            if ticket.call is not None:
+                _WAITING.pop(ticket.call, None)
             try:
                 ticket.notify()
             except RuntimeError:
+                call = ticket.call
                 continue  # its event loop is closed: nobody waits there any more
             return
+
+
+_WAITING: dict[CallScope, Limiter] = {}
+"""What the calls below other calls wait for. Others stand in nobody's way."""
+_GRAPH = threading.Lock()
+"""Held to look for a circle, so that of two calls that close one together the later sees it."""
+
+
+def _refuse_circle(limiter: Limiter, call: CallScope) -> None:
+    """Have a call wait for a limiter unless all inside wait for what the calls above it hold."""
+    with _GRAPH:
+        _WAITING[call] = limiter
+        others = _blocked(limiter, {call, *call.above})
+        if others is not None:
+            del _WAITING[call]
+    if others is not None:
+        chains = dict.fromkeys(" → ".join(each.chain) for each in (call, *others))
+        raise ToolError(f"tools can't wait for one another in a circle: {', '.join(chains)}")
+
+
+def _blocked(limiter: Limiter, known: set[CallScope]) -> list[CallScope] | None:
+    """Return the calls for which all that are inside wait in vain; None if one of them may end.
+
+    ``known`` are calls that wait in vain if those inside do.
+    """
+    found: list[CallScope] = []
+    for holder in limiter.inside:
+        if holder in known:
+            continue
+        below = [(call, what) for call, what in _WAITING.copy().items() if holder in call.above]
+        for call, what in below:
+            others = _blocked(what, {*known, holder})
+            if others is not None:
+                found += [call, *others]
+                break
+        else:
+            return None
+    return found
 
 
 _LIMITERS: WeakSet[Limiter] = WeakSet()
 
 
 def _start_anew() -> None:
+    global _GRAPH  # noqa: PLW0603 - somebody may have held it when the process was forked
+    _GRAPH = threading.Lock()
+    _WAITING.clear()
     for limiter in list(_LIMITERS):
         limiter.start_anew()
 

@@ -123,7 +123,7 @@ class SyncRunner:
         if scope is None:
             return copy_context().run(tool.take, value, None)
         if tool.limiter is not None:
-            enter(tool.limiter, scope)
+            enter(tool.limiter, scope, call=scope)
         try:
             mode = scope.mode or ("inline" if limit is None else "thread")
             if mode == "inline" or (IS_ON_THREAD.get() and limit is None):
@@ -132,7 +132,7 @@ class SyncRunner:
                 value = within(partial(tool.take, value, scope), scope, tool.threads)
         finally:
             if tool.limiter is not None:
-                tool.limiter.leave()
+                tool.limiter.leave(scope)
         if scope.is_stopped:
             raise RunCancelledError
         return value
@@ -174,15 +174,15 @@ class SyncRunner:
 SYNC = SyncRunner()
 
 
-def enter(limiter: Limiter, scope: CallScope) -> None:
-    """Wait until the limiter has room.
+def enter(limiter: Limiter, scope: CallScope, *, call: CallScope | None = None) -> None:
+    """Wait until the limiter has room; ``call`` is the scope if it is a tool's limiter.
 
     Raises:
         TimeLimitError: there was none within the limit.
         RunCancelledError: the call was stopped meanwhile.
     """
     turn = threading.Event()
-    ticket = limiter.queue(turn.set)
+    ticket = limiter.queue(turn.set, call)
     if ticket is None:
         return
     scope.on_stop(turn.set)
@@ -190,7 +190,7 @@ def enter(limiter: Limiter, scope: CallScope) -> None:
     if ticket.is_admitted and not scope.is_stopped:
         return
     if not limiter.give_up(ticket):
-        limiter.leave()
+        limiter.leave(call)
     raise ending(scope)
 
 

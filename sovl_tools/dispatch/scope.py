@@ -39,6 +39,7 @@ class CallScope:
 
     Attributes:
         call_id: names the call; its attempts have the same.
+        parent: the call, or the attempt of one, that makes this one.
         chain: the names of the tools that called one another to get here, this one included.
         limit: how long it may take, in seconds; None for as long as it takes.
         started: when it began, by ``perf_counter``.
@@ -50,8 +51,8 @@ class CallScope:
     """
 
     __slots__ = (
-        "_end", "_is_stopped", "_parent", "_stops", "_under_way", "call_id", "chain", "coerce",
-        "is_abandoned", "limit", "listen", "mode", "sink", "started",
+        "_end", "_is_stopped", "_stops", "_under_way", "call_id", "chain", "coerce",
+        "is_abandoned", "limit", "listen", "mode", "parent", "sink", "started",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - one for each attribute that somebody decides
@@ -88,7 +89,7 @@ class CallScope:
         self._end = Lock()
         self._is_stopped = False
         self._stops: list[Callable[[], object]] = []
-        self._parent = parent
+        self.parent = parent
         if parent is not None:
             parent.on_stop(self.stop)
 
@@ -114,7 +115,7 @@ class CallScope:
     @property
     def is_stopped(self) -> bool:
         """Whether nobody waits for the result any more."""
-        return self._is_stopped or (self._parent is not None and self._parent.is_stopped)
+        return self._is_stopped or (self.parent is not None and self.parent.is_stopped)
 
     def stop(self) -> None:
         """End the call, and those below it, as far as they can be ended."""
@@ -137,8 +138,8 @@ class CallScope:
         if self._under_way is not None:
             del self._under_way[self.call_id]
         self._stops.clear()
-        if self._parent is not None:
-            self._parent.forget(self.stop)
+        if self.parent is not None:
+            self.parent.forget(self.stop)
 
     def forget(self, stop: Callable[[], object]) -> None:
         """Call something no more when the call is stopped."""
@@ -146,15 +147,15 @@ class CallScope:
             self._stops.remove(stop)
 
     @property
-    def depth(self) -> int:
-        """How many calls and attempts are above this one."""
-        return 0 if self._parent is None else self._parent.depth + 1
+    def above(self) -> tuple[CallScope, ...]:
+        """The calls and attempts above this one, the nearest first."""
+        return () if self.parent is None else (self.parent, *self.parent.above)
 
     def abandon(self) -> None:
         """Note that a thread or task was given up that may still be at it."""
         self.is_abandoned = True
-        if self._parent is not None:
-            self._parent.is_abandoned = True
+        if self.parent is not None:
+            self.parent.is_abandoned = True
 
 
 _PROCESS = os.urandom(4).hex()
