@@ -24,7 +24,7 @@ from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.protocols import Export, Watch
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.reporting.journal import log_change, log_load, log_rejected
+from sovl_tools.reporting.journal import log_change, log_load, log_rejected, log_sources
 from sovl_tools.search.criteria import meets
 from sovl_tools.search.indexes import Indexes
 from sovl_tools.search.phrases import PhraseMatch
@@ -100,6 +100,7 @@ class ToolRegistry:
         registry._latest = vars(registry)["catalog"] = registry._load.catalog
         registry._found = registry._load.collected.diagnostics
         log_load(registry.report)
+        log_sources(registry._found)
         return registry
 
     @_absent
@@ -419,6 +420,7 @@ class ToolRegistry:
         before, self._latest = self._latest, catalog
         logged, self._logged = self._logged, []
         self._indexes = self._indexes.of(before).changed(catalog, change)
+        log_sources(found, self._found)
         self._found, self._report = found, None
         vars(self)["catalog"] = catalog
         if not change:

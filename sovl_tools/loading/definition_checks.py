@@ -12,7 +12,7 @@ from sovl_tools.authoring.defining import is_method
 from sovl_tools.loading.checks import code
 from sovl_tools.loading.checks.code import CodeCase
 from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.checks.manifest import value_words
+from sovl_tools.loading.checks.manifest import value_words, without_repeats
 from sovl_tools.loading.taking import disagreements
 from sovl_tools.loading.verdicts import schema_verdicts
 from sovl_tools.loading.whereabouts import whereabouts_of
@@ -142,7 +142,7 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
     reason = unfit(str(definition.name))
     if reason is not None:
         yield f"{definition.name!r} can't name a tool: {reason}", "choose another one"
-    every = published("tool").problems(document)
+    every = without_repeats(published("tool").problems(document))
     problems = [each for each in every if reason is None or each.path != ("name",)]
     for problem in problems:
         message, advice = value_words(problem)

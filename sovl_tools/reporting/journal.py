@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.plain import plain
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -34,6 +35,17 @@ def log_change(change: CatalogChange, catalog: Catalog, before: Iterable[Candida
     for each in catalog.candidates:
         if each.status == "rejected" and id(each) not in known and each.name in change.rejected:
             log_rejected(each)
+
+
+def log_sources(found: Iterable[Diagnostic], before: Iterable[Diagnostic] = ()) -> None:
+    """Log each source of tools, such as a directory or an entry point, that can't be loaded.
+
+    What was wrong with one before was logged then.
+    """
+    known = set(before)
+    for each in found:
+        if each.severity == "error" and each not in known:
+            _LOGGER.warning("tools can't be loaded: %s", plain(str(each)))
 
 
 def log_rejected(candidate: Candidate) -> None:

@@ -74,9 +74,17 @@ def _statements(
     for node in body:
         if isinstance(node, ast.stmt):
             yield node, is_conditional
-        if not isinstance(node, _DEFINITIONS):
+        if isinstance(node, ast.If) and _is_for_type_checkers(node.test):
+            # what stands there is not bound when the module runs
+            yield from _statements(node.orelse, is_conditional=is_conditional)
+        elif not isinstance(node, _DEFINITIONS):
             is_branch = is_conditional or not isinstance(node, ast.With | ast.AsyncWith)
             yield from _statements(_blocks(node), is_conditional=is_branch)
+
+
+def _is_for_type_checkers(test: ast.expr) -> bool:
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", None)
+    return name == "TYPE_CHECKING"
 
 
 def _blocks(node: ast.AST) -> Iterator[ast.AST]:

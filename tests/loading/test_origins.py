@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sovl_tools import ToolRegistry
 from sovl_tools.loading.origins import (
     MODULES,
     PACKAGES,
@@ -516,3 +517,21 @@ def test_what_a_plugin_defines_can_be_pickled(plugins: Site) -> None:
     (candidate,) = Modules(str(plugins.root)).look().candidates
     square = vars(sys.modules[candidate.location.rpartition(".")[0]])["Square"]()
     assert pickle.loads(pickle.dumps(square)).side == 2
+
+
+def test_each_source_that_fails_is_logged_once(
+    site: Site, plugins: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    site.install("dist", GROUP, gone="gone_module")
+    plugins.write("broken.py", "1 / 0\n")
+    registry = ToolRegistry.from_directory("nowhere")
+    registry.load_entry_points(GROUP)
+    registry.load_package("no_package")
+    registry.load_modules(plugins.root)
+    registry.reload()
+    said = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    assert len(said) == 4
+    words = ("nowhere can't be listed", "gone_module", "'no_package'", "broken.py:1:1: ST701")
+    for message, each in zip(said, words, strict=True):
+        assert message.startswith("tools can't be loaded: ")
+        assert each in message

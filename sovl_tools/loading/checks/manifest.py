@@ -155,9 +155,15 @@ def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
     ``parameters`` must also have ``"type": "object"`` and ``properties``. A provider would
     refuse the definition, or worse, ignore the keyword. Correct the keyword's value.
     """
-    for problem in case.problems:
+    for problem in without_repeats(case.problems):
         if problem.path and problem.path[0] in _SCHEMA_KEYS:
             yield Finding(ManifestPlace(problem.path), *value_words(problem))
+
+
+def without_repeats(problems: list[Problem]) -> list[Problem]:
+    """Leave out what is said of a value that must be another one anyway."""
+    fixed = {each.path for each in problems if each.keyword == "const"}
+    return [each for each in problems if each.keyword == "const" or each.path not in fixed]
 
 
 def value_words(problem: Problem) -> tuple[str, str | None]:

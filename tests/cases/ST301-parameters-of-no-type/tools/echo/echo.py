@@ -1,0 +1,2 @@
+def echo(**others):
+    return others
