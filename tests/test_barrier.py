@@ -15,7 +15,7 @@ from sovl_tools.loading.collecting import collect
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.diagnostic import Finding, RuleTable, rule
 from sovl_tools.scaffolding.sync import sync_of
-from tests.conftest import Run, Write, code_of, manifest_of
+from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
 
 
 def failing(code: str, error: BaseException) -> Any:
@@ -165,3 +165,12 @@ def test_phrases_of_the_wrong_type_are_a_finding_and_no_more(
     assert [each.name for each in registry] == ["fine"]
     done = run("list", "--tools", str(tmp_path / "tools"))
     assert "fine" in done.out
+
+
+def test_a_package_of_ours_that_is_not_installed_is_named(
+    write: Write, tmp_path: Path, run: Run
+) -> None:
+    write("fine")
+    (tmp_path / "watchdog.py").write_text("raise ModuleNotFoundError(name='watchdog')\n")
+    done = run("watch", "--tools", "tools", PYTHONPATH=f"{tmp_path}:{REPOSITORY}")
+    assert "Error: the package 'watchdog' is not installed, which sovl-tools needs" in done.err

@@ -251,10 +251,16 @@ def internal_error(error: Exception) -> Iterator[Finding]:
     """sovl-tools itself failed at this tool; the other tools are not concerned.
 
     It is a mistake of ours, most likely over something in the tool that nobody has thought of. The
-    message names the exception and the function of sovl-tools that raised it. It is a warning where
-    a rule failed that only warns. Report it with the tool and the traceback, which
-    ``sovl-tools -v`` shows and the logger ``sovl_tools`` has at level ERROR.
+    message names the exception and the function of sovl-tools that raised it, or a package that
+    sovl-tools needs and that is not installed. It is a warning where a rule failed that only warns.
+    Report it with the tool and the traceback, which ``sovl-tools -v`` shows and the logger
+    ``sovl_tools`` has at level ERROR.
     """
+    package = str(getattr(error, "name", None)).partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package != __name__.partition(".")[0]:
+        words = f"the package {package!r} is not installed, which sovl-tools needs"
+        yield Finding(Position(), words, "install sovl-tools anew, with its dependencies")
+        return
     words = f"internal error: {_shown(error)}, in {_origin(error)}"
     advice = "this is a mistake of sovl-tools: please report it, with the tool and its traceback"
     yield Finding(Position(), words, advice)
