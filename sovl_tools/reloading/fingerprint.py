@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Collection
 from heapq import heappop, heappush
 from importlib.util import source_hash
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from time import time_ns
 from typing import NamedTuple
-
-from sovl_tools.reloading.noise import is_noise
 
 MAX_DEPTH = 8
 """Levels of folders below a tool's own that are looked into."""
@@ -33,6 +32,32 @@ _TICK = 20_000_000
 _COARSE_TICK = 2 * _SECOND
 """The same for file systems that keep whole seconds, which shows in their stamps."""
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+_ENDINGS = r"py[co]|bak|orig|rej|sw[nopx]|kate-swp|tmp|vsctmp|part|crdownload"
+"""Bytecode, backups, swap files, half-written files."""
+
+_SERIAL = r"(?:\d+|(?=\w*\d)\w{6,})"
+_NUMBERED = rf"\.tmp[.\-_]?{_SERIAL}(?:[.\-]{_SERIAL})*"
+"""``.tmp.1234``, ``.tmp-1234-17323``, ``.tmp.k3x9aq``; a word after ``.tmp`` is a real ending."""
+
+_SED = r"sed(?![A-Za-z]?[a-z]*\d*$)(?![A-Z]*\d*$)[A-Za-z0-9]{6}"
+"""What ``sed -i`` writes to; a word, and a word with a number after it, is somebody's file."""
+
+_NOISE = re.compile(
+    r"\..*|__pycache__|node_modules|4913|~\$.*|#.*#|.*~|.*___jb_(?:tmp|old)___|"
+    rf".*\.(?i:{_ENDINGS})|.*{_NUMBERED}|{_SED}",
+    re.DOTALL,
+).fullmatch
+
+
+def is_noise(name: str) -> bool:
+    """Tell whether a bare name says nothing about a tool: a cache, or a file that an editor leaves.
+
+    A name that is noise by mistake hides an edit; one that is not costs a look at a folder. So a
+    name that somebody may have chosen is none. (``4913`` is how vim tries whether it may write.)
+    """
+    return _NOISE(name) is not None
 
 
 class Stamp(NamedTuple):
@@ -90,7 +115,9 @@ class Fingerprint(NamedTuple):
         contents = {path: _content(self.location, path) for path in self.contents}
         if contents != self.contents or None in contents.values():
             return _walked(self.location, self.suffixes, reading=self.contents)
-        young = {path: each for path, each in contents.items() if self._is_young(path, moment)}
+        young = {
+            path: each for path, each in contents.items() if not self.files[path].is_before(moment)
+        }
         return self._replace(contents=young)
 
     def _has_same_stamps(self) -> bool:
@@ -106,9 +133,6 @@ class Fingerprint(NamedTuple):
         except OSError:
             return False
         return True
-
-    def _is_young(self, path: str, moment: int) -> bool:
-        return not self.files[path].is_before(moment)
 
     def changed(self, now: Fingerprint) -> set[str]:
         """Return the relative paths of the files that look otherwise now, came or went."""
@@ -150,24 +174,16 @@ def _walked(
     )
 
 
-class _Folder(NamedTuple):
-    """A folder to look into; what is smaller comes first.
-
-    ``prefix`` is its relative path and a slash, "" for the tool's folder.
-    """
-
-    is_link: bool
-    level: int
-    prefix: str
-
-
 class _Walk:
+    """A walk over a folder and those below, real folders before linked ones, near before far."""
+
     def __init__(self, location: str, suffixes: tuple[str, ...]) -> None:
         name = location.rpartition(os.sep)[2]
         self._location = location
         self._suffixes = suffixes
         self._own = (f"{name}.json", f"{name}.py")
-        self._folders = [_Folder(is_link=False, level=0, prefix="")]
+        self._folders: list[tuple[bool, int, str]] = []
+        """A heap of the folders to look into: whether by a link, the level, path and a slash."""
         self._left = MAX_ENTRIES
         self._visited: set[tuple[int, int]] = set()
         self.files: dict[str, Stamp] = {}
@@ -175,15 +191,21 @@ class _Walk:
         self.folders: dict[str, Stamp] = {}
 
     def run(self) -> None:
+        self._folders = [(False, 0, "")]
         while self._folders and self._left:
             with contextlib.suppress(OSError):
-                self._look_into(heappop(self._folders))
-        if not self._left:
-            self._look_at_own()
+                _, level, prefix = heappop(self._folders)
+                self._look_into(level, prefix)
+        for path in self._own if not self._left else ():  # without them there is no tool
+            place = f"{self._location}/{path}"
+            if os.path.islink(place):
+                self._note_link(path, place)
+            with contextlib.suppress(OSError):
+                self.files[path] = Stamp.of(os.stat(place))
 
-    def _look_into(self, folder: _Folder) -> None:
-        path = f"{self._location}/{folder.prefix}"
-        status = os.lstat(path if folder.prefix else self._location)
+    def _look_into(self, level: int, prefix: str) -> None:
+        path = f"{self._location}/{prefix}"
+        status = os.lstat(path if prefix else self._location)
         if S_ISLNK(status.st_mode):
             self._note_link("", self._location)
             status = os.stat(self._location)
@@ -193,40 +215,30 @@ class _Walk:
         if identity in self._visited or not S_ISDIR(status.st_mode):
             return
         self._visited.add(identity)
-        self.folders[folder.prefix] = Stamp.of(status)
+        self.folders[prefix] = Stamp.of(status)
         with os.scandir(path) as entries:
             for entry in entries:
                 if entry.name not in self._own and is_noise(entry.name):
                     continue
                 with contextlib.suppress(OSError):
-                    self._look_at(entry, folder)
+                    self._look_at(entry, prefix + entry.name, level)
                 self._left -= 1
                 if not self._left:
                     return
 
-    def _look_at(self, entry: os.DirEntry[str], folder: _Folder) -> None:
-        path = folder.prefix + entry.name
+    def _look_at(self, entry: os.DirEntry[str], path: str, level: int) -> None:
         is_link = entry.is_symlink()
         if is_link:
             self._note_link(path, entry.path)
         if not entry.is_dir():
             if path.endswith(self._suffixes):
                 self.files[path] = Stamp.of(entry.stat())
-        elif folder.level < MAX_DEPTH:
-            heappush(self._folders, _Folder(is_link, folder.level + 1, f"{path}/"))
+        elif level < MAX_DEPTH:
+            heappush(self._folders, (is_link, level + 1, f"{path}/"))
 
     def _note_link(self, path: str, link: str) -> None:
         with contextlib.suppress(OSError):
             self.links[path] = os.path.realpath(link)
-
-    def _look_at_own(self) -> None:
-        """Look at the files without which there is no tool."""
-        for path in self._own:
-            place = f"{self._location}/{path}"
-            if os.path.islink(place):
-                self._note_link(path, place)
-            with contextlib.suppress(OSError):
-                self.files[path] = Stamp.of(os.stat(place))
 
 
 def _content(location: str, relative: str) -> bytes | None:

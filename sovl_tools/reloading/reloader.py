@@ -20,10 +20,9 @@ from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
-from sovl_tools.reloading.debounce import Debounce
 from sovl_tools.reloading.events import Events, Place
 from sovl_tools.reloading.reload_state import ReloadState
-from sovl_tools.reloading.watcher import Watcher
+from sovl_tools.reloading.watcher import Debounce, Watcher
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -196,7 +195,7 @@ class Reloader:
                     self._blocks += 1
                     return self._watcher
             debounce = Debounce()
-            watcher = Watcher(self, None if poll else Events(debounce.tell), debounce)
+            watcher = Watcher(self, None if poll else Events(debounce.put), debounce)
             watcher.start()
             with self._counting:
                 self._watcher, self._blocks = watcher, 1

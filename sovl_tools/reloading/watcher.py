@@ -1,7 +1,8 @@
-"""A thread that waits for changes in files and has them looked at when they have come to rest."""
+"""A thread that waits for changes in files and has them followed when they have come to rest."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import os
@@ -9,24 +10,92 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from functools import partial
+from queue import Empty, SimpleQueue
+from stat import S_ISREG
 from time import perf_counter
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from sovl_tools.reloading.debounce import LONGEST, QUIET, Batch, Debounce
 from sovl_tools.reloading.events import Events, Place
 
 _LOGGER = logging.getLogger("sovl_tools")
 
+QUIET = 0.05
+"""Seconds without a further event after which a change counts as done."""
+EMPTIED = 0.5
+"""The same after an event of an empty file: whoever saves in place empties it, and then writes."""
+LONGEST = 2.0
+"""Seconds after which a change that never comes to rest is followed all the same."""
 HEARTBEAT = 0.5
-"""Seconds between two looks for what no event tells, such as a directory that comes into being."""
+"""Seconds between two looks for what no event reports, as a directory that comes into being."""
 POLLING = 1.0
 """Seconds between two looks at everything, where there are no events; more if a look takes long."""
+_FLOOD = 2_000
 _SHARE = 10
 _PARTING = 2.0
 _EXHAUSTED = {
     errno.ENOSPC: "the system has no inotify watches left (fs.inotify.max_user_watches)",
     errno.EMFILE: "the system has no inotify instances left (fs.inotify.max_user_instances)",
 }
+
+
+class Batch(NamedTuple):
+    """Paths at which something happened shortly one after the other.
+
+    Attributes:
+        paths: absolute paths, each once; none if nothing happened for as long as was waited.
+        since: when the first event came, by ``perf_counter``.
+        number: how many events there were.
+    """
+
+    paths: set[str]
+    since: float
+    number: int = 0
+
+    @property
+    def is_flood(self) -> bool:
+        """Whether there were so many that the system may have dropped some."""
+        return self.number >= _FLOOD
+
+
+class Debounce:
+    """A queue of paths at which something has happened. ``put`` may be called by any thread."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[tuple[str, float] | None] = SimpleQueue()
+
+    def put(self, path: str) -> None:
+        """Say that something has happened at a path, at this moment."""
+        self._queue.put((path, perf_counter()))
+
+    def end(self) -> None:
+        """Say that nobody wants to know any more."""
+        self._queue.put(None)
+
+    def next(self, timeout: float) -> Batch | None:
+        """Wait for events until they rest, so many seconds for the first one; None at the end."""
+        paths: set[str] = set()
+        begun, count, left = perf_counter(), 0, timeout
+        since = begun
+        with contextlib.suppress(Empty):
+            while left > 0:
+                event = self._queue.get(timeout=left)
+                if event is None:
+                    return None
+                path, moment = event
+                if not count:  # it may have waited for the reaction to what was before
+                    since, begun = moment, perf_counter()
+                count += 1
+                paths.add(path)
+                left = min(_rest(path), begun + LONGEST - perf_counter())
+        return Batch(paths, since, count)
+
+
+def _rest(path: str) -> float:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return QUIET
+    return QUIET if status.st_size or not S_ISREG(status.st_mode) else EMPTIED
 
 
 class Subject(Protocol):
@@ -72,8 +141,9 @@ class Watcher:
             self._thread.join(_PARTING)
 
     def _run(self) -> None:
-        self._attempt(self._begin)
-        while (batch := self._debounce.gathered(self._pause)) is not None:
+        # what changed between the load and the start, and what could not be seen
+        self._attempt(lambda: self._follow(Batch(self._subject.changed(), perf_counter())))
+        while (batch := self._debounce.next(self._pause)) is not None:
             self._attempt(partial(self._follow, batch))
         if self._events is not None:
             self._events.stop()
@@ -85,14 +155,10 @@ class Watcher:
         except BaseException:
             _LOGGER.exception("a change could not be followed")
 
-    def _begin(self) -> None:
-        """React to what changed between the load and the start, and to what could not be seen."""
-        self._follow(Batch(self._subject.changed(), perf_counter()))
-
     def _follow(self, batch: Batch) -> None:
         touched = set(batch.paths)
         if self._events is None:
-            touched |= self._settled()
+            touched |= self._poll()
         elif batch.is_flood:
             touched |= self._subject.changed()
         if touched:
@@ -100,9 +166,9 @@ class Watcher:
         has_grown = self._events is not None and any(map(os.path.isdir, batch.paths))
         if self._aim(has_grown=has_grown):
             for path in self._subject.changed():
-                self._debounce.tell(path)
+                self._debounce.put(path)
 
-    def _settled(self) -> set[str]:
+    def _poll(self) -> set[str]:
         """Look at everything until it has come to rest."""
         started = perf_counter()
         touched = self._subject.changed()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.loading.origins import MODULES, Directory, Sight
-from sovl_tools.reloading.origin_changes import Origins
+from sovl_tools.reloading.reload_state import Origins
 
 CODE = Directory("/srv/code", (".py",))
 

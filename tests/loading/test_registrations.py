@@ -12,7 +12,7 @@ from sovl_tools.loading.mishaps import Unit, empty, mishap
 from sovl_tools.loading.origins import MODULES, PACKAGES, EntryPoints, Package, Sight
 from sovl_tools.loading.registration import Registrations
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.reloading.origin_changes import Origins
+from sovl_tools.reloading.reload_state import Origins
 from tests.loading.folders import good
 
 LOST = mishap(code.unavailable_source, "it is gone", "here.py")

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import pytest
 
-from sovl_tools.reloading.debounce import EMPTIED, LONGEST, QUIET, Batch, Debounce
+from sovl_tools.reloading.watcher import EMPTIED, LONGEST, QUIET, Batch, Debounce
 
 
 @pytest.fixture
@@ -17,14 +17,14 @@ def debounce() -> Debounce:
 
 
 def gathered(debounce: Debounce, timeout: float = 20) -> Batch:
-    batch = debounce.gathered(timeout)
+    batch = debounce.next(timeout)
     assert batch is not None
     return batch
 
 
 def test_signs_that_come_together_are_one_batch(debounce: Debounce) -> None:
     for path in ("/a", "/b", "/a"):
-        debounce.tell(path)
+        debounce.put(path)
     batch = gathered(debounce)
     assert batch.paths == {"/a", "/b"}
     assert batch.number == 3
@@ -33,17 +33,17 @@ def test_signs_that_come_together_are_one_batch(debounce: Debounce) -> None:
 
 def test_a_batch_is_done_when_nothing_more_comes_for_a_while(debounce: Debounce) -> None:
     before = perf_counter()
-    debounce.tell("/a")
+    debounce.put("/a")
     batch = gathered(debounce)
     assert before <= batch.since <= perf_counter() - QUIET
-    debounce.tell("/b")
+    debounce.put("/b")
     assert gathered(debounce).paths == {"/b"}
 
 
 def test_a_file_that_is_empty_is_waited_for(debounce: Debounce, tmp_path: Path) -> None:
     file = tmp_path / "echo.py"
     file.touch()
-    debounce.tell(str(file))
+    debounce.put(str(file))
     batch = gathered(debounce)
     assert batch.paths == {str(file)}
     assert perf_counter() - batch.since >= EMPTIED
@@ -52,11 +52,11 @@ def test_a_file_that_is_empty_is_waited_for(debounce: Debounce, tmp_path: Path) 
 def test_it_is_not_waited_for_once_it_is_written(debounce: Debounce, tmp_path: Path) -> None:
     file = tmp_path / "echo.py"
     file.touch()
-    debounce.tell(str(file))
+    debounce.put(str(file))
 
     def write() -> None:
         file.write_text("new")
-        debounce.tell(str(file))
+        debounce.put(str(file))
 
     timer = threading.Timer(2 * QUIET, write)
     timer.start()
@@ -72,7 +72,7 @@ def test_a_directory_and_what_is_gone_are_not_empty_files(
 ) -> None:
     attempts = []
     for _ in range(10):  # any of them may be late on a busy machine
-        debounce.tell(str(tmp_path / name))
+        debounce.put(str(tmp_path / name))
         attempts.append(perf_counter() - gathered(debounce).since)
     assert min(attempts) < EMPTIED
 
@@ -89,7 +89,7 @@ def test_the_time_of_a_batch_is_that_of_its_first_sign(debounce: Debounce) -> No
 
     def tell() -> None:
         moments.append(perf_counter())
-        debounce.tell("/a")
+        debounce.put("/a")
 
     begun = perf_counter()
     threading.Timer(0.02, tell).start()
@@ -109,7 +109,7 @@ class Restless(threading.Thread):
     def run(self) -> None:
         while not self._is_over.is_set():
             told = perf_counter()
-            self._debounce.tell("/a")
+            self._debounce.put("/a")
             self._is_over.wait(QUIET / 50)
             self.longest_rest = max(self.longest_rest, perf_counter() - told)
 
@@ -139,20 +139,20 @@ def test_signs_that_never_rest_are_told_of_after_the_longest_time() -> None:
 
 
 def test_the_end_is_the_end_of_everything(debounce: Debounce) -> None:
-    debounce.tell("/a")
+    debounce.put("/a")
     debounce.end()
-    assert debounce.gathered(20) is None
+    assert debounce.next(20) is None
 
 
 def test_the_end_ends_the_waiting(debounce: Debounce) -> None:
     threading.Timer(0.01, debounce.end).start()
-    assert debounce.gathered(20) is None
+    assert debounce.next(20) is None
 
 
 @pytest.mark.parametrize(("number", "is_flood"), [(1_999, False), (2_000, True)])
 def test_very_many_signs_are_a_flood(debounce: Debounce, number: int, *, is_flood: bool) -> None:
     for _ in range(number):
-        debounce.tell("/a")
+        debounce.put("/a")
     batch = gathered(debounce)
     assert batch.paths == {"/a"}
     assert batch.is_flood is is_flood
@@ -160,10 +160,10 @@ def test_very_many_signs_are_a_flood(debounce: Debounce, number: int, *, is_floo
 
 def test_a_change_counts_from_its_sign_although_nobody_waited_for_it_then() -> None:
     debounce = Debounce()
-    debounce.tell("/tools/a")
-    debounce.tell("/tools/b")
+    debounce.put("/tools/a")
+    debounce.put("/tools/b")
     later = perf_counter()
-    batch = debounce.gathered(QUIET)
+    batch = debounce.next(QUIET)
     assert batch is not None
     assert batch.paths == {"/tools/a", "/tools/b"}
     assert batch.since < later

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.reloading.noise import is_noise
+from sovl_tools.reloading.fingerprint import is_noise
 from tests.schema.strategies import moderate
 
 NOISE = [

@@ -1,12 +1,105 @@
-"""Which directories are watched for which paths."""
+"""Which directories are watched for which paths, and under which path an event is reported."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from watchdog.events import (
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+)
 
-from sovl_tools.reloading.listening import Place, places
+from sovl_tools.reloading.events import Listener, Place, Target, places
+
+TREE = Place("/real/tools", "/named/tools")
+LINKED = Place("/real/data", "/named/tools/echo/words.csv", only="words-2.csv")
+BUSY = Place("/real", "/named/other", recursive=False)
+
+
+def told(place: Place, *events: FileSystemEvent) -> list[str]:
+    paths: list[str] = []
+    hear(place, paths, *events)
+    return paths
+
+
+def hear(place: Place, paths: list[str], *events: FileSystemEvent) -> Listener:
+    target = Target(place.real, place.recursive and place.only is None)
+    listener = Listener(paths.append, target, frozenset([place]))
+    for event in events:
+        listener.dispatch(event)
+    return listener
+
+
+@pytest.mark.parametrize("path", ["/real/tools/echo/echo.py", b"/real/tools/echo/echo.py"])
+def test_what_happens_at_the_real_path_is_told_under_the_logical_one(path: str | bytes) -> None:
+    assert told(TREE, FileModifiedEvent(path)) == ["/named/tools/echo/echo.py"]
+
+
+def test_a_name_that_is_no_text_is_told_as_python_writes_it() -> None:
+    assert told(TREE, FileModifiedEvent(b"/real/tools/caf\xe9")) == ["/named/tools/caf\udce9"]
+
+
+def test_both_paths_of_a_move_are_told() -> None:
+    moved = FileMovedEvent("/real/tools/a.py", "/real/tools/b.py")
+    assert told(TREE, moved) == ["/named/tools/a.py", "/named/tools/b.py"]
+
+
+def test_a_save_by_rename_is_told_without_the_noise() -> None:
+    saved = FileMovedEvent("/real/tools/.a.py.swp", "/real/tools/a.py")
+    assert told(TREE, saved) == ["/named/tools/a.py"]
+
+
+@pytest.mark.parametrize("rest", ["echo.py~", "__pycache__/echo.pyc", ".git/index.lock/x.py"])
+def test_noise_is_not_told_wherever_it_stands(rest: str) -> None:
+    assert told(TREE, FileModifiedEvent(f"/real/tools/{rest}")) == []
+
+
+def test_a_place_below_noise_is_told() -> None:
+    hidden = Place("/real/.cache/tools", "/tools")
+    assert told(hidden, FileModifiedEvent("/real/.cache/tools/echo.py")) == ["/tools/echo.py"]
+
+
+def test_the_end_of_the_place_is_told_as_the_place() -> None:
+    assert told(TREE, DirDeletedEvent("/real/tools")) == ["/named/tools"]
+
+
+def test_of_a_target_the_link_is_told_and_of_its_neighbours_nothing() -> None:
+    near = ("words-1.csv", "words-2.csv.x", "words-2.csv/inner")
+    assert told(LINKED, *[FileModifiedEvent(f"/real/data/{name}") for name in near]) == []
+    assert told(LINKED, FileModifiedEvent("/real/data/words-2.csv")) == [LINKED.logical]
+    assert told(LINKED, DirDeletedEvent("/real/data")) == [LINKED.logical]
+
+
+def test_a_target_whose_name_is_noise_is_told() -> None:
+    place = Place("/real", "/tools/echo/words", only=".words.bak")
+    assert told(place, FileModifiedEvent("/real/.words.bak")) == ["/tools/echo/words"]
+
+
+def test_a_place_of_the_whole_system_tells_absolute_paths() -> None:
+    assert told(Place("/", "/"), FileModifiedEvent("/etc/hosts")) == ["/etc/hosts"]
+    assert told(Place("/", "/tools", only="tools"), FileModifiedEvent("/hosts")) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "event", "is_worn"),
+    [
+        (TREE, DirDeletedEvent("/real/tools"), True),
+        (TREE, DirDeletedEvent("/real/tools/echo/__pycache__"), True),
+        (TREE, DirMovedEvent("/real/tools/a", "/real/tools/b"), False),
+        (TREE, FileDeletedEvent("/real/tools/a.py"), False),
+        (BUSY, DirDeletedEvent("/real"), True),
+        (BUSY, DirDeletedEvent("/real/neighbour"), False),
+    ],
+)
+def test_a_listener_is_worn_when_a_watched_folder_is_gone(
+    place: Place, event: FileSystemEvent, *, is_worn: bool
+) -> None:
+    assert hear(place, [], event).is_worn is is_worn
 
 
 @pytest.fixture

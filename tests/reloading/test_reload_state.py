@@ -16,7 +16,7 @@ from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.load import load
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import CatalogChange
-from sovl_tools.reloading.listening import Place
+from sovl_tools.reloading.events import Place
 from sovl_tools.reloading.reload_state import ReloadState
 from tests.conftest import Write, manifest_of
 from tests.loading.folders import answer, answers, says, statuses

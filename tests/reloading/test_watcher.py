@@ -13,9 +13,8 @@ from typing import Any, cast
 
 import pytest
 
-from sovl_tools.reloading.debounce import Debounce
 from sovl_tools.reloading.events import Events, Place
-from sovl_tools.reloading.watcher import POLLING, Watcher
+from sovl_tools.reloading.watcher import POLLING, Debounce, Watcher
 
 PATIENCE = 20
 
@@ -92,7 +91,7 @@ class Watch:
 
     def tell(self, *paths: str) -> None:
         for path in paths:
-            self.debounce.tell(path)
+            self.debounce.put(path)
 
 
 Make = Callable[..., Watch]
