@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
-from sovl_tools import InferenceError, ToolDefinition, ToolRegistry, definition_of, tool
+from sovl_tools import InferenceError, ToolDefinition, Tooler, ToolRegistry, definition_of, tool
 from sovl_tools.authoring.decorator import ATTRIBUTE, FIELDS, define, options_of
 from sovl_tools.authoring.defining import NO_OPTIONS, Options, PendingDefinition
 from tests.dispatch.toolbox import run_script
@@ -354,3 +355,54 @@ def test_the_registry_decorates_and_registers() -> None:
     assert [each.name for each in registry] == ["forecast", "weather"]
     assert registry["weather"] is definition_of(marked)
     assert isinstance(registry["forecast"], ToolDefinition)
+
+
+def test_null_is_accepted_for_an_optional_parameter_with_a_default() -> None:
+    registry = ToolRegistry()
+
+    @registry.tool
+    def weather(unit: Optional[str] = "celsius", days: int | None = 3) -> str:  # noqa: UP045 - both ways
+        """Tell the weather."""
+        return f"{unit} {days}"
+
+    assert registry["weather"].parameters["properties"]["unit"]["type"] == "string"
+    tooler = Tooler(registry)
+    assert tooler.call_sync("weather", {"unit": None, "days": None}).value == "None None"
+    assert tooler.call_sync("weather", {}).value == "celsius 3"
+
+
+def test_params_are_what_the_model_sees_where_preprocess_makes_the_arguments() -> None:
+    class Doubled:
+        @tool(
+            params={"a": {"type": "integer"}},
+            required=["a"],
+            preprocess=lambda given: {"b": 2 * given["a"]},
+        )
+        def z(self, b: int) -> int:
+            """Double it."""
+            return b
+
+        @tool(params={"a": {"type": "integer"}}, required=["a"])
+        def open(self, **others: int) -> dict[str, int]:
+            """Take any."""
+            return others
+
+    registry = ToolRegistry()
+    registry.register(Doubled())
+    assert registry["z"].parameters["properties"] == {"a": {"type": "integer"}}
+    assert Tooler(registry).call_sync("z", {"a": 4}).value == 8
+    assert Tooler(registry).call_sync("open", {"a": 4}).value == {"a": 4}
+    with pytest.raises(InferenceError, match="'a': params names no parameter"):
+        tool(params={"a": {"type": "integer"}})(lambda b: b)
+
+
+def test_the_tool_that_a_module_defines_first_stays(tmp_path: Path) -> None:
+    (tmp_path / "greetings.py").write_text(
+        "from sovl_tools import tool\n"
+        "@tool(name='greet')\ndef zealous():\n    'First.'\n"
+        "@tool(name='greet')\ndef aloof():\n    'Second.'\n"
+    )
+    registry = ToolRegistry()
+    registry.load_modules(tmp_path)
+    assert registry["greet"].description == "First."
+    assert [each.code for each in registry.report.errors] == ["ST801"]
