@@ -171,6 +171,17 @@ def _as_json(value: Any) -> Any:
     return {name: _as_json(each) for name, each in attributes if not callable(each)}
 
 
+def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
+    """Check the members of a part that is going to be sent back as it came.
+
+    Raises:
+        TypeError: one has another type, so that each further request would be refused.
+    """
+    for key, kind in types.items():
+        if key in part and not isinstance(part[key], kind):
+            raise TypeError(f"{key!r} has an odd value: {part[key]!r:.80}")
+
+
 def sound(answer: Answer) -> Answer:
     """Return an answer whose texts are texts and whose numbers are numbers.
 

@@ -187,7 +187,8 @@ async def _chunks(request: Listen, runner: _Runner) -> AsyncGenerator[Any, None]
     if not _is_async(request.method):
         stream = await runner.block(partial(request.method, **request.body))
         if not (inspect.isawaitable(stream) or hasattr(stream, "__aiter__")):
-            chunks, end = iter(stream), object()
+            with reading():
+                chunks, end = iter(stream), object()
             try:
                 while (chunk := await runner.block(partial(next, chunks, end))) is not end:
                     yield chunk
@@ -203,7 +204,9 @@ async def _async_chunks(request: Listen, stream: Any) -> AsyncGenerator[Any, Non
     stream = request.method(**request.body) if stream is None else stream
     stream = await stream if inspect.isawaitable(stream) else stream
     if not hasattr(stream, "__aiter__"):
-        for chunk in stream:
+        with reading():
+            chunks = iter(stream)
+        for chunk in chunks:
             yield chunk
         return
     try:

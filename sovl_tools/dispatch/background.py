@@ -136,15 +136,27 @@ def run_on(
 def iterated(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
     """Yield what an async generator yields; it runs on one loop and is closed there at the end."""
     loop, end = free_loop(), object()
+    turn = asyncio.Lock()
+    task: asyncio.Task[Any] | None = None
+
+    async def following() -> _T | object:
+        nonlocal task
+        task = asyncio.current_task()
+        async with turn:
+            return await anext(items, end)
+
+    async def close() -> None:
+        # Ctrl-C may end the waiting for an item at any place, and leave its task behind
+        if task is not None and not task.cancelling():
+            task.cancel()
+        async with turn:
+            await items.aclose()
+
     try:
-        while (item := run_on(loop, _next(items, end))) is not end:
-            yield item
+        while (item := run_on(loop, following())) is not end:
+            yield item  # type: ignore[misc]  # it is not the end
     finally:
-        run_on(loop, items.aclose())
-
-
-async def _next(items: AsyncGenerator[Any, None], end: object) -> Any:
-    return await anext(items, end)
+        run_on(loop, close())
 
 
 async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseException | None]:

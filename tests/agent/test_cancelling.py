@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from contextlib import aclosing, closing
 from typing import Any
 
 import pytest
 
+from sovl_tools import Agent
 from sovl_tools.agent.events import TextDelta, ToolFinished
 from sovl_tools.testing import Pause, calls, holds, says
 from tests.agent.talking import Talk, Way, each_crossed, each_provider, each_way, talk
@@ -279,3 +281,24 @@ def test_a_tool_that_interrupts_the_program_ends_the_turn(way: Way) -> None:
             to.say("Stop")
         assert to.results() in (["3", STOPPED], [STOPPED, STOPPED])
         assert to.say("What now?") == "I see."
+
+
+@pytest.mark.parametrize("is_streaming", [False, True], ids=["plain", "streaming"])
+def test_ctrl_c_ends_a_turn_that_waits_for_an_async_tool(*, is_streaming: bool) -> None:
+    ended = threading.Event()
+
+    async def slow() -> None:
+        """Take long, and clean up."""
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        try:
+            await asyncio.sleep(SECONDS)
+        finally:
+            await asyncio.sleep(0.01)
+            ended.set()
+
+    agent = Agent(tools=[slow], provider="local")
+    with pytest.raises(KeyboardInterrupt):
+        list(agent.stream("slow")) if is_streaming else agent.chat_sync("slow")
+    assert ended.is_set()
+    assert agent.messages[-1]["content"] == STOPPED
+    assert agent.chat_sync("hello").startswith("These tools are here:")

@@ -17,6 +17,7 @@ from sovl_tools.agent.answer import (
     Stop,
     Usage,
     asking,
+    check_types,
     joined,
     plain,
 )
@@ -128,8 +129,8 @@ def answered(response: Any) -> Answer:
     blocks = made.get("content")
     if blocks is None:
         raise unanswered(made)
-    texts = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _calls(each)}
-    return _answer(blocks, texts, made, made.get("usage") or {})
+    inputs = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _calls(each)}
+    return _answer(blocks, inputs, made, made.get("usage") or {})
 
 
 def _calls(block: Made) -> bool:
@@ -140,6 +141,10 @@ def _answer(
     blocks: list[Made], inputs: dict[int, str], ending: Made, usage: dict[str, Any]
 ) -> Answer:
     """Return an answer; ``ending`` says why it ended, and more of it if it was refused."""
+    for index, block in enumerate(blocks):
+        check_types(block, _TYPES)
+        if index in inputs:
+            blocks[index] = {**block, "input": arguments_of(inputs[index])}
     calls = tuple(
         Call(each["id"], each["name"], inputs[index])
         for index, each in enumerate(blocks)
@@ -150,6 +155,12 @@ def _answer(
     stop = _stop(ending.get("stop_reason"), has_calls=bool(calls))
     return Answer(text, calls, stop, tuple(blocks), _usage(usage))
 
+
+_TYPES = {
+    "type": str, "text": str, "thinking": str, "signature": str, "id": str, "name": str,
+    "citations": list | None,
+}  # fmt: skip
+"""Types of what is sent back in blocks."""
 
 _STOPS: dict[str | None, Stop] = {
     "refusal": "refusal",
@@ -228,8 +239,6 @@ class Draft:
         inputs: dict[int, str] = {}
         for index, block in sorted(self._blocks.items()):
             if "input" in block:
-                text = self._inputs.get(index) or as_text(block["input"])
-                inputs[len(blocks)] = text
-                block = {**block, "input": arguments_of(text)}  # noqa: PLW2901 - it is a copy
+                inputs[len(blocks)] = self._inputs.get(index) or as_text(block["input"])
             blocks.append(block)
         return _answer(blocks, inputs, self._ending, self._usage)

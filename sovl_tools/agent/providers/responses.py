@@ -19,6 +19,7 @@ from sovl_tools.agent.answer import (
     Stop,
     Usage,
     asking,
+    check_types,
     joined,
     plain,
 )
@@ -95,9 +96,11 @@ def _unstored(items: Iterable[Made]) -> Iterator[Made]:
 
 def _named(item: Made) -> Made:
     """Return an item with a name that the API takes; models call what no tool could be called."""
-    if item["type"] != "function_call":
-        return item
-    return {**item, "name": fitted_name(item["name"])}
+    return {**item, "name": fitted_name(item["name"])} if _calls(item) else item
+
+
+def _calls(item: Made) -> bool:
+    return bool(item["type"] == "function_call")
 
 
 def answered(response: Any) -> Answer:
@@ -112,18 +115,31 @@ def answered(response: Any) -> Answer:
     items, whole_text = made.get("output"), made.get("output_text") or ""
     if items is None and not whole_text:
         raise unanswered(made)
-    items = items or []
+    # some servers send null for an id or a status that they do not know, and none takes it back
+    items = [{key: part for key, part in each.items() if part is not None} for each in items or ()]
+    for each in items:
+        if _calls(each):
+            each["arguments"] = written(each.get("arguments"))
     calls = tuple(
-        Call(each["call_id"], each["name"], written(each["arguments"]))
-        for each in items
-        if each["type"] == "function_call"
+        Call(each["call_id"], each["name"], each["arguments"]) for each in items if _calls(each)
     )
     said = [part for each in items if each["type"] == "message" for part in each["content"]]
+    thought = [part for each in items for part in each.get("summary") or ()]
+    for part in (*items, *said, *thought):
+        check_types(part, _TYPES)
     texts = [part.get("text") or part.get("refusal") or "" for part in said]
     is_refusal = any(part["type"] == "refusal" for part in said)
     stop = _stop(made, is_refusal=is_refusal, has_calls=bool(calls))
     text = "".join(texts) or whole_text
     return Answer(text, calls, stop, tuple(items), _usage(made.get("usage") or {}))
+
+
+_TYPES = {
+    "type": str, "id": str, "call_id": str, "name": str, "status": str, "role": str, "text": str,
+    "refusal": str, "summary": list, "annotations": list, "logprobs": list | None,
+    "encrypted_content": str,
+}  # fmt: skip
+"""Types of what is sent back in items and their parts."""
 
 
 def _stop(made: dict[str, Any], *, is_refusal: bool, has_calls: bool) -> Stop:
