@@ -26,7 +26,7 @@ _PUBLIC = {
     "ProcedureManager": "sovl_tools.procedures.manager",
     "Progress": "sovl_tools.model.call",
     "SovlToolsError": "sovl_tools.model.errors",
-    "StepContext": "sovl_tools.procedures.context",
+    "StepContext": "sovl_tools.procedures.run.environment",
     "Text": "sovl_tools.model.content",
     "ToolCall": "sovl_tools.model.call",
     "ToolContext": "sovl_tools.model.context",

@@ -31,7 +31,7 @@ from sovl_tools.search.phrases import PhraseMatch
 from sovl_tools.search.toolmatch import ToolMatch
 
 _LOGGER = logging.getLogger("sovl_tools")
-_ORIGINS = {"Procedures": "sovl_tools.procedures.offering"}
+_ORIGINS = {"Procedures": "sovl_tools.procedures.tools"}
 
 Subscriber: TypeAlias = Callable[[CatalogChange], object]
 """Told of every change of a catalog; what it returns is ignored."""

@@ -16,8 +16,8 @@ from sovl_tools.loading.checks import (
     text,
 )
 from sovl_tools.model.diagnostic import Rule, internal_error
-from sovl_tools.procedures import sources
-from sovl_tools.procedures.checks import document
+from sovl_tools.procedures.parse import document as procedure_documents
+from sovl_tools.procedures.rules import document
 
 FAMILIES = {
     "ST0": "sovl-tools itself",
@@ -59,7 +59,7 @@ _RULES = (
     *code.RULES,
     document.unreadable,
     *document.RULES,
-    *sources.RULES,
+    *procedure_documents.RULES,
     between.duplicate_tool,
     between.same_action,
     between.same_phrase,

@@ -27,7 +27,7 @@ _EVERYDAY = (
     "sovl_tools.registry",
     "sovl_tools.loading.definition_checks",
     "sovl_tools.reloading.reloader",
-    "sovl_tools.procedures.yaml_core",
+    "sovl_tools.procedures.parse.yaml",
     "sovl_tools.search.ranking",
     "sovl_tools.schema.rust_engine",
 )

@@ -20,12 +20,12 @@ from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
-from sovl_tools.procedures.execution import Execution
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.library import Library
-from sovl_tools.procedures.scope import Scope
-from sovl_tools.procedures.sources import written
-from sovl_tools.procedures.surroundings import Surroundings, Unlogged
+from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.parse.document import written
+from sovl_tools.procedures.parse.library import Library
+from sovl_tools.procedures.run.environment import Surroundings, Unlogged
+from sovl_tools.procedures.run.execution import Execution
+from sovl_tools.procedures.run.scope import Scope
 
 STEPS, JOURNALED, ROUNDS = 300, 50, 15
 TARGET = 30.0

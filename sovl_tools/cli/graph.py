@@ -7,8 +7,7 @@ import click
 from sovl_tools.cli.command import FINDINGS, Command, write
 from sovl_tools.cli.procedures import reached, tell
 from sovl_tools.cli.saving import save
-from sovl_tools.procedures.drawing import svg
-from sovl_tools.procedures.mermaid import mermaid
+from sovl_tools.procedures.flowchart import mermaid, svg
 
 EXAMPLES = """\b
 Examples:

@@ -14,7 +14,7 @@ from typing import Self, TextIO
 
 from sovl_tools.cli.call import words_of
 from sovl_tools.cli.tree import RUNNING, WORDS, Line, Tree, header
-from sovl_tools.procedures.events import Event, RunStarted, StepEnded, StepRetried, StepStarted
+from sovl_tools.procedures.run.events import Event, RunStarted, StepEnded, StepRetried, StepStarted
 from sovl_tools.reporting.plain import plain
 from sovl_tools.reporting.text import painted
 

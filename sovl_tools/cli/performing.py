@@ -15,14 +15,13 @@ from sovl_tools.cli.command import Misuse
 from sovl_tools.cli.procedures import near, place_of
 from sovl_tools.cli.steps import Tell
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.events import Event, RunStarted
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import RunNotFoundError
-from sovl_tools.procedures.journaling import ChangedProcedureError, UnfinishedError
+from sovl_tools.procedures.errors import RunNotFoundError, StepError
+from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal.resume import ChangedProcedureError, UnfinishedError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.sources import Written
+from sovl_tools.procedures.parse.document import Written
+from sovl_tools.procedures.run.events import Event, RunStarted
 from sovl_tools.reporting.plain import plain
 
 

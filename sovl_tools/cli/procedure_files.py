@@ -10,8 +10,8 @@ from sovl_tools.configured import add_code, folders_of
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.procedures.model import Procedure
+from sovl_tools.procedures.parse.document import checked, told
 from sovl_tools.procedures.parse.files import file_beside
-from sovl_tools.procedures.sources import checked, told
 
 
 def known_tools(found: Configuration, validated: Catalog) -> Catalog:

@@ -16,8 +16,8 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure, Step
+from sovl_tools.procedures.parse.document import Written, written
 from sovl_tools.procedures.parse.files import file_beside
-from sovl_tools.procedures.sources import Written, written
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.text import block
 

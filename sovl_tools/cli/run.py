@@ -24,13 +24,12 @@ from sovl_tools.cli.plan import plan
 from sovl_tools.cli.procedures import diagnosed, reached, registry_of, tell
 from sovl_tools.cli.steps import showing
 from sovl_tools.model.document import JSON, kind, parse_json
-from sovl_tools.procedures.errors import InputError
-from sovl_tools.procedures.inputs import checked_inputs
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import JournalError, RunNotFoundError
+from sovl_tools.procedures.errors import InputError, JournalError, RunNotFoundError
+from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal.records import RunRecord
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.records import RunRecord
+from sovl_tools.procedures.run.scope import checked_inputs
 
 EXAMPLES = """\b
 Examples:

@@ -12,10 +12,10 @@ from sovl_tools.cli.command import Command, Misuse, write
 from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.procedures import near
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import JournalError, RunNotFoundError
+from sovl_tools.procedures.errors import JournalError, RunNotFoundError
+from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal.records import RunRecord, StepRecord
 from sovl_tools.procedures.outline import shortened
-from sovl_tools.procedures.records import RunRecord, StepRecord
 from sovl_tools.reporting.plain import plain
 
 EXAMPLES = """\b

@@ -12,7 +12,7 @@ import click
 from sovl_tools.cli.call import words_of
 from sovl_tools.cli.live import Live
 from sovl_tools.cli.tree import WORDS, header, label_of, retry
-from sovl_tools.procedures.events import (
+from sovl_tools.procedures.run.events import (
     Event,
     RunStarted,
     StepEnded,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sovl_tools.procedures.events import RunStarted, StepEnded, StepRetried, StepStarted
+from sovl_tools.procedures.run.events import RunStarted, StepEnded, StepRetried, StepStarted
 
 RUNNING = "running"
 _ITERATION = re.compile(r"\[(\d+)\]\.steps\.\d+$")

@@ -12,11 +12,9 @@ from sovl_tools.model.call import LogMessage
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.protocols import ToolCaller, ToolLookup
-from sovl_tools.procedures.events import Event, RunStarted
-from sovl_tools.procedures.execution import Execution
-from sovl_tools.procedures.inputs import checked_inputs
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journaling import (
+from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal.records import RunRecord, StepRecord
+from sovl_tools.procedures.journal.resume import (
     Journaled,
     UnfinishedError,
     changed,
@@ -25,11 +23,12 @@ from sovl_tools.procedures.journaling import (
     fingerprints,
     unfinished_step,
 )
-from sovl_tools.procedures.library import Family, Library, Named
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.records import RunRecord, StepRecord
-from sovl_tools.procedures.scope import Scope
-from sovl_tools.procedures.surroundings import Log, Surroundings, Unlogged
+from sovl_tools.procedures.parse.library import Family, Library, Named
+from sovl_tools.procedures.run.environment import Log, Surroundings, Unlogged
+from sovl_tools.procedures.run.events import Event, RunStarted
+from sovl_tools.procedures.run.execution import Execution
+from sovl_tools.procedures.run.scope import Scope, checked_inputs
 
 __all__ = ["Named", "ProcedureManager"]
 

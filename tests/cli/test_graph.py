@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.procedures.drawing import svg
-from sovl_tools.procedures.mermaid import mermaid
+from sovl_tools.procedures.flowchart import mermaid, svg
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.sources import written
+from sovl_tools.procedures.parse.document import written
 from tests.conftest import REPOSITORY, Run
 from tests.schema.strategies import moderate
 

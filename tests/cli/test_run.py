@@ -171,7 +171,7 @@ def test_a_step_that_fails_is_named_with_its_place(run: Run, put: Put, write: Wr
     ("written", "place"),
     [
         ('"{{ a.x }}, {{ a.y }}"', "5:9"),
-        ("{x: ['{{ a.x }}, {{ a.y }}']}", "5:13"),
+        ("{x: ['{{ a.x }}, {{ a.y }}']}", "5:14"),
         ("|\n    {{ a.x }}\n    then {{ a.y }}\n", "7:5"),
         (">-\n    {{ a.x }}\n    then {{ a.y }}\n", "5:9"),
     ],

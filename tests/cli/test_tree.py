@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.cli.live import Live, text_of
 from sovl_tools.cli.tree import Line, Tree
-from sovl_tools.procedures.events import State, StepEnded, StepRetried, StepStarted
+from sovl_tools.procedures.run.events import State, StepEnded, StepRetried, StepStarted
 
 KEYS = [
     "steps.0",

@@ -19,10 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import JournalError, RunNotFoundError, RunOverError
-from sovl_tools.procedures.records import RunRecord, StepRecord, row_of, run_record, step_record
-from sovl_tools.procedures.run_log import RunLog
+from sovl_tools.procedures.errors import JournalError, RunNotFoundError, RunOverError
+from sovl_tools.procedures.journal.journal import Journal, RunLog
+from sovl_tools.procedures.journal.records import (
+    RunRecord,
+    StepRecord,
+    row_of,
+    run_record,
+    step_record,
+)
 from tests.schema.strategies import examples, moderate
 
 texts = st.text(st.characters(), max_size=8)

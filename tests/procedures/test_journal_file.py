@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.procedures.database import Database
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import JournalError
+from sovl_tools.procedures.errors import JournalError
+from sovl_tools.procedures.journal.database import Database
+from sovl_tools.procedures.journal.journal import Journal
 
 
 @pytest.fixture

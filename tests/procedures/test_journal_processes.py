@@ -14,15 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import RunBusyError
-from sovl_tools.procedures.locking import Lock, is_held
-from sovl_tools.procedures.records import StepRecord
-from sovl_tools.procedures.run_log import RunLog
+from sovl_tools.procedures.errors import RunBusyError
+from sovl_tools.procedures.journal.database import Lock, is_held
+from sovl_tools.procedures.journal.journal import Journal, RunLog
+from sovl_tools.procedures.journal.records import StepRecord
 
 WRITER = """
 import itertools, sys
-from sovl_tools.procedures.journal import Journal
+from sovl_tools.procedures.journal.journal import Journal
 log = Journal(sys.argv[1]).begin_run("one", inputs={"url": "x"})
 print(log.run_id, flush=True)
 for number in itertools.count():
@@ -32,8 +31,8 @@ for number in itertools.count():
 """
 RESUMER = """
 import sys
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import RunBusyError
+from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.errors import RunBusyError
 sys.stdin.readline()
 journal = Journal(sys.argv[1])
 print("open", flush=True)

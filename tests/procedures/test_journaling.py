@@ -13,11 +13,17 @@ import pytest
 
 from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.authoring.decorator import define
-from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
-from sovl_tools.procedures.events import Event, StepEnded
-from sovl_tools.procedures.journal import Journal
-from sovl_tools.procedures.journal_errors import RunBusyError, RunNotFoundError, RunOverError
-from sovl_tools.procedures.journaling import ChangedProcedureError
+from sovl_tools.procedures.errors import (
+    InputError,
+    ProcedureError,
+    RunBusyError,
+    RunNotFoundError,
+    RunOverError,
+    StepError,
+)
+from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal.resume import ChangedProcedureError
+from sovl_tools.procedures.run.events import Event, StepEnded
 from tests.procedures.workshop import (
     Flaky,
     add,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.procedures.events import Event, RunStarted, StepEnded, StepRetried, StepStarted
+from sovl_tools.procedures.run.events import Event, RunStarted, StepEnded, StepRetried, StepStarted
 
 
 def procedure(*steps: Mapping[str, Any], **keys: Any) -> dict[str, Any]:

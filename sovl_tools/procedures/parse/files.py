@@ -86,7 +86,7 @@ def _has_actions(path: str) -> bool:
 
 def _document(path: str) -> JSON:
     """Return the document of a file, or what it would be if it could be read; None if neither."""
-    from sovl_tools.procedures.reading import (  # noqa: PLC0415 - most files are none
+    from sovl_tools.procedures.parse.text import (  # noqa: PLC0415 - most files are none
         MAX_BYTES,
         UnreadableError,
         read,

@@ -13,8 +13,8 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.procedures.errors import ProcedureError, ProcedureNotFoundError
 from sovl_tools.procedures.model import Procedure
+from sovl_tools.procedures.parse.document import Written, checked, told, written
 from sovl_tools.procedures.parse.files import SUFFIXES, file_beside, files
-from sovl_tools.procedures.sources import Written, checked, told, written
 
 Named: TypeAlias = str | os.PathLike[str] | Mapping[str, JSON] | Written
 """A procedure: its file's path, a dictionary, the name of one that was added, or itself."""

@@ -15,11 +15,11 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.protocols import ToolLookup
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.library import Family
+from sovl_tools.procedures.journal.journal import RunLog
+from sovl_tools.procedures.journal.records import RunRecord, StepRecord, written
 from sovl_tools.procedures.model import OWN, Procedure, Step
-from sovl_tools.procedures.records import RunRecord, StepRecord, written
-from sovl_tools.procedures.run_log import RunLog
-from sovl_tools.procedures.surroundings import Outcome
+from sovl_tools.procedures.parse.library import Family
+from sovl_tools.procedures.run.environment import Outcome
 
 _REPEATABLE = ("idempotent", "read_only")
 _HARMLESS = OWN.keys() - {"tool"}

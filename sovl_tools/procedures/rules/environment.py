@@ -5,14 +5,14 @@ A variable is known by the JSON Schema of its values; ``ANYTHING`` is that of an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.procedures.checks.case import Others, ProcedureCase
 from sovl_tools.procedures.model import Procedure, Step
+from sovl_tools.schema.engine import Problem
 
 _LOOP: JSON = {
     "type": "object",
@@ -197,3 +197,36 @@ def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:
         if step.action != "for_each":
             for block in step.blocks.values():
                 yield from assigned(block)
+
+
+Others: TypeAlias = Callable[[str], Procedure | None]
+"""Returns the procedure of a name, as the one that is checked would find it."""
+
+
+class DocumentCase(NamedTuple):
+    """A document, and what the published schema refuses in it.
+
+    Attributes:
+        document: as it was read.
+        problems: what the schema refuses.
+        path: of the file; ``""`` for a dictionary.
+    """
+
+    document: JSON
+    problems: list[Problem]
+    path: str = ""
+
+
+class ProcedureCase(NamedTuple):
+    """A procedure that fits the schema, and what it can refer to.
+
+    Attributes:
+        procedure: the procedure.
+        catalog: the tools and step handlers that there are; None if nobody knows, then what needs
+            them is not asked.
+        others: other procedures.
+    """
+
+    procedure: Procedure
+    catalog: Catalog | None
+    others: Others

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.checks.environment import Environment, TracedCase, Use, assigned
-from sovl_tools.procedures.checks.schemas import Lacking, within
 from sovl_tools.procedures.model import RESERVED
+from sovl_tools.procedures.rules.environment import Environment, TracedCase, Use, assigned
+from sovl_tools.procedures.rules.schemas import Lacking, within
 from sovl_tools.procedures.templates.template import Reference, Template, TemplateError
 
 _VALUELESS = {"set", "if", "parallel", "wait", "return", "fail"}

@@ -8,9 +8,8 @@ from itertools import pairwise
 from sovl_tools.model.catalog import BUILT_IN_ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.checks.case import Others, ProcedureCase
-from sovl_tools.procedures.checks.environment import ENDS
 from sovl_tools.procedures.model import Procedure, Step
+from sovl_tools.procedures.rules.environment import ENDS, Others, ProcedureCase
 
 
 @rule("ST753")

@@ -6,12 +6,12 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
 
-from sovl_tools.procedures.journal_errors import JournalError
+from sovl_tools.procedures.errors import JournalError
 
 Record = TypeVar("Record")
 
@@ -205,3 +205,46 @@ def address(path: str, mode: str) -> str:
 def _code(error: JournalError) -> int:
     """Return SQLite's number of what went wrong, without further particulars."""
     return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+
+
+class Lock:
+    """An exclusive lock on a new file that nobody else makes.
+
+    Attributes:
+        path: of the file.
+
+    Raises:
+        JournalError: the file can't be made.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            self._connection = sqlite3.connect(
+                path, timeout=0, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute("PRAGMA journal_mode = OFF")
+            self._connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            raise JournalError(path, f"it can't be made: {error}") from error
+
+    def release(self) -> None:
+        """Give up the lock, and remove the file; once more does no harm."""
+        self._connection.close()
+        discard(self.path)
+
+
+def is_held(path: str) -> bool:
+    """Tell whether anybody holds the lock on a file; nobody does if there is none."""
+    try:
+        with closing(sqlite3.connect(address(path, "ro"), uri=True, timeout=0)) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master")
+    except sqlite3.Error:
+        return os.path.exists(path)
+    return False
+
+
+def discard(path: str) -> None:
+    """Remove the file of a lock that nobody holds."""
+    with suppress(OSError):
+        os.unlink(path)

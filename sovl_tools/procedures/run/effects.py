@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any
+from time import perf_counter
+from typing import Any, TypeVar
 
 from sovl_tools.dispatch.awaitables import called_async, is_async, waiting
-from sovl_tools.dispatch.event_loop import in_thread, is_cancellation
+from sovl_tools.dispatch.event_loop import drive, in_thread, is_cancellation
 from sovl_tools.dispatch.failure import failure_of
 from sovl_tools.dispatch.results import converted
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.procedures.context import StepContext
+from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.limits import within
 from sovl_tools.procedures.model import MAX_SECONDS, Step
-from sovl_tools.procedures.scope import Scope
-from sovl_tools.procedures.surroundings import Surroundings
+from sovl_tools.procedures.run.environment import StepContext, Surroundings
+from sovl_tools.procedures.run.scope import Scope
 from sovl_tools.schema.messages import named
 
 _LOGGER = logging.getLogger("sovl_tools.tools")
@@ -119,3 +119,19 @@ def _log(around: Surroundings, key: str, action: str, level: Level, message: str
 
 
 _KINDS: Mapping[str, Callable[..., Awaitable[JSON]]] = {"tool": _called, "wait": _waited}
+
+_T = TypeVar("_T")
+
+
+async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str = "it") -> _T:
+    """Await the work, no longer than so many seconds; None for as long as it takes.
+
+    Raises:
+        StepError: the time is over.
+    """
+    if seconds is None:
+        return await work
+    try:
+        return await drive(work, limit=seconds, started=perf_counter())
+    except TimeLimitError as error:
+        raise StepError(f"{what} was not done after {seconds:g} s") from error

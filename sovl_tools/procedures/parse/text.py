@@ -148,7 +148,7 @@ class _JsonSpots:
 
 
 def _read_yaml(text: str) -> Source:
-    from sovl_tools.procedures.yaml_core import NotYamlError, load  # noqa: PLC0415 - 20 ms
+    from sovl_tools.procedures.parse.yaml import NotYamlError, load  # noqa: PLC0415 - 20 ms
 
     unfit = _UNFIT.search(text)
     if unfit:

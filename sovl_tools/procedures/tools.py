@@ -17,11 +17,11 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolError
 from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
-from sovl_tools.procedures.library import Library
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
+from sovl_tools.procedures.parse.document import Written, told
 from sovl_tools.procedures.parse.files import SUFFIXES, files
-from sovl_tools.procedures.sources import Written, told
+from sovl_tools.procedures.parse.library import Library
 
 
 class Procedures(NamedTuple):

@@ -1,13 +1,16 @@
-"""Where a run is: the variables that are there, and the key of each step."""
+"""The variables of a run, the keys of its steps, and the inputs that it begins with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from sovl_tools.model.document import JSON, Path
-from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.model import Step
+from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.procedures.errors import InputError, StepError
+from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.procedures.templates.template import EvaluationError, Template
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.messages import explanations, place
 
 
 class Scope:
@@ -90,3 +93,22 @@ class Scope:
             for name, value in other.variables.items():
                 if name not in before or before[name] is not value:
                     self.variables[name] = value
+
+
+def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JSON]:
+    """Return inputs with the defaults of the procedure's schema, a copy.
+
+    Raises:
+        InputError: they do not fit.
+    """
+    inputs: dict[str, JSON] = copied(given)
+    properties: Any = procedure.inputs.get("properties", {})
+    for name, schema in properties.items():
+        if name not in inputs and isinstance(schema, dict) and "default" in schema:
+            inputs[name] = copied(schema["default"])
+    problems = compile_schema(dict(procedure.inputs)).problems(inputs)
+    if problems:
+        found = explanations(problems, lambda path: () if path else properties)
+        words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
+        raise InputError(f"the inputs of {procedure.name} do not fit: {words}")
+    return inputs

@@ -11,16 +11,15 @@ from typing import NamedTuple
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted
-from sovl_tools.procedures.checks import arguments, document, flow, values
-from sovl_tools.procedures.checks.case import DocumentCase, Others, ProcedureCase
-from sovl_tools.procedures.checks.document import ReadingCase
-from sovl_tools.procedures.checks.environment import traced
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.model import Procedure, made
-from sovl_tools.procedures.reading import Source, UnreadableError, read
+from sovl_tools.procedures.parse.text import Source, UnreadableError, read
+from sovl_tools.procedures.rules import arguments, document, flow, variables
+from sovl_tools.procedures.rules.document import ReadingCase
+from sovl_tools.procedures.rules.environment import DocumentCase, Others, ProcedureCase, traced
 from sovl_tools.schema.engine import published
 
-RULES = (*flow.RULES, *values.RULES, *arguments.RULES)
+RULES = (*flow.RULES, *variables.RULES, *arguments.RULES)
 """What is asked of a procedure that fits the schema."""
 
 
@@ -131,5 +130,5 @@ def checked(source: Written, catalog: Catalog | None, others: Others) -> tuple[D
     if source.procedure is not None:
         case = ProcedureCase(source.procedure, catalog, others)
         verdicts += ask(flow.RULES, case)
-        verdicts += ask((*values.RULES, *arguments.RULES), traced(case))
+        verdicts += ask((*variables.RULES, *arguments.RULES), traced(case))
     return source.diagnostics(verdicts)

@@ -11,8 +11,8 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.checks.case import DocumentCase
 from sovl_tools.procedures.model import COMMON, OWN
+from sovl_tools.procedures.rules.environment import DocumentCase
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.messages import describe
 from sovl_tools.schema.problem import explained

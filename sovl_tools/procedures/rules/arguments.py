@@ -13,9 +13,9 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.checks.environment import Environment, TracedCase
-from sovl_tools.procedures.checks.schemas import Lacking, do_exclude, followed, types_of, within
 from sovl_tools.procedures.model import MAX_SECONDS, Step
+from sovl_tools.procedures.rules.environment import Environment, TracedCase
+from sovl_tools.procedures.rules.schemas import Lacking, do_exclude, followed, types_of, within
 from sovl_tools.procedures.templates.template import Template, TemplateError
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.messages import explanations, place

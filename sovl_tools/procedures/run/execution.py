@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import InputError, StepError
-from sovl_tools.procedures.events import State
-from sovl_tools.procedures.inputs import checked_inputs
-from sovl_tools.procedures.limits import within
 from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.procedures.scope import Scope
-from sovl_tools.procedures.surroundings import Outcome, Surroundings
-from sovl_tools.procedures.telling import Telling
-from sovl_tools.procedures.work import done
+from sovl_tools.procedures.run.effects import done, within
+from sovl_tools.procedures.run.environment import Outcome, Surroundings
+from sovl_tools.procedures.run.events import State, Telling
+from sovl_tools.procedures.run.scope import Scope, checked_inputs
 from sovl_tools.schema.messages import named
 
 

@@ -1,14 +1,15 @@
-"""What a run works with."""
+"""What a run works with, and what of it step handlers get."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
+from sovl_tools.model.call import Level
 from sovl_tools.model.document import JSON
 from sovl_tools.model.protocols import ToolCaller, ToolLookup
-from sovl_tools.procedures.events import Event
 from sovl_tools.procedures.model import Procedure
+from sovl_tools.procedures.run.events import Event
 
 
 class Outcome(NamedTuple):
@@ -89,3 +90,27 @@ class Surroundings(NamedTuple):
     procedure: Callable[[Procedure, str], Procedure]
     log: Log
     listen: Callable[[Event], object] | None
+
+
+class StepContext(NamedTuple):
+    """Given to ``handler(step, context)`` beside the step, whose templates are filled in.
+
+    Attributes:
+        variables: those that are there, a copy.
+        inputs: of the procedure.
+        tooler: calls tools.
+        registry: where the tools are.
+        run_id: of the run; ``""`` for one that is not written down.
+        log: says something about the run: ``context.log("warning", "no answer yet")``.
+    """
+
+    variables: Mapping[str, JSON]
+    inputs: JSON
+    tooler: ToolCaller
+    registry: ToolLookup
+    run_id: str
+    log: Callable[[Level, str], None]
+
+    def __repr__(self) -> str:
+        run = f" of run {self.run_id}" if self.run_id else ""
+        return f"<StepContext{run} with {len(self.variables)} variables>"
