@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from sovl_tools.agent.answer import Message
-from sovl_tools.agent.approval import Approve, approving
 from sovl_tools.agent.driver import AgentStream, Steps, in_async, in_sync
 from sovl_tools.agent.events import Reply
-from sovl_tools.agent.forwarding import forwarding
 from sovl_tools.agent.messages import Policy, checked
+from sovl_tools.agent.offering import Budget
 from sovl_tools.agent.providers.choice import chosen
-from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.settings import (
     Told,
     Wanted,
@@ -28,7 +26,7 @@ from sovl_tools.agent.settings import (
     settle,
     wanted_of,
 )
-from sovl_tools.agent.toolbox import gathered
+from sovl_tools.agent.toolbox import Approve, approving, forwarding, gathered
 from sovl_tools.agent.turn import Turn
 from sovl_tools.dispatch.hooks import Hook, HookFunction
 from sovl_tools.model.definition import ToolDefinition

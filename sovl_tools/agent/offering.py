@@ -1,15 +1,18 @@
-"""What a model is offered: definitions of tools, and the way back from what it sends."""
+"""Which tools a model is offered, also when there are more than it should look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from sovl_tools.agent.answer import Message
-from sovl_tools.agent.selection import Budget, Search, selected
+from sovl_tools.agent.messages import calls_of, text_of
 from sovl_tools.formats.tokens import estimate
 from sovl_tools.loading.exporting import Export, Exporter
+from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.registry import ToolRegistry
@@ -102,3 +105,123 @@ class Offering:
 def _cost(export: Export, name: str) -> int:
     shape = export.shapes.get(name)
     return 0 if shape is None else estimate(shape.definition)
+
+
+SEARCH = "search_tools"
+"""The name of the tool by which a model finds those that it was not offered."""
+
+_SPOKEN = 3
+_FOUND = 8
+
+
+class Budget(NamedTuple):
+    """How many tools a model is offered at the most.
+
+    Attributes:
+        tools: how many.
+        tokens: how many tokens their definitions may take, by estimate; None for any number.
+    """
+
+    tools: int
+    tokens: int | None = None
+
+    def fits(self, definitions: Sequence[JSON]) -> bool:
+        """Tell whether definitions are within the budget."""
+        if len(definitions) > self.tools:
+            return False
+        return self.tokens is None or sum(map(estimate, definitions)) <= self.tokens
+
+
+def selected(
+    registry: ToolRegistry,
+    messages: Sequence[Message],
+    found: Sequence[str],
+    *,
+    cost: Callable[[str], int],
+    budget: Budget,
+) -> tuple[str, ...]:
+    """Return the names of the tools that a conversation seems to be about, and of the search.
+
+    Those that the search found last come first, then those that were called, then those whose
+    phrases or words the user says.
+
+    Args:
+        registry: all tools.
+        messages: the conversation.
+        found: names that the search has found, the last ones first.
+        cost: the tokens of a tool's definition.
+        budget: how many tools there may be.
+    """
+    likely = dict.fromkeys([*found, *_called(messages), *_spoken_of(registry, messages)])
+    chosen, left = [SEARCH], budget.tokens
+    for name in likely:
+        if name not in registry or name == SEARCH or len(chosen) >= budget.tools:
+            continue
+        if left is not None:
+            if cost(name) > left:
+                continue
+            left -= cost(name)
+        chosen.append(name)
+    return tuple(chosen)
+
+
+def _called(messages: Sequence[Message]) -> Iterator[str]:
+    for message in reversed(messages):
+        yield from (call.name for call in calls_of(message))
+
+
+def _spoken_of(registry: ToolRegistry, messages: Sequence[Message]) -> Iterator[str]:
+    """Yield the names of the tools of which the user spoke, of the last words first."""
+    said = [text_of(each["content"]) for each in messages if each["role"] == "user"]
+    for text in reversed(said[-_SPOKEN:]):
+        yield from (each.tool for each in registry.match(text))
+        yield from (each.tool for each in registry.search(text, limit=_FOUND))
+
+
+class Search:
+    """The tools of a registry, and the one that finds them.
+
+    Attributes:
+        found: the names of tools that were found so far, the last ones first.
+    """
+
+    def __init__(self, tools: Callable[[], ToolRegistry]) -> None:
+        self.found: tuple[str, ...] = ()
+        self._tools = tools
+        self._known: tuple[Catalog, Catalog] | None = None
+        self._definition = ToolDefinition(
+            SEARCH,
+            "Find further tools by what they do. Those that are found can be called from then on.",
+            {
+                "type": "object",
+                "properties": {
+                    "query": {
+                        "type": "string",
+                        "description": "What a tool is needed for, in a few words.",
+                    }
+                },
+                "required": ["query"],
+                "additionalProperties": False,
+            },
+            self.search_tools,
+            source=__name__,
+        )
+
+    def search_tools(self, query: str) -> list[dict[str, str]]:
+        """Return names and descriptions of the tools that fit a query, and remember them."""
+        registry = self._tools()
+        names = dict.fromkeys(
+            [each.tool for each in registry.match(query)]
+            + [each.tool for each in registry.search(query, limit=_FOUND)]
+        )
+        self.found = tuple(dict.fromkeys((*names, *self.found)))
+        return [{"name": name, "description": registry[name].description} for name in names]
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools as they are now, and the search, unless they have one of its name."""
+        catalog, cached = self._tools().catalog, self._known
+        if cached is None or cached[0] is not catalog:
+            tools = {SEARCH: self._definition, **catalog.tools}
+            cached = self._known = catalog, replace(catalog, tools=tools)
+        return cached[1]

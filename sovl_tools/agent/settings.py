@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.agent.messages import Policy
-from sovl_tools.agent.offering import Offering
+from sovl_tools.agent.offering import Budget, Offering
 from sovl_tools.agent.providers.choice import Chosen
-from sovl_tools.agent.selection import Budget
 from sovl_tools.agent.toolbox import equipped
 from sovl_tools.agent.tracing import Tracing
 from sovl_tools.dispatch.hooks import marked_methods

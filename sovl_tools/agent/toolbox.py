@@ -1,16 +1,28 @@
-"""The tools of an agent: its own methods, then whatever it was given."""
+"""The tools of an agent: methods, what it was given and other agents; and who approves of calls."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import Any
+from contextvars import ContextVar
+from functools import partial
+from inspect import isawaitable
+from typing import Any, NamedTuple
 
+from sovl_tools.agent.errors import AgentError
 from sovl_tools.authoring.offering import methods_of
+from sovl_tools.dispatch.event_loop import in_thread
+from sovl_tools.dispatch.failure import message_of, redacted, trace_of
+from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.loading.catalog_builder import combine
+from sovl_tools.model.call import ToolCall
 from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.errors import ToolError
 from sovl_tools.model.protocols import Watch
+from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.registry import Subscriber, ToolRegistry, tools_directory
 
 
@@ -84,3 +96,96 @@ def equipped(agent: object, tools: Any) -> ToolRegistry:
     for each in (*methods, *(() if is_registry else tools or ())):
         made.register(each)
     return made
+
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+Approve = Callable[[ToolCall], Any]
+"""Returns whether a call may be made: True, or False, or a text with the reason why not."""
+
+
+def approving(approve: Approve) -> Hook:
+    """Return a hook that asks before a tool runs that is marked as destructive.
+
+    A sync function is called on a thread, so that it may wait for somebody.
+    """
+
+    async def approval(call: ToolCall, following: Any) -> ToolResult:
+        if call.tool.annotations.get("destructive"):
+            refusal = await _refusal(approve, call)
+            if refusal is not None:
+                return ToolResult(call.name, None, Failure("tool_error", refusal), 0.0)
+        result: ToolResult = await following(call)
+        return result
+
+    return Hook(approval)
+
+
+async def _refusal(approve: Approve, call: ToolCall) -> str | None:
+    """Return what the model reads if a call may not be made, or nobody could be asked."""
+    try:
+        verdict = await in_thread(partial(approve, call))
+        verdict = await verdict if isawaitable(verdict) else verdict
+    except ToolError as error:
+        verdict = str(error)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the model reads of it
+        secrets = call.tool.requires.get("env", ())
+        _LOGGER.warning("approve failed at tool %s\n%s", call.name, trace_of(error, secrets))
+        reason = redacted(message_of(error), secrets)
+        return f"this call was not made, because asking for approval failed: {reason}"
+    if verdict is True:
+        return None
+    reason = f": {verdict}" if isinstance(verdict, str) and verdict else ""
+    return f"the user did not approve of this call{reason}"
+
+
+MOST = 5
+"""So many agents may ask one another in a row."""
+
+
+class Link(NamedTuple):
+    """An agent that waits for the answer of another; ``key`` is the same for all its twins."""
+
+    key: int
+    name: str
+
+
+CHAIN: ContextVar[tuple[Link, ...]] = ContextVar("CHAIN", default=())
+"""The agents that wait for the one that runs here, the outermost first."""
+
+
+def forwarding(agent: Any, key: int, *, name: str, description: str) -> ToolDefinition:
+    """Return a tool that asks an agent, each time in a conversation of its own.
+
+    ``agent`` is called without arguments for a twin that has said nothing yet.
+    """
+
+    async def ask(message: str) -> str:
+        chain = CHAIN.get()
+        _check(chain, Link(key, name))
+        try:
+            return str(await agent().chat(message))
+        except AgentError as error:
+            raise ToolError(f"{name} has no answer: {error}") from error
+
+    schema = {"type": "string", "description": "What is asked, with all that has to be known."}
+    parameters = {
+        "type": "object",
+        "properties": {"message": schema},
+        "required": ["message"],
+        "additionalProperties": False,
+    }
+    return ToolDefinition(name, description, parameters, ask, source=__name__)
+
+
+def _check(chain: tuple[Link, ...], link: Link) -> None:
+    """Refuse agents that would wait for themselves.
+
+    Raises:
+        ToolError: they would, or too many wait for one another.
+    """
+    names = " → ".join([each.name for each in chain] + [link.name])
+    if any(each.key == link.key for each in chain):
+        raise ToolError(f"agents can't ask one another in a circle: {names}")
+    if len(chain) > MOST:
+        raise ToolError(f"more than {MOST} agents can't ask one another in a row: {names}")

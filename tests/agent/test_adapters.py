@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, plain
-from sovl_tools.agent.blocks import sendable
 from sovl_tools.agent.errors import ProviderError
-from sovl_tools.agent.messages import assistant
+from sovl_tools.agent.messages import assistant, sendable
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.formats.messages import as_one_text, described, parts
 from sovl_tools.registry import ToolRegistry

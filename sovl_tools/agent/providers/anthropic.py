@@ -21,9 +21,16 @@ from sovl_tools.agent.answer import (
     joined,
     plain,
 )
-from sovl_tools.agent.blocks import arguments_of, sendable
 from sovl_tools.agent.errors import unanswered
-from sovl_tools.agent.messages import calls_of, fitted_name, items_of, told, whole
+from sovl_tools.agent.messages import (
+    arguments_of,
+    calls_of,
+    fitted_name,
+    items_of,
+    sendable,
+    told,
+    whole,
+)
 from sovl_tools.formats.messages import (
     NOTHING,
     Made,

@@ -22,9 +22,17 @@ from sovl_tools.agent.answer import (
     joined,
     plain,
 )
-from sovl_tools.agent.blocks import arguments_of, sendable
 from sovl_tools.agent.errors import reported, unanswered
-from sovl_tools.agent.messages import calls_of, fitted_name, items_of, told, whole, written
+from sovl_tools.agent.messages import (
+    arguments_of,
+    calls_of,
+    fitted_name,
+    items_of,
+    sendable,
+    told,
+    whole,
+    written,
+)
 from sovl_tools.formats.messages import Made, data_url, openai, parts
 from sovl_tools.model.document import JSON
 

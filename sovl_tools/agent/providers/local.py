@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.agent.answer import Answer, Call, Message, Prompt
 from sovl_tools.agent.messages import text_of, whole
-from sovl_tools.agent.selection import SEARCH
+from sovl_tools.agent.offering import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.given import Unparsed, parsed
 from sovl_tools.dispatch.repair import repaired

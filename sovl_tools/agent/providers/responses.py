@@ -23,9 +23,16 @@ from sovl_tools.agent.answer import (
     joined,
     plain,
 )
-from sovl_tools.agent.blocks import sendable
 from sovl_tools.agent.errors import reported, unanswered
-from sovl_tools.agent.messages import calls_of, fitted_name, items_of, told, whole, written
+from sovl_tools.agent.messages import (
+    calls_of,
+    fitted_name,
+    items_of,
+    sendable,
+    told,
+    whole,
+    written,
+)
 from sovl_tools.formats.messages import (
     Made,
     openai_responses,
