@@ -27,8 +27,7 @@ from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.journal import log_change, log_load, log_rejected, log_sources
 from sovl_tools.search.criteria import meets
 from sovl_tools.search.indexes import Indexes
-from sovl_tools.search.phrases import PhraseMatch
-from sovl_tools.search.toolmatch import ToolMatch
+from sovl_tools.search.matches import PhraseMatch, ToolMatch
 
 _LOGGER = logging.getLogger("sovl_tools")
 _ORIGINS = {"Procedures": "sovl_tools.procedures.tools"}

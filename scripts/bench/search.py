@@ -19,8 +19,7 @@ from time import process_time
 from typing import TypeAlias
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.ranking import SearchIndex
-from sovl_tools.search.texts import texts
+from sovl_tools.search.ranking import SearchIndex, texts
 
 TOOLS, WORDS, NAMES, SEED = 1000, 4000, 400, 7
 BUILD, QUERY = 100.0, 1.0

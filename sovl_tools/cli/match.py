@@ -8,7 +8,7 @@ from sovl_tools.cli.command import Command, code_option, tools_option, write
 from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import all_tools
 from sovl_tools.reporting.plain import plain
-from sovl_tools.search.phrases import PhraseMatch
+from sovl_tools.search.matches import PhraseMatch
 
 EXAMPLES = """\b
 Examples:

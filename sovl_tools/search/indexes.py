@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sovl_tools.model.catalog import Catalog, CatalogChange
-from sovl_tools.search.phrases import PhraseIndex, PhraseMatch
-from sovl_tools.search.toolmatch import ToolMatch
+from sovl_tools.search.matches import PhraseMatch, ToolMatch
+from sovl_tools.search.phrases import PhraseIndex
 
 
 class Indexes:

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.search.matches import PhraseMatch
 from sovl_tools.search.words import Word, spans, words
 
 _Owner: TypeAlias = tuple[str, str]
 _Forms: TypeAlias = tuple[str, ...]
-
-
-class PhraseMatch(NamedTuple):
-    """A phrase of a tool that stands in the text at ``text[start:end]``.
-
-    ``score`` is the share of the text's words that the phrase covers, above 0 and up to 1.
-    """
-
-    tool: str
-    phrase: str
-    start: int
-    end: int
-    score: float
 
 
 class _Node:

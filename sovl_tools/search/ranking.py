@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import nlargest
 from math import log
 from typing import NamedTuple
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.terms import COMMON, parts, term, terms
-from sovl_tools.search.texts import texts
-from sovl_tools.search.toolmatch import ToolMatch
+from sovl_tools.model.document import JSON
+from sovl_tools.schema.dynamic import without_functions
+from sovl_tools.schema.subschemas import nodes
+from sovl_tools.search.matches import ToolMatch
+from sovl_tools.search.words import COMMON, parts, term, terms
 
 
 class Field(NamedTuple):
@@ -105,10 +107,19 @@ class SearchIndex:
         if limit is not None and limit < 0:
             raise ValueError(f"limit is {limit!r}, not None or at least 0")
         asked = self._asked(query)
-        weights = {word: self._rarity(word) for word in asked}
-        whole = sum(weights.values())
-        scores = self._scores(weights)
-        best = _best(scores, len(scores) if limit is None else limit)
+        scores: dict[str, float] = {}
+        whole = 0.0
+        for word in asked:
+            impacts = self._impacts.get(word, {})
+            # how much it tells that a tool has the term: the fewer have it, the more
+            rarity = log(1 + (len(self._fields) - len(impacts) + 0.5) / (len(impacts) + 0.5))
+            whole += rarity
+            for name, impact in impacts.items():
+                scores[name] = scores.get(name, 0.0) + rarity * impact
+        limit = len(scores) if limit is None else limit
+        least = min(nlargest(limit, scores.values()), default=0.0)
+        found = [each for each in scores.items() if each[1] >= least]
+        best = sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
         return [ToolMatch(name, score / whole, self._words(name, asked)) for name, score in best]
 
     def _asked(self, query: str) -> dict[str, str]:
@@ -119,27 +130,13 @@ class SearchIndex:
         telling = {word: part for word, part in asked.items() if part not in COMMON}
         if not self._impacts.keys().isdisjoint(telling):
             return telling
-        return self._begun(telling.values()) or asked
-
-    def _begun(self, beginnings: Iterable[str]) -> dict[str, str]:
-        """Return the terms that begin like a part of the query, each with the longest such part."""
-        long = {part for part in beginnings if len(part) >= _SHORTEST}
+        # the terms that begin like a part of the query, each with the longest such part
+        long = {part for part in telling.values() if len(part) >= _SHORTEST}
         sizes = sorted({len(part) for part in long})
-        return {
+        begun = {
             word: word[:size] for word in self._impacts for size in sizes if word[:size] in long
         }
-
-    def _rarity(self, word: str) -> float:
-        """Return how much it tells that a tool has the term."""
-        having = len(self._impacts.get(word, ()))
-        return log(1 + (len(self._fields) - having + 0.5) / (having + 0.5))
-
-    def _scores(self, weights: Mapping[str, float]) -> dict[str, float]:
-        scores: dict[str, float] = {}
-        for word, weight in weights.items():
-            for name, impact in self._impacts.get(word, {}).items():
-                scores[name] = scores.get(name, 0.0) + weight * impact
-        return scores
+        return begun or asked
 
     def _words(self, name: str, asked: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         """Return the parts of the query that a tool has, each with its fields."""
@@ -148,7 +145,10 @@ class SearchIndex:
         for word, part in asked.items():
             if word in known:
                 found[part] = found.get(part, 0) | known[word]
-        return {part: _named(fields) for part, fields in found.items()}
+        return {
+            part: tuple(field for field, each in FIELDS.items() if bits & each.bit)
+            for part, bits in found.items()
+        }
 
 
 def _weighed(tool: ToolDefinition) -> tuple[dict[str, float], dict[str, int]]:
@@ -165,12 +165,42 @@ def _weighed(tool: ToolDefinition) -> tuple[dict[str, float], dict[str, int]]:
     return {word: weight / (_SATURATION + weight) for word, weight in weights.items()}, fields
 
 
-def _best(scores: Mapping[str, float], limit: int) -> list[tuple[str, float]]:
-    """Return the names with the highest scores, the highest first, then by name."""
-    least = min(nlargest(limit, scores.values()), default=0.0)
-    found = [each for each in scores.items() if each[1] >= least]
-    return sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
+def texts(tool: ToolDefinition) -> dict[str, list[str]]:
+    """Return the texts in which a tool is found, by field.
+
+    ``parameters`` has names and descriptions at any depth, ``choices`` what an enum offers.
+    Functions in the schema are not called, so what they would say is not there.
+    """
+    parameters: list[str] = []
+    choices: list[str] = []
+    for node in nodes(
+        without_functions(tool.parameters) if tool.is_dynamic else tool.parameters, ()
+    ):
+        found = node.schema
+        parameters += [found.get("title", ""), found.get("description", "")]
+        parameters += found.get("properties", ())
+        choices += [each for each in found.get("enum", ()) if isinstance(each, str)]
+    examples = [each for each in tool.examples if isinstance(each, dict)]
+    return {
+        "name": [tool.name],
+        "title": [tool.title or ""],
+        "phrases": [*tool.activation_phrases],
+        "tags": [*tool.tags],
+        "category": [tool.category or ""],
+        "description": [tool.description],
+        "parameters": parameters,
+        "choices": choices,
+        "examples": [
+            text
+            for each in examples
+            for text in _strings([each.get("description"), each.get("input")])
+        ],
+    }
 
 
-def _named(fields: int) -> tuple[str, ...]:
-    return tuple(name for name, field in FIELDS.items() if fields & field.bit)
+def _strings(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each)

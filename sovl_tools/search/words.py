@@ -1,10 +1,11 @@
-"""Text as words, in the form in which they are compared."""
+"""Text as words, and as terms: parts of words without their endings, by which tools are found."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import category, normalize
 
@@ -22,6 +23,39 @@ _UNSPACED = (
     (0xFF66, 0xFF9F),  # half-width Katakana
     (0x20000, 0x3FFFF),
 )
+_SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=\w)-(?=\w)")
+_ASCII_PART = re.compile(r"[a-z0-9_]+")
+_BORDER = re.compile(r"_+|(?<=\d)(?=[^\d_])|(?<=[^\d_])(?=\d)")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_LONG = 40
+_HANGUL = re.compile("[\uac00-\ud7a3]{3,}")
+
+COMMON = frozenset(
+    """
+    a about again all also am an and any are as at be been being but by can could did do does
+    doing done each every for from get give goes got had has have having he hello help her here
+    hey hi him his how i if in into is it its just know let like many may me might more most much
+    my need new no nor not now of off ok okay on one only or other our out over please shall she
+    should show so some t tell than thank thanks that the their them then there these they this
+    those to too up us use used using very want was we were what when where which who whom whose
+    why will with would you your
+    ll re ve b c d e f g h j k l m n o p q r s u v w x y z
+    """.split()  # noqa: SIM905 - two hundred quotes would hide the words
+)
+"""English words, what an apostrophe cuts off, and letters: they say little of what is wanted."""
+
+_PLURALS = (
+    ("ies", "y"),
+    ("sses", "ss"),
+    ("shes", "sh"),
+    ("ches", "ch"),
+    ("xes", "x"),
+    ("zes", "z"),
+)
+_SINGULARS = ("ss", "us", "is")
+_SUFFIXES = ("ation", "ating", "ated", "ate", "ing", "ed", "ion")
+_VOWELS = frozenset("aeiouy")
+_SHORTEST_ROOT = 3
 
 
 class Word(NamedTuple):
@@ -63,12 +97,15 @@ def _comparable(word: str) -> str:
 def _unicode_spans(text: str) -> Iterator[tuple[int, int]]:
     start = None
     for index, letter in enumerate(text):
-        if is_unspaced(letter):
+        if _is_unspaced(letter):
             if start is not None:
                 yield start, index
                 start = None
             if not _is_mark(letter):
-                yield index, _end_of_marks(text, index + 1)
+                end = index + 1
+                while end < len(text) and _is_mark(text[end]):
+                    end += 1
+                yield index, end
         elif _is_letter(letter) or (start is not None and _joins(text, index)):
             start = index if start is None and not _is_mark(letter) else start
         elif start is not None:
@@ -78,14 +115,8 @@ def _unicode_spans(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _end_of_marks(text: str, index: int) -> int:
-    while index < len(text) and _is_mark(text[index]):
-        index += 1
-    return index
-
-
-def is_unspaced(letter: str) -> bool:
-    """Tell whether a letter is of a script that puts no spaces between words."""
+def _is_unspaced(letter: str) -> bool:
+    """Tell whether a letter is of a script without spaces between words."""
     code = ord(letter)
     return any(first <= code <= last for first, last in _UNSPACED) and category(letter)[0] in "LMN"
 
@@ -103,4 +134,92 @@ def _joins(text: str, index: int) -> bool:
     following = text[index + 1 : index + 2]
     if text[index] not in _APOSTROPHES or not following:
         return False
-    return _is_letter(following) and not is_unspaced(following)
+    return _is_letter(following) and not _is_unspaced(following)
+
+
+def terms(text: str) -> list[str]:
+    """Return the parts of the words of a text, without their endings."""
+    return [
+        each
+        for chunk in text.split()
+        for each in (_terms_of(chunk) if len(chunk) < _LONG else map(term, _parts_of(chunk)))
+    ]
+
+
+def parts(text: str) -> list[str]:
+    """Return the parts of the words of a text, in the form in which words are compared.
+
+    ``read_file``, ``readFile`` and ``read-file`` have three: ``read``, ``file`` and ``readfile``.
+    Accents do not count. Scripts that put no spaces between words are taken by characters and by
+    pairs of neighbours, Korean words, which have particles at their ends, by pairs too.
+    """
+    return [part for chunk in text.split() for part in _parts_of(chunk)]
+
+
+@lru_cache(maxsize=8192)
+def _terms_of(chunk: str) -> tuple[str, ...]:
+    return tuple(map(term, _parts_of(chunk)))
+
+
+def _parts_of(chunk: str) -> Iterator[str]:
+    """Yield the parts of what stands between white space."""
+    seamed = _SEAM.sub("_", normalize("NFC", chunk))
+    if seamed.isascii():
+        for word in _ASCII_PART.findall(seamed.lower()):
+            yield from _cut(word)
+        return
+    found = spans(seamed)
+    for word in found:
+        yield from _unaccented(word.form)
+    for one, other in pairwise(found):
+        if one.end == other.start and _is_unspaced(one.form[0]) and _is_unspaced(other.form[0]):
+            yield one.form + other.form
+
+
+def _unaccented(word: str) -> Iterator[str]:
+    bare = normalize("NFC", _ACCENTS.sub("", normalize("NFD", word)))
+    for each in bare.split("'"):
+        yield from _cut(each)
+    for run in _HANGUL.findall(bare):
+        yield from map("".join, pairwise(run))
+
+
+def _cut(word: str) -> list[str]:
+    """Return what stands between underscores and before and after digits, and all in one."""
+    found = [part for part in _BORDER.split(word) if part]
+    return [*found, "".join(found)] if len(found) > 1 else found
+
+
+@lru_cache(maxsize=8192)
+def term(part: str) -> str:
+    """Return a part of a word without its English ending: ``transl`` of ``translations``.
+
+    It need not be a word, but should be the same for all forms of one. What would become one of
+    the common words stays as it is: news are not new.
+    """
+    if part.isascii() and part.isalpha():
+        for shorten in (_without_plural, _without_suffix, _without_vowel):
+            shorter = shorten(part)
+            part = part if shorter in COMMON or len(shorter) < _SHORTEST_ROOT else shorter
+    return part
+
+
+def _without_plural(word: str) -> str:
+    for plural, singular in _PLURALS:
+        if word.endswith(plural):
+            return word.removesuffix(plural) + singular
+    return word if word.endswith(_SINGULARS) else word.removesuffix("s")
+
+
+def _without_suffix(word: str) -> str:
+    for suffix in _SUFFIXES:
+        root = word.removesuffix(suffix)
+        if root != word and len(root) >= _SHORTEST_ROOT and not _VOWELS.isdisjoint(root):
+            # "running" has a doubled letter, "adding" is too short for one
+            is_doubled = len(root) > _SHORTEST_ROOT and root[-1] == root[-2]
+            return root[:-1] if is_doubled and root[-1] not in "lsz" else root
+    return word
+
+
+def _without_vowel(word: str) -> str:
+    return word[:-1] + "i" if word.endswith("y") else word.removesuffix("e")

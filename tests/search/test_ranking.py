@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.ranking import FIELDS, SearchIndex
-from sovl_tools.search.terms import parts, term, terms
-from sovl_tools.search.texts import texts
-from sovl_tools.search.toolmatch import ToolMatch
+from sovl_tools.search.matches import ToolMatch
+from sovl_tools.search.ranking import FIELDS, SearchIndex, texts
+from sovl_tools.search.words import parts, term, terms
 from tests.schema.strategies import moderate
 from tests.search.everyday import TOOLS, made
 

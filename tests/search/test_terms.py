@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.search.terms import COMMON, parts, term, terms
+from sovl_tools.search.words import COMMON, parts, term, terms
 from tests.schema.strategies import moderate
 from tests.search.test_words import letters, mixed
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.ranking import FIELDS
-from sovl_tools.search.texts import texts
+from sovl_tools.search.ranking import FIELDS, texts
 from tests.search.everyday import made
 
 

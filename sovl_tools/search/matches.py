@@ -1,9 +1,22 @@
-"""What a search finds."""
+"""What is found by a text: activation phrases in it, and tools that have its words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
+
+
+class PhraseMatch(NamedTuple):
+    """A phrase of a tool that stands in the text at ``text[start:end]``.
+
+    ``score`` is the share of the text's words that the phrase covers, above 0 and up to 1.
+    """
+
+    tool: str
+    phrase: str
+    start: int
+    end: int
+    score: float
 
 
 class ToolMatch(NamedTuple):
