@@ -7,19 +7,19 @@ from contextlib import contextmanager
 
 import click
 
+from sovl_tools.cli.arguments import given, paired
 from sovl_tools.cli.command import (
     FINDINGS,
     MISUSE,
     SECONDS,
     Command,
     Misuse,
-    code_option,
+    entry_points_option,
+    is_quiet,
     tools_option,
-    write,
 )
-from sovl_tools.cli.documents import json_text
 from sovl_tools.cli.loaded import complete_names, one_tool
-from sovl_tools.cli.pairs import given, paired
+from sovl_tools.cli.output import json_text, write
 from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
@@ -42,7 +42,7 @@ JSON does not fit but the text does, as text."""
 @click.argument("name", shell_complete=complete_names)
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @tools_option
-@code_option
+@entry_points_option
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @click.option(
     "--timeout",
@@ -89,7 +89,7 @@ def call(
             timeout=timeout,
             coerce="lenient" if lenient else "strict",
             observers=observers,
-            on_event=lambda event: _told(event, is_quiet=ctx.obj["quiet"]),
+            on_event=(lambda _: None) if is_quiet() else _tell,
         )
         result = tooler.call_sync(name, arguments)
     for repair in result.repairs:
@@ -120,21 +120,14 @@ def _observers(events: str | None) -> Iterator[tuple[Observer, ...]]:
         yield (lines,)
 
 
-def _told(event: Progress | LogMessage, *, is_quiet: bool) -> None:
-    if not is_quiet:
-        click.echo(plain(words_of(event)), err=True)
+def _tell(event: Progress | LogMessage) -> None:
+    click.echo(plain(words_of(event)), err=True)
 
 
 def words_of(event: Progress | LogMessage) -> str:
     """Return what a tool says of a running call, in one line."""
-    return _progress(event) if isinstance(event, Progress) else _message(event)
-
-
-def _progress(event: Progress) -> str:
+    if isinstance(event, LogMessage):
+        return f"{event.tool}: {event.level}: {event.message}"
     share = "" if not event.total else f" of {event.total:g} ({event.done / event.total:.0%})"
     words = f": {event.message}" if event.message else ""
     return f"{event.tool}: {event.done:g}{share}{words}"
-
-
-def _message(event: LogMessage) -> str:
-    return f"{event.tool}: {event.level}: {event.message}"

@@ -12,7 +12,15 @@ import click
 from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError
 from sovl_tools.agent.providers.choice import PROVIDERS, Chosen, chosen
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, settings, tools_option
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    entry_points_option,
+    is_quiet,
+    settings,
+    tools_option,
+)
 from sovl_tools.cli.conversation import Conversation
 from sovl_tools.cli.lines import Lines, lines
 from sovl_tools.cli.loaded import all_tools
@@ -33,7 +41,7 @@ needs none. In the chat, /help lists its commands; Ctrl-C stops an answer, Ctrl-
 
 @click.command(cls=Command, epilog=EXAMPLES)
 @tools_option
-@code_option
+@entry_points_option
 @click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),
@@ -65,7 +73,7 @@ def chat(
     registry = all_tools(tools, entry_points=entry_points)
     source = lines(lambda: [*NAMES, *(tool.name for tool in registry)])
     with _closed(who.client):
-        transcript = Transcript(is_quiet=ctx.ensure_object(dict).get("quiet", False))
+        transcript = Transcript(is_quiet=is_quiet())
         agent = Agent(
             who.client,
             tools=registry,

@@ -1,28 +1,24 @@
-"""What all commands share: results on a clean standard output, one clear line for an error."""
+"""What all commands share: their options, their exit codes, one clear line for an error."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import logging
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextvars import ContextVar
-from typing import Any, TextIO, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 
+from sovl_tools.cli.output import clean_output
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
 from sovl_tools.model.diagnostic import internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_RESULTS: ContextVar[TextIO] = ContextVar("results")
 
 FINDINGS, MISUSE = 1, 2
-_ERROR_OUTPUT = 2
 
 
 class Seconds(click.FloatRange):
@@ -52,7 +48,7 @@ class Command(click.Command):
         """Run the command with its output kept clean and its errors made one line."""
         obj = ctx.ensure_object(dict)
         _configure_log(obj.get("verbose", 0))
-        with _clean_output():
+        with clean_output():
             try:
                 return super().invoke(ctx)
             except ConfigurationError as error:
@@ -84,75 +80,6 @@ class Misuse(click.ClickException):
     """The command was used in a way that it can't be; exit code 2."""
 
     exit_code = MISUSE
-
-
-@contextlib.contextmanager
-def _clean_output() -> Iterator[None]:
-    """Keep a duplicate of descriptor 1 for results and point descriptor 1 at the error output."""
-    previous = sys.stdout
-    encoding = getattr(previous, "encoding", None) or "utf-8"
-    kept = _duplicate()
-    with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
-        token = _RESULTS.set(results)
-        os.dup2(_ERROR_OUTPUT, 1)
-        sys.stdout = sys.stderr
-        try:
-            yield
-        finally:
-            results.flush()
-            os.dup2(kept, 1)
-            sys.stdout = previous
-            _RESULTS.reset(token)
-
-
-def _duplicate() -> int:
-    """Return a duplicate of descriptor 1; where that is closed, one that can't be written to.
-
-    Descriptor 1 is open afterwards, so that no other file gets that number.
-    """
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    try:
-        return os.dup(1)
-    except OSError:
-        unwritable = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(unwritable, 1)
-        return os.dup(unwritable)
-
-
-def results() -> TextIO:
-    """Return the stream that the command's results go to."""
-    return _RESULTS.get()
-
-
-def write(text: str, *, end: str = "\n") -> None:
-    """Write a result with a final newline, or what else it is to end with.
-
-    Raises:
-        ClickException: there is no room for it, or another reason why it can't be written.
-        BrokenPipeError: nobody reads it; click ends the program without a word.
-    """
-    try:
-        print(text, end=end, file=results(), flush=True)
-    except OSError as error:
-        _give_up_output()
-        if isinstance(error, BrokenPipeError):
-            raise
-        is_closed = error.errno == errno.EBADF
-        reason = "the standard output is closed" if is_closed else error.strerror
-        raise click.ClickException(f"the result can't be written: {reason}") from error
-
-
-def _give_up_output() -> None:
-    """Let what could not be written go nowhere, so that closing the stream does not try again."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, results().fileno())
-    os.close(nowhere)
-
-
-def colored() -> bool:
-    """Tell whether results may be coloured: on a terminal, unless ``NO_COLOR`` is set."""
-    return results().isatty() and not os.environ.get("NO_COLOR")
 
 
 def _configure_log(verbose: int) -> None:
@@ -188,7 +115,7 @@ def import_timeout_option(function: _F) -> _F:
     )(function)
 
 
-def code_option(function: _F) -> _F:
+def entry_points_option(function: _F) -> _F:
     """Add ``--no-entry-points``, for commands that use all tools there are."""
     return click.option(
         "--no-entry-points",
@@ -198,6 +125,46 @@ def code_option(function: _F) -> _F:
         default=True,
         help="Leave out the tools of installed distributions.",
     )(function)
+
+
+def format_option(*formats: str, words: str = "How the result is written.") -> Callable[[_F], _F]:
+    """Add ``--format``, with one of these formats; the first is the default."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help=words,
+    )
+
+
+def output_option(function: _F) -> _F:
+    """Add ``-o FILE``, for ``output.write_to``."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Write into a file; - is the standard output.",
+    )(function)
+
+
+def limit_option(default: int | None) -> Callable[[_F], _F]:
+    """Add ``--limit N``."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=default is not None,
+        metavar="N",
+        help="At most so many.",
+    )
+
+
+def is_quiet() -> bool:
+    """Tell whether nothing is wanted but results and errors."""
+    return bool(click.get_current_context().ensure_object(dict).get("quiet"))
 
 
 def _missing(path: str, source: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, write
+from sovl_tools.cli.command import Command, Misuse
+from sovl_tools.cli.output import write
 from sovl_tools.model.diagnostic import Rule
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.rules import FAMILIES, RULES

@@ -7,10 +7,18 @@ from typing import Any
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, tools_option, write
-from sovl_tools.cli.documents import json_text
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    entry_points_option,
+    format_option,
+    is_quiet,
+    output_option,
+    tools_option,
+)
 from sovl_tools.cli.loaded import all_tools, complete_names
-from sovl_tools.cli.saving import save
+from sovl_tools.cli.output import json_text, write_to
 from sovl_tools.formats.base import FORMATS
 from sovl_tools.loading.exporting import Target
 from sovl_tools.model.errors import ToolNotFoundError
@@ -29,15 +37,8 @@ Examples:
 
 @click.command(cls=Command, epilog=EXAMPLES)
 @tools_option
-@code_option
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(list(FORMATS)),
-    default="json-schema",
-    show_default=True,
-    help="Whose format.",
-)
+@entry_points_option
+@format_option(*FORMATS)
 @click.option("--strict", is_flag=True, help="Convert schemas to what the provider can enforce.")
 @click.option(
     "--tool",
@@ -47,13 +48,7 @@ Examples:
     shell_complete=complete_names,
     help="Only this tool; may be repeated, the order counts.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Write into a file; - is the standard output.",
-)
+@output_option
 @click.pass_context
 def export(
     ctx: click.Context,
@@ -78,12 +73,8 @@ def export(
     text = found.definitions
     if not isinstance(text, str):
         text = json_text(text, indent=2)
-    if output in (None, "-"):
-        write(text)
-    else:
-        save(str(output), text)
-    quiet = ctx.ensure_object(dict).get("quiet", False)
-    for each in () if quiet else found.diagnostics:
+    write_to(output, text)
+    for each in () if is_quiet() else found.diagnostics:
         click.echo(plain(str(each)), err=True)
     ctx.exit(FINDINGS if any(each.severity == "error" for each in found.diagnostics) else 0)
 

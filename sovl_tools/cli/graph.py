@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, write
+from sovl_tools.cli.command import FINDINGS, Command, format_option, output_option
+from sovl_tools.cli.output import write_to
 from sovl_tools.cli.procedures import reached, tell
-from sovl_tools.cli.saving import save
 from sovl_tools.procedures.flowchart import mermaid, svg
 
 EXAMPLES = """\b
@@ -20,10 +20,8 @@ FORMATS = {"mermaid": mermaid, "svg": svg}
 
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("file", type=click.Path())
-@click.option(
-    "--format", "format_", type=click.Choice(list(FORMATS)), default="mermaid", show_default=True
-)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write here.")
+@format_option(*FORMATS)
+@output_option
 @click.pass_context
 def graph(ctx: click.Context, *, file: str, format_: str, output: str | None) -> None:
     """Draw the steps of a procedure, as a flowchart of Mermaid or as an SVG image.
@@ -34,8 +32,4 @@ def graph(ctx: click.Context, *, file: str, format_: str, output: str | None) ->
     if found.procedure is None:
         tell(found.diagnostics(found.verdicts))
         ctx.exit(FINDINGS)
-    drawn = FORMATS[format_](found.procedure)
-    if output in {None, "-"}:
-        write(drawn)
-    else:
-        save(str(output), drawn)
+    write_to(output, FORMATS[format_](found.procedure))

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import click
 
-from sovl_tools.cli.command import results
+from sovl_tools.cli.output import results
 
 PROMPT = "> "
 Words = Callable[[], list[str]]

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import click
 
-from sovl_tools.cli.command import Command, code_option, colored, results, tools_option, write
-from sovl_tools.cli.documents import serialized
+from sovl_tools.cli.command import Command, entry_points_option, format_option, tools_option
 from sovl_tools.cli.loaded import all_tools
+from sovl_tools.cli.output import colored, results, serialized, write
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
@@ -28,20 +28,14 @@ _GAP = "  "
 
 @click.command("list", cls=Command, epilog=EXAMPLES)
 @tools_option
-@code_option
+@entry_points_option
 @click.option("--tag", "tags", multiple=True, metavar="T", help="Only with this tag; repeatable.")
 @click.option("--category", metavar="C", help="Only of this category.")
 @click.option("--name", "pattern", metavar="PATTERN", help="Only these names: a shell pattern.")
 @click.option(
     "--all", "all_", is_flag=True, help="With json or yaml: those that are not loaded as well."
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json", "yaml"]),
-    default="table",
-    show_default=True,
-)
+@format_option("table", "json", "yaml")
 def list_tools(
     *,
     tools: tuple[str, ...],

@@ -9,7 +9,7 @@ from dataclasses import replace
 import click
 from click.shell_completion import CompletionItem
 
-from sovl_tools.cli.command import Misuse, settings
+from sovl_tools.cli.command import Misuse, is_quiet, settings
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
 from sovl_tools.loading.collecting import collect
@@ -31,7 +31,7 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
     _add_code(registry, found, entry_points=entry_points)
     if not found.plugins and not registry.catalog.candidates:
         settings(tools)
-    if rejected and not _is_quiet():
+    if rejected and not is_quiet():
         text = f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why"
         click.echo(text, err=True)
     return registry
@@ -57,17 +57,13 @@ def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: boo
     add_code(registry, found, entry_points=False)
     wrong = registry.report.errors
     count = sum(each not in before for each in wrong)
-    if count and not _is_quiet():
+    if count and not is_quiet():
         text = f"{counted(count, 'error')} in plugins; sovl-tools validate tells more"
         click.echo(text, err=True)
     add_code(registry, replace(found, plugins=()), entry_points=entry_points)
-    for each in () if _is_quiet() else registry.report.errors:
+    for each in () if is_quiet() else registry.report.errors:
         if each not in wrong:
             click.echo(plain(str(each)), err=True)
-
-
-def _is_quiet() -> bool:
-    return bool(click.get_current_context().ensure_object(dict).get("quiet"))
 
 
 def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegistry:

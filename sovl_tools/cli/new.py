@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, tools_option, write
+from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option
+from sovl_tools.cli.output import write
 from sovl_tools.configuration import configuration
 from sovl_tools.loading.checks.folder import fitting_name, unfit
 from sovl_tools.loading.discovery import tool_folder
@@ -71,9 +72,7 @@ def _parameters(
 @click.option("--async", "is_async", is_flag=True, help="Make the function async.")
 @tools_option
 @click.option("--force", is_flag=True, help="Write over the files of a tool that is there.")
-@click.pass_context
 def new(
-    ctx: click.Context,
     *,
     name: str,
     parameters: tuple[NewParameter, ...],
@@ -102,7 +101,7 @@ def new(
         made, path = _made(name, found, description), found.path
     _save(made, place, force=force)
     write("\n".join(plain(f"{place}/{file}") for file in made.files))
-    if not ctx.ensure_object(dict).get("quiet"):
+    if not is_quiet():
         for line in (*made.notes, _advice(made, tools, origin=origin, path=path)):
             click.echo(plain(line), err=True)
 

@@ -8,17 +8,16 @@ from contextlib import AbstractContextManager, nullcontext
 
 import click
 
+from sovl_tools.cli.arguments import given, paired
 from sovl_tools.cli.command import (
     FINDINGS,
     SECONDS,
     Command,
     Misuse,
-    code_option,
+    entry_points_option,
     tools_option,
-    write,
 )
-from sovl_tools.cli.documents import json_text
-from sovl_tools.cli.pairs import given, paired
+from sovl_tools.cli.output import json_text, write
 from sovl_tools.cli.performing import Job, Resumption, performed
 from sovl_tools.cli.plan import plan
 from sovl_tools.cli.procedures import diagnosed, reached, registry_of, tell
@@ -61,7 +60,7 @@ does not fit but the text does, as text."""
 @click.option("--dry-run", is_flag=True, help="Check, print the plan, and run nothing.")
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long the run may take.")
 @tools_option
-@code_option
+@entry_points_option
 @click.pass_context
 def run(
     ctx: click.Context,

@@ -8,8 +8,8 @@ from datetime import datetime
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, write
-from sovl_tools.cli.documents import json_text
+from sovl_tools.cli.command import Command, Misuse, format_option
+from sovl_tools.cli.output import json_text, write
 from sovl_tools.cli.procedures import near
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError
@@ -32,13 +32,7 @@ _LONGEST = 100
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("journal", type=click.Path(dir_okay=False))
 @click.argument("run_id", metavar="[ID]", required=False)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-)
+@format_option("text", "json")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="No more than the latest N.")
 @click.option("--export", is_flag=True, help="Print all that is known of the run as JSON.")
 def runs(

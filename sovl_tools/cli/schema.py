@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from sovl_tools.cli.command import Command, write
+from sovl_tools.cli.command import Command
+from sovl_tools.cli.output import write
 from sovl_tools.schema.engine import PUBLISHED, schema_text
 
 EXAMPLES = """\b

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import click
 
-from sovl_tools.cli.command import Command, code_option, tools_option, write
-from sovl_tools.cli.documents import json_text
+from sovl_tools.cli.command import (
+    Command,
+    entry_points_option,
+    format_option,
+    limit_option,
+    tools_option,
+)
 from sovl_tools.cli.loaded import all_tools
+from sovl_tools.cli.output import json_text, write
 from sovl_tools.reporting.plain import plain
 from sovl_tools.search.matches import ToolMatch
 
@@ -20,22 +26,9 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("query", nargs=-1, required=True)
 @tools_option
-@code_option
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="At most so many.",
-)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-)
+@entry_points_option
+@limit_option(10)
+@format_option("text", "json")
 def search(
     *,
     query: tuple[str, ...],

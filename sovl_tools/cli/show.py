@@ -8,9 +8,15 @@ from itertools import chain
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, code_option, tools_option, write
-from sovl_tools.cli.documents import serialized
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    entry_points_option,
+    format_option,
+    tools_option,
+)
 from sovl_tools.cli.loaded import complete_names, one_tool
+from sovl_tools.cli.output import serialized, write
 from sovl_tools.formats.prompt import Described, described
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -26,14 +32,8 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("name", shell_complete=complete_names)
 @tools_option
-@code_option
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "yaml"]),
-    default="text",
-    show_default=True,
-)
+@entry_points_option
+@format_option("text", "json", "yaml")
 @click.pass_context
 def show(
     ctx: click.Context, *, name: str, tools: tuple[str, ...], entry_points: bool, format_: str

@@ -5,17 +5,26 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import BinaryIO, get_args
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, code_option, tools_option, write
-from sovl_tools.cli.documents import serialized
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    entry_points_option,
+    format_option,
+    is_quiet,
+    tools_option,
+)
+from sovl_tools.cli.output import serialized, write
 from sovl_tools.dispatch.statistics import CallLog, Statistics, summary
 from sovl_tools.dispatch.telemetry import readable
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, dotted, parse_json
 from sovl_tools.model.result import FailureKind
 from sovl_tools.reporting.plain import plain
@@ -54,19 +63,13 @@ _GAP = "  "
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("file", required=False, type=click.Path())
 @tools_option
-@code_option
+@entry_points_option
 @click.option("--tool", "pattern", metavar="PATTERN", help="Only these tools: a shell pattern.")
 @click.option("--tokens", is_flag=True, help="Estimate the tokens of the tools' definitions.")
 @click.option(
     "--target", multiple=True, metavar="TARGETS", help="With --tokens: for these formats."
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json", "yaml"]),
-    default="table",
-    show_default=True,
-)
+@format_option("table", "json", "yaml")
 @click.pass_context
 def stats(
     ctx: click.Context,
@@ -90,7 +93,11 @@ def stats(
     if tokens:
         if file is not None:
             raise Misuse("--tokens is about the tools, so there can't be a file of calls")
-        _tell_tokens(ctx, tools, pattern, target, format_, entry_points=entry_points)
+        from sovl_tools.cli.loaded import all_tools  # noqa: PLC0415 - summing up needs no tools
+        from sovl_tools.cli.targets import checked_targets  # noqa: PLC0415 - likewise
+
+        found = all_tools(tools, entry_points=entry_points).filter(name_pattern=pattern)
+        _show_tokens(found, checked_targets(target), format_)
         return
     if file is None:
         raise Misuse("name a file of calls, or ask for --tokens")
@@ -98,33 +105,14 @@ def stats(
     with _opened(file) as lines:
         warnings = _warnings(lines, tally)
         bad = _told(warnings, "standard input" if file == "-" else file)
-    found = sorted(summary(tally.logs).values(), key=lambda each: (-each.calls, each.tool))
+    called = sorted(summary(tally.logs).values(), key=lambda each: (-each.calls, each.tool))
     if format_ == "table":
-        write(_table(found))
+        write(_table(called))
     else:
-        write(serialized([_entry(each) for each in found], format_))
-    if found and not ctx.ensure_object(dict).get("quiet"):
+        write(serialized([_entry(each) for each in called], format_))
+    if called and not is_quiet():
         click.echo(tally.period(), err=True)
     ctx.exit(FINDINGS if bad else 0)
-
-
-def _tell_tokens(
-    ctx: click.Context,
-    tools: Sequence[str],
-    pattern: str | None,
-    wanted: Sequence[str],
-    format_: str,
-    *,
-    entry_points: bool,
-) -> None:
-    from sovl_tools.cli.loaded import all_tools  # noqa: PLC0415 - summing up needs no tools
-    from sovl_tools.cli.targets import checked_targets  # noqa: PLC0415 - likewise
-    from sovl_tools.cli.tokens import show_tokens  # noqa: PLC0415 - likewise
-
-    registry = all_tools(tools, entry_points=entry_points)
-    found = registry.filter(name_pattern=pattern)
-    quiet = ctx.ensure_object(dict).get("quiet", False)
-    show_tokens(found, checked_targets(wanted), format_=format_, quiet=quiet)
 
 
 class _Tally:
@@ -290,3 +278,65 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     first, *numbers, last = cells
     aligned = [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
     return _GAP.join([first.ljust(widths[0]), *aligned, last]).rstrip()
+
+
+USUAL = ("openai", "openai-strict", "anthropic", "gemini", "mcp", "prompt")
+"""What is told of unless somebody asks for other targets."""
+
+_WORDS = "estimated from the number of characters: up to half too many, hardly ever too few"
+
+
+def _show_tokens(tools: Sequence[ToolDefinition], targets: Sequence[str], format_: str) -> None:
+    """Write an estimate for each tool and target, and for all tools together."""
+    counts = {target: _counts(tools, target) for target in targets or USUAL}
+    if format_ == "table":
+        write(_tokens_table(tools, counts))
+    else:
+        write(serialized(_tokens_document(tools, counts), format_))
+    if not is_quiet():
+        click.echo(f"tokens are {_WORDS}", err=True)
+
+
+def _counts(tools: Sequence[ToolDefinition], target: str) -> dict[str, int]:
+    from sovl_tools.formats.tokens import estimate  # noqa: PLC0415 - summing up calls needs none
+    from sovl_tools.loading.exporting import Target, exported  # noqa: PLC0415 - likewise
+
+    wanted = Target.of(target)
+    shapes = exported(tools, wanted).shapes
+    return {name: estimate(shape.definition) for name, shape in shapes.items()}
+
+
+def _tokens_document(
+    tools: Sequence[ToolDefinition], counts: Mapping[str, Mapping[str, int]]
+) -> JSON:
+    names = [tool.name for tool in tools]
+    return {
+        "estimate": True,
+        "tools": [
+            {
+                "tool": name,
+                "tokens": {key: each[name] for key, each in counts.items() if name in each},
+            }
+            for name in names
+        ],
+        "total": {key: sum(each.values()) for key, each in counts.items()},
+    }
+
+
+def _tokens_table(tools: Sequence[ToolDefinition], counts: Mapping[str, Mapping[str, int]]) -> str:
+    names = [tool.name for tool in tools]
+    columns = [
+        [target.upper(), *(_shown(each.get(name)) for name in names), f"{sum(each.values()):,}"]
+        for target, each in counts.items()
+    ]
+    first = ["TOOL", *map(plain, names), "all"]
+    width = max(map(len, first))
+    lines = zip(first, *columns, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    return "\n".join(
+        _GAP.join([name.ljust(width), *map(str.rjust, cells, widths)]) for name, *cells in lines
+    )
+
+
+def _shown(count: int | None) -> str:
+    return "-" if count is None else f"{count:,}"

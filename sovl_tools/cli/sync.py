@@ -11,13 +11,13 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    colored,
     import_timeout_option,
+    is_quiet,
     settings,
     tools_option,
-    write,
 )
 from sovl_tools.cli.loaded import complete_names
+from sovl_tools.cli.output import colored, write
 from sovl_tools.loading.collecting import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
@@ -69,7 +69,7 @@ def sync(
     for diagnostic in collected.diagnostics:
         write(block(diagnostic, color=colored()))
     for each in done:
-        _tell(each, is_quiet=ctx.ensure_object(dict).get("quiet", False))
+        _tell(each, is_quiet=is_quiet())
     write(_summary(done, is_check=check))
     is_flawed = len(done) < len(syncs) or any(each.diagnostics() for each in done)
     is_flawed |= any(each.severity == "error" for each in collected.diagnostics)

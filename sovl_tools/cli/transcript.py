@@ -13,7 +13,7 @@ import click
 
 from sovl_tools.agent.events import Event, RoundFinished, TextDelta, ToolFinished, ToolStarted
 from sovl_tools.agent.messages import outcome
-from sovl_tools.cli.command import write
+from sovl_tools.cli.output import write
 from sovl_tools.formats.messages import as_one_text
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.plain import plain

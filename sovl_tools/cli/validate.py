@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import NamedTuple
+from types import TracebackType
+from typing import Self
 
 import click
 
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
-    Misuse,
-    colored,
+    format_option,
     import_timeout_option,
-    settings,
+    is_quiet,
     tools_option,
-    write,
 )
-from sovl_tools.cli.plugin_paths import astray, named_plugins
-from sovl_tools.cli.progress import Progress
-from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.cli.output import colored, write
+from sovl_tools.cli.places import places_of, without_procedures
+from sovl_tools.configuration import Configuration
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.checks.folder import no_tools
-from sovl_tools.loading.collecting import Collected, collect, report_of
-from sovl_tools.loading.discovery import discover, tool_folder
+from sovl_tools.loading.collecting import collect, report_of
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.parse.files import (
-    DIRECTORY,
-    find_procedures,
-    is_procedure,
-)
-from sovl_tools.procedures.parse.files import files as files_in
 from sovl_tools.reporting.outcome import Outcome, selected, strict
+from sovl_tools.reporting.plain import plain
 from sovl_tools.reporting.rendering import FORMATS, render
+
+_PROGRESS_DELAY = 1.0
+_PROGRESS_WIDTH = 30
 
 EXAMPLES = """\b
 Examples:
@@ -70,9 +65,7 @@ def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @tools_option
 @click.option("--no-import", is_flag=True, help="Parse the modules instead of importing them.")
-@click.option(
-    "--format", "format_", type=click.Choice(list(FORMATS)), default="text", show_default=True
-)
+@format_option(*FORMATS)
 @click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes.")
 @click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
 @click.option(
@@ -104,13 +97,12 @@ def validate(
     """
     started = perf_counter()
     wanted = _checked_targets(target) if target else ()
-    places = _places(paths, tools)
+    places = places_of(paths, tools)
     found = places.configuration
-    collected = _without_procedures(collect(places.folders), places.procedures)
+    collected = without_procedures(collect(places.folders), places.procedures)
     limit = import_timeout or found.import_timeout
     limits = Settings(imports=not no_import, limit=limit, compiles=True)
-    quiet = ctx.ensure_object(dict).get("quiet", False)
-    with Progress(len(collected.folders), quiet=quiet) as progress:
+    with _Progress(len(collected.folders)) as progress:
         candidates = _load(collected.folders, limits, progress)
     plugged, unusable = _plugged(places.plugins, limits) if places.plugins else ((), ())
     catalog = combine((*candidates, *plugged))
@@ -132,92 +124,6 @@ def _rules() -> Mapping[str, Rule]:
     from sovl_tools.rules import RULES  # noqa: PLC0415 - only where they are explained
 
     return RULES
-
-
-class _Places(NamedTuple):
-    """What is to be checked, and the settings that hold."""
-
-    configuration: Configuration
-    folders: tuple[str, ...]
-    plugins: tuple[str, ...]
-    procedures: tuple[str, ...]
-    astray: tuple[Diagnostic, ...] = ()
-
-
-def _places(paths: Sequence[str], tools: Sequence[str]) -> _Places:
-    """Return what paths name; without any, all that is configured.
-
-    Raises:
-        Misuse: a path is not there.
-    """
-    for path in paths:
-        if not os.path.lexists(path):
-            raise Misuse(f"there is no {path!r}")
-    procedures, rest = _parted(paths)
-    found = settings(tools or rest, needs_tools=False)
-    if rest:
-        plugins, folders = named_plugins(rest, found.plugins)
-        lost = {path: told for path in folders if (told := astray(path)) is not None}
-        kept = tuple(path for path in folders if path not in lost)
-        return _Places(found, kept, tuple(plugins), procedures, tuple(lost.values()))
-    if not paths:
-        procedures = _configured(found)
-    if not (procedures or found.plugins):
-        settings(tools)
-    kept = tuple(filter(os.path.exists, found.paths))
-    return _Places(found, kept, () if paths else found.plugins, procedures)
-
-
-def _parted(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files of procedures that paths name or hold, and the paths that are of tools."""
-    files: list[str] = []
-    others: list[str] = []
-    plugins = configuration().plugins if paths else ()
-    for path in paths:
-        is_folder = os.path.isdir(path)
-        found = find_procedures(path) if is_folder else [path] * is_procedure(path)
-        files += found
-        if not found or (is_folder and (_has_tools(path) or named_plugins([path], plugins)[0])):
-            others.append(path)
-    return tuple(dict.fromkeys(files)), tuple(others)
-
-
-def _has_tools(path: str) -> bool:
-    location = os.path.abspath(path)
-    own = tool_folder(path, location)
-    inner = () if own is not None else discover(path, location)
-    return own is not None or any(tool_folder(each.path, each.location) for each in inner)
-
-
-def _configured(found: Configuration) -> tuple[str, ...]:
-    """Return the files of procedures in all directories that are configured.
-
-    Raises:
-        Misuse: a directory of procedures is not there.
-    """
-    for path in found.procedures:
-        if not os.path.isdir(path):
-            raise Misuse(f"there is no directory of procedures {path!r}")
-    own = found.procedures or (DIRECTORY,) * os.path.isdir(DIRECTORY)
-    files = [each for path in own for each in (*files_in(path), *find_procedures(path))]
-    others = filter(os.path.isdir, (*found.paths, *found.plugins))
-    return tuple(
-        dict.fromkeys([*files, *(each for path in others for each in find_procedures(path))])
-    )
-
-
-def _without_procedures(collected: Collected, files: Sequence[str]) -> Collected:
-    """Leave out folders in which there are only procedures, and that these are no tools."""
-
-    def holds(path: str) -> bool:
-        return any(each.startswith(os.path.join(path, "")) for each in files)
-
-    folders = tuple(
-        each
-        for each in collected.folders
-        if not holds(each.path) or tool_folder(each.path, each.location) is not None
-    )
-    return Collected(folders, tuple(each for each in collected.diagnostics if not holds(each.path)))
 
 
 def _strict_about_absence(diagnostic: Diagnostic) -> Diagnostic:
@@ -252,15 +158,12 @@ def _procedures(
     """Return what is wrong in files of procedures."""
     if not files:
         return ()
-    from sovl_tools.cli.procedure_files import (  # noqa: PLC0415 - only for procedures
-        known_tools,
-        wrong_in,
-    )
+    from sovl_tools.cli.procedure_files import known_tools, wrong_in  # noqa: PLC0415 - likewise
 
     return wrong_in(files, None if validated is None else known_tools(found, validated))
 
 
-def _load(folders: Sequence[ToolFolder], limits: Settings, progress: Progress) -> list[Candidate]:
+def _load(folders: Sequence[ToolFolder], limits: Settings, progress: _Progress) -> list[Candidate]:
     if limits.imports:
         return load_in_child(folders, limits, observe=progress.advance, echo=_echo)
     candidates = []
@@ -274,3 +177,38 @@ def _echo(printed: bytes) -> None:
     """Show what a tool prints while it is imported, on the error output."""
     sys.stderr.write(printed.decode(errors="backslashreplace"))
     sys.stderr.flush()
+
+
+class _Progress:
+    """Counts folders; appears on the error output after a second and vanishes at the end."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = 0
+        self._shown = False
+        self._started = perf_counter()
+        self._active = sys.stderr.isatty() and not is_quiet()
+
+    def advance(self, event: Candidate | ToolFolder) -> None:
+        """Count a folder that is done."""
+        if isinstance(event, Candidate):
+            self._done += 1
+        if self._active and perf_counter() - self._started > _PROGRESS_DELAY:
+            self._shown = True
+            filled = _PROGRESS_WIDTH * self._done // max(self._total, 1)
+            bar = "█" * filled + "·" * (_PROGRESS_WIDTH - filled)
+            sys.stderr.write(f"\r\x1b[2K{bar} {self._done}/{self._total} {plain(event.name):.40}")
+            sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

@@ -19,13 +19,12 @@ import click
 
 from sovl_tools.cli.command import (
     Command,
-    colored,
+    format_option,
     import_timeout_option,
-    results,
+    is_quiet,
     tools_option,
-    write,
 )
-from sovl_tools.cli.documents import json_text
+from sovl_tools.cli.output import colored, json_text, results, write
 from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.configured import add_code
 from sovl_tools.model.catalog import CatalogChange, LoadReport
@@ -77,17 +76,9 @@ class Moment(NamedTuple):
 @click.command(cls=Command, epilog=EXAMPLES)
 @tools_option
 @click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-)
+@format_option("text", "json")
 @import_timeout_option
-@click.pass_context
 def watch(
-    ctx: click.Context,
     *,
     tools: tuple[str, ...],
     poll: bool,
@@ -103,12 +94,12 @@ def watch(
     found = configuration(tools)
     found = replace(found, import_timeout=import_timeout or found.import_timeout)
     render = _FORMATS[format_]
-    is_quiet = ctx.ensure_object(dict).get("quiet", False)
+    quiet = is_quiet()
     with _until_ended(), contextlib.closing(_events(found, poll=poll)) as events:
         for event in events:
             if not isinstance(event, str):
                 _write(render(event))
-            elif not is_quiet:
+            elif not quiet:
                 click.echo(plain(event), err=True)
 
 

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.cli.command import _clean_output
+from sovl_tools.cli.output import clean_output
 from sovl_tools.cli.watch import Moment, document, followed, text
 from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
@@ -164,7 +164,7 @@ def test_a_document_has_all_fields_of_the_change() -> None:
 @pytest.fixture
 def results() -> Iterator[None]:
     """Give the results of a command somewhere to go."""
-    with _clean_output():
+    with clean_output():
         yield
 
 
