@@ -32,13 +32,14 @@ EXAMPLES = """\b
 Examples:
   sovl-tools call example_tool number1=5 number2=3
   sovl-tools call example_tool --args '{"number1": 5, "number2": 3}'
-  echo '{"number1": 5, "number2": 3}' | sovl-tools call example_tool --args -
+  echo '{"number1": 5, "number2": 3}' | sovl-tools call example_tool --args -"""
+EXITS = {
+    1: "The tool did not load, fails, takes too long, or returns what is no JSON.",
+    2: "There is no such tool, or the arguments do not fit.",
+}
 
-A value is read as the parameter's schema says: text for a string, anything else as JSON; where
-JSON does not fit but the text does, as text."""
 
-
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", shell_complete=complete_names)
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @tools_option
@@ -73,9 +74,11 @@ def call(
     """Call a tool and print its result as JSON, nothing else.
 
     Only this tool is imported. What it prints, and what it says of its progress, goes to the
-    error output. Exits with 1 if the tool fails and with 2 if there is no such tool or the
-    arguments do not fit. `sovl-tools -v call …` shows the traceback of a tool that fails, -vv with
-    our own lines.
+    error output. `sovl-tools -v call …` shows the traceback of a tool that fails, -vv with our
+    own lines.
+
+    A value is read as the parameter's schema says: text for a string, anything else as JSON;
+    where JSON does not fit but the text does, as text.
     """
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")

@@ -37,9 +37,12 @@ Examples:
 
 Keys are read from OPENAI_API_KEY, ANTHROPIC_API_KEY and OPENROUTER_API_KEY. The provider local
 needs none. In the chat, /help lists its commands; Ctrl-C stops an answer, Ctrl-D leaves."""
+EXITS = {
+    1: "A line from a pipe got no answer.",
+}
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @tools_option
 @entry_points_option
 @click.option(
@@ -66,8 +69,7 @@ def chat(
     """Talk to a model that calls the tools, or to a stand-in that needs no key.
 
     Answers go to the standard output; calls, results and notices to the error output. Tools are
-    loaded anew as they are edited. Where the input is no terminal, each line of it is said, and
-    the exit code is 1 if one of them got no answer.
+    loaded anew as they are edited. Where the input is no terminal, each line of it is said.
     """
     who = _chosen(provider=provider, model=model, base_url=base_url)
     registry = all_tools(tools, entry_points=entry_points)

@@ -6,7 +6,7 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -41,8 +41,20 @@ SECONDS = Seconds()
 class Command(click.Command):
     """A command whose standard output belongs to its results alone.
 
-    What a tool, a library or a child process prints goes to the error output instead.
+    What a tool, a library or a child process prints goes to the error output instead. ``exits``
+    says when it ends with which code; 0 and misuse need no word.
     """
+
+    def __init__(self, *args: Any, exits: Mapping[int, str] | None = None, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.exits = exits or {}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the exit codes."""
+        super().format_options(ctx, formatter)
+        if self.exits:
+            with formatter.section("Exit codes"):
+                formatter.write_dl([(str(code), words) for code, words in self.exits.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command with its output kept clean and its errors made one line."""

@@ -15,9 +15,12 @@ Examples:
   sovl-tools explain ST402
   sovl-tools explain ST4        lists the codes of a family
   sovl-tools explain            lists all codes"""
+EXITS = {
+    2: "There is no such code.",
+}
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("code", required=False)
 def explain(*, code: str | None) -> None:
     """Explain a diagnostic code: what it finds, why that hurts, and what to do."""

@@ -33,9 +33,12 @@ Examples:
   sovl-tools export --format openapi -o openapi.json
   sovl-tools export --format prompt
   sovl-tools export --format markdown -o TOOLS.md"""
+EXITS = {
+    1: "The provider would refuse the definitions.",
+}
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @tools_option
 @entry_points_option
 @format_option(*FORMATS)
@@ -63,8 +66,7 @@ def export(
     """Print the tools in a provider's format.
 
     It is a list of definitions; for openapi it is one document, for prompt a text, for markdown a
-    catalogue for people. What a format
-    loses stands on the error output, and the exit code is 1 if the provider would refuse it.
+    catalogue for people. What a format loses stands on the error output.
     """
     if strict:
         _check_strict(format_)

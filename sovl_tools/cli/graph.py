@@ -13,12 +13,15 @@ EXAMPLES = """\b
 Examples:
   sovl-tools graph weekly_report.yaml
   sovl-tools graph weekly_report.yaml --format svg -o weekly_report.svg"""
+EXITS = {
+    1: "The file is no procedure.",
+}
 
 FORMATS = {"mermaid": mermaid, "svg": svg}
 """What draws a procedure, by the name of the format."""
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("file", type=click.Path())
 @format_option(*FORMATS)
 @output_option
@@ -26,7 +29,7 @@ FORMATS = {"mermaid": mermaid, "svg": svg}
 def graph(ctx: click.Context, *, file: str, format_: str, output: str | None) -> None:
     """Draw the steps of a procedure, as a flowchart of Mermaid or as an SVG image.
 
-    The file alone is looked at, and no tool. Exits with 1 if it is no procedure.
+    The file alone is looked at, and no tool.
     """
     found = reached(file)[0]
     if found.procedure is None:

@@ -21,12 +21,15 @@ EXAMPLES = """\b
 Examples:
   sovl-tools list --tag math
   sovl-tools list --name 'search_*' --format json"""
+EXITS = {
+    0: "Also if tools did not load; they are counted on the error output.",
+}
 
 _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
 _GAP = "  "
 
 
-@click.command("list", cls=Command, epilog=EXAMPLES)
+@click.command("list", cls=Command, epilog=EXAMPLES, exits=EXITS)
 @tools_option
 @entry_points_option
 @click.option("--tag", "tags", multiple=True, metavar="T", help="Only with this tag; repeatable.")

@@ -20,9 +20,12 @@ EXAMPLES = """\b
 Examples:
   sovl-tools match "could you add numbers for me"
   sovl-tools match what time is it in Oslo --format json"""
+EXITS = {
+    0: "Whether a phrase was found or not.",
+}
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("words", metavar="TEXT...", nargs=-1, required=True)
 @tools_option
 @entry_points_option
@@ -39,7 +42,8 @@ def match(
     """Find the tools whose activation phrases stand in TEXT, the longest phrase first.
 
     TEXT is one argument or several, which count as joined by spaces. Words are compared whole,
-    without case and punctuation. START and END count characters.
+    without case and punctuation. A score is the share of the words that the
+    phrase covers; START and END count characters from 0.
     """
     found = all_tools(tools, entry_points=entry_points).match(" ".join(words))[:limit]
     if format_ == "json":

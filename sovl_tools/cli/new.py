@@ -38,6 +38,9 @@ Examples:
 
 TYPE is string, integer, number, boolean, array or object, or what Python calls them. A default
 after "=" or a "?" makes the parameter optional."""
+EXITS = {
+    2: "The folder is there already, or NAME can not name a tool.",
+}
 
 
 def _parameters(
@@ -52,7 +55,7 @@ def _parameters(
     return tuple(found.values())
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name")
 @click.option(
     "--param",

@@ -39,9 +39,13 @@ Examples:
 
 A value is read as the input's schema says: text for a string, anything else as JSON; where JSON
 does not fit but the text does, as text."""
+EXITS = {
+    1: "The procedure is unsound, a step fails, the time is over, or the run is interrupted.",
+    2: "There is no such file or run, the inputs do not fit, or the procedure has changed.",
+}
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("file", type=click.Path(), required=False)
 @click.option("--input", "pairs", multiple=True, metavar="KEY=VALUE", help="One input; repeatable.")
 @click.option("--inputs", "text", metavar="JSON|@FILE|-", help="All inputs as one JSON object.")
@@ -80,8 +84,7 @@ def run(
     """Run a procedure, show its progress, and print its result as JSON.
 
     The procedure is checked before anything runs. Progress, and what tools print, go to the error
-    output. Exits with 1 if the procedure is unsound or a step fails, and with 2 if the inputs do
-    not fit. After Ctrl-C, a failure or a crash a run with a journal can be resumed.
+    output. After Ctrl-C, a failure or a crash a run with a journal can be resumed.
     """
     if pairs and text is not None:
         raise Misuse("give the inputs with --input or with --inputs, not both")

@@ -21,9 +21,12 @@ Examples:
   sovl-tools search convert miles
   sovl-tools search "how many words does this text have?" --limit 3
   sovl-tools search statistics --format json"""
+EXITS = {
+    0: "Whether a tool was found or not.",
+}
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("query", nargs=-1, required=True)
 @tools_option
 @entry_points_option

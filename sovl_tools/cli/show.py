@@ -27,9 +27,13 @@ EXAMPLES = """\b
 Examples:
   sovl-tools show example_tool
   sovl-tools show example_tool --format yaml"""
+EXITS = {
+    1: "The tool did not load.",
+    2: "There is no such tool.",
+}
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", shell_complete=complete_names)
 @tools_option
 @entry_points_option
@@ -38,7 +42,10 @@ Examples:
 def show(
     ctx: click.Context, *, name: str, tools: tuple[str, ...], entry_points: bool, format_: str
 ) -> None:
-    """Show what a model is told of a tool, and what else is known of it."""
+    """Show what a model is told of a tool, and what else is known of it.
+
+    Only this tool is imported.
+    """
     try:
         tool = one_tool(tools, name, entry_points=entry_points)[name].resolve()
     except ToolNotFoundError as error:

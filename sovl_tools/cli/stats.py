@@ -37,6 +37,10 @@ Examples:
   sovl-tools stats calls.jsonl --tool 'search_*' --format json
   tail -n 1000 calls.jsonl | sovl-tools stats -
   sovl-tools stats --tokens --target openai-strict,anthropic"""
+EXITS = {
+    1: "A line can not be read.",
+    2: "The file can not be opened.",
+}
 
 _RECORD: dict[str, JSON] = {
     "type": "object",
@@ -60,7 +64,7 @@ _LONGEST_NAME = 64
 _GAP = "  "
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("file", required=False, type=click.Path())
 @tools_option
 @entry_points_option
@@ -84,8 +88,7 @@ def stats(
 ) -> None:
     """Sum up the calls that JsonLines wrote to FILE, by tool; - is the standard input.
 
-    Times are in seconds in JSON and YAML. A line that can't be read is told and left out, and
-    the exit code is 1 then.
+    Times are in seconds in JSON and YAML. A line that can't be read is told and left out.
 
     With --tokens there is no FILE: it estimates how many tokens the definitions of the tools take
     in each format.

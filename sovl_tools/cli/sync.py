@@ -31,12 +31,15 @@ Examples:
   sovl-tools sync get_weather          one tool
   sovl-tools sync --check              in CI: change nothing, fail if anything would change
   sovl-tools sync get_weather --prune  without the properties that the function does not take"""
+EXITS = {
+    1: "Something is left to be mended by hand, or with --check something would change.",
+}
 
 _TINTS = {"---": "1", "+++": "1", "@@": "36", "-": "31", "+": "32"}
 _GREEN, _YELLOW = "32", "33"
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", required=False, shell_complete=complete_names)
 @tools_option
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
@@ -59,7 +62,7 @@ def sync(
     Adds properties, values, defaults and descriptions that the signature, the docstring and @tool
     have and the manifest lacks, and corrects "required". What the manifest says stays, and so does
     its layout. A folder without a manifest gets one. What contradicts the function is told and
-    left to be mended by hand; then the exit code is 1.
+    left to be mended by hand.
     """
     found = settings(tools)
     collected = _collected(found.paths, name)

@@ -47,6 +47,10 @@ Examples:
   sovl-tools validate --format github          in a workflow
   sovl-tools validate --ignore ST306,ST305     without these warnings
   sovl-tools validate --target openai-strict,gemini"""
+EXITS = {
+    1: "There are errors.",
+    2: "A path is not there, or an option is wrong.",
+}
 
 
 def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
@@ -61,15 +65,22 @@ def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
     return tuple(codes)
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @tools_option
-@click.option("--no-import", is_flag=True, help="Parse the modules instead of importing them.")
+@click.option(
+    "--no-import",
+    is_flag=True,
+    help="Parse the modules; no line of any tool runs.",
+)
 @format_option(*FORMATS)
 @click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes.")
 @click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
 @click.option(
-    "--target", multiple=True, metavar="TARGETS", help="Tell what these formats lose of the tools."
+    "--target",
+    multiple=True,
+    metavar="TARGETS",
+    help="Tell what these formats lose: openai-strict,gemini.",
 )
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
 @import_timeout_option
@@ -92,8 +103,11 @@ def validate(
     PATH is a directory, for the tools and the procedures in it; one tool folder or a file in one; a
     file of a procedure; or a configured directory of plugins. Without any, the configured
     directories of tools, plugins and procedures are checked. Modules are imported in a child
-    process, one after another, so that none can hang or end this one. Exits with 1 if there are
-    errors; codes are explained by `sovl-tools explain CODE`.
+    process, one after another, so that none can hang or end this one.
+
+    CODES and TARGETS are separated by commas, and the options may be repeated. The beginning of a
+    code stands for all that begin so: ST305,ST4. What is not shown does not fail either.
+    `sovl-tools explain CODE` says more.
     """
     started = perf_counter()
     wanted = _checked_targets(target) if target else ()

@@ -41,6 +41,9 @@ Examples:
   sovl-tools watch --tools drafts
   sovl-tools watch --poll              on a network drive
   sovl-tools watch --format json       one line for each change"""
+EXITS = {
+    0: "After Ctrl-C and SIGTERM, and if nobody reads the output any more.",
+}
 
 _TINTS = {
     "added": "32",
@@ -73,7 +76,7 @@ class Moment(NamedTuple):
     is_start: bool = False
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @tools_option
 @click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
 @format_option("text", "json")
