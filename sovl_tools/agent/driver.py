@@ -23,9 +23,9 @@ from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 from sovl_tools.agent.answer import Draft
 from sovl_tools.agent.errors import reading
 from sovl_tools.agent.events import Event, TextDelta
-from sovl_tools.dispatch.awaitables import completed
+from sovl_tools.dispatch.async_runner import in_thread
 from sovl_tools.dispatch.background import iterated, run_in_background
-from sovl_tools.dispatch.event_loop import in_thread
+from sovl_tools.dispatch.steps import completed
 from sovl_tools.dispatch.threads import start
 
 _T = TypeVar("_T")

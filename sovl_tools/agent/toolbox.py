@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.agent.errors import AgentError
 from sovl_tools.authoring.offering import methods_of
-from sovl_tools.dispatch.event_loop import in_thread
+from sovl_tools.dispatch.async_runner import in_thread
 from sovl_tools.dispatch.failure import message_of, redacted, trace_of
 from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.loading.catalog_builder import combine

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
-from sovl_tools.dispatch.event_loop import is_cancellation
+from sovl_tools.dispatch.cancellation import is_cancellation
 from sovl_tools.dispatch.threads import LOOP, give_up_loop
 from sovl_tools.model.errors import TimeLimitError
 

@@ -13,20 +13,14 @@ from time import perf_counter, time
 from types import MappingProxyType
 from typing import Any
 
-from sovl_tools.dispatch.awaitables import completed, in_background
-from sovl_tools.dispatch.engine import Engine
 from sovl_tools.dispatch.failure import failure_of, without_secrets
-from sovl_tools.dispatch.given import Arguments
 from sovl_tools.dispatch.hooks import through
-from sovl_tools.dispatch.prepared import (
-    DynamicTool,
-    Observer,
-    PreparedTool,
-    UnpreparedTool,
-)
-from sovl_tools.dispatch.runner import SYNC, Runner
+from sovl_tools.dispatch.parse_arguments import Arguments
+from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
+from sovl_tools.dispatch.runner import SYNC, Runner, in_background
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
+from sovl_tools.dispatch.steps import completed
 from sovl_tools.model.call import CallEvent, ToolCall
 from sovl_tools.model.content import Content
 from sovl_tools.model.document import copied
@@ -337,7 +331,7 @@ def _called_in_background(
 @cache
 def async_runner() -> Runner:
     """Return the runner of async code, which imports asyncio."""
-    from sovl_tools.dispatch.event_loop import ASYNC  # noqa: PLC0415 - asyncio takes 20 ms
+    from sovl_tools.dispatch.async_runner import ASYNC  # noqa: PLC0415 - asyncio takes 20 ms
 
     return ASYNC
 

@@ -147,6 +147,20 @@ def _blocked(limiter: Limiter, known: set[CallScope]) -> list[CallScope] | None:
     return found
 
 
+def leaving(limiter: Limiter | None) -> Callable[[], None]:
+    """Return what leaves the limiter once, however often and from whichever thread it is called."""
+    left = [] if limiter is None else [limiter]
+
+    def leave() -> None:
+        try:
+            entered = left.pop()
+        except IndexError:
+            return
+        entered.leave()
+
+    return leave
+
+
 _LIMITERS: WeakSet[Limiter] = WeakSet()
 
 

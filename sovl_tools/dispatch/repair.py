@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.dispatch.given import parsed
+from sovl_tools.dispatch.parse_arguments import parsed
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind
 from sovl_tools.model.result import Repair
 from sovl_tools.schema.engine import Problem, Validator

@@ -6,59 +6,26 @@ without an event loop. The runner for asyncio is in ``event_loop``.
 
 from __future__ import annotations
 
+import inspect
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import closing, suppress
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from types import AsyncGeneratorType, GeneratorType
+from typing import Any, Protocol, TypeVar
 
-from sovl_tools.dispatch.awaitables import completed
-from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.annotations.jsonvalues import limited
+from sovl_tools.dispatch.limiter import Limiter, leaving
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.threads import IS_ON_THREAD, on_thread, start
+from sovl_tools.dispatch.steps import FINAL, Stepwise, begun, completed, settled, standing_for
+from sovl_tools.dispatch.threads import IS_ON_THREAD, on_thread, start, unless_stopped
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import ToolResult
 
 _T = TypeVar("_T")
-
-
-Take: TypeAlias = Callable[[Any, CallScope | None], Any]
-"""From a value to the next one, with the scope of the call."""
-
-
-class Step(NamedTuple):
-    """One of the steps from a tool's arguments to its value.
-
-    Attributes:
-        take: from a value to the next one, waiting for what is async.
-        function: the author's function that it calls; None for a step of our own.
-        is_async: whether what that returns has to be awaited.
-    """
-
-    take: Take
-    function: Callable[[Any], Any] | None = None
-    is_async: bool = False
-
-
-class Stepwise(Protocol):
-    """What a runner runs: a tool.
-
-    Attributes:
-        steps: in their order, for a loop on which some have to be awaited.
-        take: all of them in this thread, one after another.
-        is_blocking: whether none of them has to be awaited.
-        limiter: lets in only so many calls of the tool at a time; None for any number.
-        threads: lets in as many threads as there may be.
-    """
-
-    steps: tuple[Step, ...]
-    take: Take
-    is_blocking: bool
-    limiter: Limiter | None
-    threads: Limiter
 
 
 class Runner(Protocol):
@@ -202,20 +169,6 @@ def ending(scope: CallScope) -> Exception:
     return TimeLimitError(scope.limit or 0.0)
 
 
-def leaving(limiter: Limiter | None) -> Callable[[], None]:
-    """Return what leaves the limiter once, however often and from whichever thread it is called."""
-    left = [] if limiter is None else [limiter]
-
-    def leave() -> None:
-        try:
-            entered = left.pop()
-        except IndexError:
-            return
-        entered.leave()
-
-    return leave
-
-
 def within(function: Callable[[], _T], scope: CallScope, threads: Limiter | None) -> _T:
     """Run the function on a thread and wait for it, no longer than the call may take.
 
@@ -256,12 +209,53 @@ def within(function: Callable[[], _T], scope: CallScope, threads: Limiter | None
     return result
 
 
-def unless_stopped(function: Callable[[], _T], scope: CallScope | None) -> Callable[[], _T]:
-    """Return a function that does not begin what nobody waits for any more."""
+def waiting(
+    function: Callable[..., Any], *, takes_keywords: bool = False
+) -> Callable[[Any, CallScope | None], Any]:
+    """Return a function that waits for what is async or a generator in the function's value.
 
-    def begin() -> _T:
-        if scope is not None and scope.is_stopped:
-            raise RunCancelledError
-        return function()
+    It takes the one argument, or all keywords in a dictionary; and the scope of the call.
 
-    return begin
+    Raises:
+        RunCancelledError: the call was stopped amid a generator's items.
+    """
+
+    def wait(argument: Any, scope: CallScope | None = None) -> Any:
+        try:
+            value = function(**argument) if takes_keywords else function(argument)
+            return value if type(value) in FINAL else _waited(value, scope)
+        except (StopIteration, GeneratorExit) as error:
+            raise standing_for(error) from error
+
+    return wait
+
+
+def _waited(value: Any, scope: CallScope | None) -> Any:
+    if isinstance(value, GeneratorType):
+        is_stream = scope is not None and scope.sink is not None
+        items = _items(value, scope)
+        return list(items if is_stream else limited(items))
+    if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
+        return in_background(settled(value, scope))
+    return value
+
+
+def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterator[Any]:
+    sink = begun(scope)
+    with closing(items):
+        for item in items:
+            if scope is not None and scope.is_stopped:
+                raise RunCancelledError
+            if sink is not None:
+                sink.put(item)
+            yield item
+
+
+def in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:
+    """Run a coroutine on the loop in the background and return its value.
+
+    ``limit`` is the one that the work itself keeps to, in seconds, unless it blocks the loop.
+    """
+    from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415 - imports asyncio
+
+    return run_in_background(work, limit=limit)

@@ -12,6 +12,9 @@ from contextvars import Context, ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.model.errors import RunCancelledError
+
 _T = TypeVar("_T")
 
 IS_ON_THREAD: ContextVar[bool] = ContextVar("IS_ON_THREAD", default=False)
@@ -76,6 +79,17 @@ def on_thread(function: Callable[[], _T]) -> Callable[[], _T]:
         return function()
 
     return marked
+
+
+def unless_stopped(function: Callable[[], _T], scope: CallScope | None) -> Callable[[], _T]:
+    """Return a function that does not begin what nobody waits for any more."""
+
+    def begin() -> _T:
+        if scope is not None and scope.is_stopped:
+            raise RunCancelledError
+        return function()
+
+    return begin
 
 
 _LOCK = threading.Lock()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
-from sovl_tools.dispatch.awaitables import is_async
 from sovl_tools.dispatch.call import (
     Caller,
     async_runner,
@@ -16,16 +15,16 @@ from sovl_tools.dispatch.call import (
     check_timeout,
     check_word,
 )
-from sovl_tools.dispatch.engine import Engine
-from sovl_tools.dispatch.given import Arguments
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.limiter import Limiter
-from sovl_tools.dispatch.prepared import Observer, Settings
+from sovl_tools.dispatch.parse_arguments import Arguments
+from sovl_tools.dispatch.prepared import Engine, Observer, Settings
 from sovl_tools.dispatch.scope import Coerce, Sink
 from sovl_tools.dispatch.statistics import Statistics, summary
-from sovl_tools.dispatch.streaming import ToolStream
+from sovl_tools.dispatch.steps import is_async
 from sovl_tools.model.call import Mode
 from sovl_tools.model.context import Listener
+from sovl_tools.model.document import JSON
 from sovl_tools.model.protocols import ToolLookup
 from sovl_tools.model.result import Failure, ToolResult
 
@@ -122,7 +121,7 @@ class Tooler(Caller):
         check_options(options)
         if "call_id" in options:
             raise TypeError("several calls can't have one call_id")
-        from sovl_tools.dispatch.event_loop import gathered  # noqa: PLC0415 - imports asyncio
+        from sovl_tools.dispatch.async_runner import gathered  # noqa: PLC0415 - imports asyncio
 
         pairs = [(name, given) for name, given in calls]
         return await gathered(self.call, pairs, limit=limit, options=options)
@@ -158,6 +157,34 @@ class Tooler(Caller):
     def statistics(self) -> dict[str, Statistics]:
         """Return how often each tool was called, how often it failed, and how long it took."""
         return summary(self._engine.logs)
+
+
+class ToolStream:
+    """The items of a call, for ``async for`` and ``for``. Each time round it is made anew.
+
+    Attributes:
+        result: the result of the call when the items have ended: all of them as a list, or the
+            error that ended them. None before.
+    """
+
+    def __init__(self, make: Callable[[Sink], Awaitable[ToolResult]]) -> None:
+        self.result: ToolResult | None = None
+        self._make = make
+
+    def _done(self, result: ToolResult) -> None:
+        self.result = result
+
+    def __aiter__(self) -> AsyncGenerator[JSON, None]:
+        """Make the call and yield its items; whoever stops early cancels it."""
+        from sovl_tools.dispatch.async_runner import itemized  # noqa: PLC0415 - imports asyncio
+
+        return itemized(self._make, self._done)
+
+    def __iter__(self) -> Iterator[JSON]:
+        """Make the call and yield its items; whoever stops early cancels it."""
+        from sovl_tools.dispatch.background import iterated  # noqa: PLC0415 - asyncio
+
+        return iterated(self.__aiter__())
 
 
 def _of_directory(path: str | os.PathLike[str]) -> ToolLookup:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.dispatch.integers import with_integers
+from sovl_tools.dispatch.arguments import ArgumentCheck, with_integers
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.engine import compile_schema
 from tests.dispatch.toolbox import properties, tool

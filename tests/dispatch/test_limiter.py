@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from sovl_tools import ToolResult
-from sovl_tools.dispatch import event_loop
-from sovl_tools.dispatch.limiter import Limiter, Ticket
-from sovl_tools.dispatch.runner import enter, leaving
+from sovl_tools.dispatch import async_runner
+from sovl_tools.dispatch.limiter import Limiter, Ticket, leaving
+from sovl_tools.dispatch.runner import enter
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from tests.dispatch.toolbox import tool, tooler
@@ -171,7 +171,7 @@ def test_one_leaves_once_however_often_it_is_said() -> None:
 
 async def test_a_task_awaits_its_turn() -> None:
     limiter = full()
-    task = asyncio.create_task(event_loop.enter(limiter))
+    task = asyncio.create_task(async_runner.enter(limiter))
     await asyncio.sleep(0)
     assert not task.done()
     limiter.leave()
@@ -181,7 +181,7 @@ async def test_a_task_awaits_its_turn() -> None:
 
 async def test_a_task_that_is_cancelled_gives_its_place_back(turns: list[str]) -> None:
     limiter = full()
-    task = asyncio.create_task(event_loop.enter(limiter))
+    task = asyncio.create_task(async_runner.enter(limiter))
     await asyncio.sleep(0)
     queued(limiter, turns, "next")
     task.cancel()
@@ -193,7 +193,7 @@ async def test_a_task_that_is_cancelled_gives_its_place_back(turns: list[str]) -
 
 async def test_a_task_that_is_cancelled_as_its_turn_comes_passes_it_on(turns: list[str]) -> None:
     limiter = full()
-    task = asyncio.create_task(event_loop.enter(limiter))
+    task = asyncio.create_task(async_runner.enter(limiter))
     await asyncio.sleep(0)
     queued(limiter, turns, "next")
     limiter.leave()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolError
-from sovl_tools.dispatch.streaming import ToolStream
+from sovl_tools.dispatch.tooler import ToolStream
 from tests.dispatch.toolbox import properties, tool, tooler
 
 COUNT = {**properties(count={"type": "integer"}), "required": ["count"]}

@@ -8,9 +8,15 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.dispatch.runner import unless_stopped
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.threads import IS_ON_THREAD, _Job, _Worker, on_thread, start
+from sovl_tools.dispatch.threads import (
+    IS_ON_THREAD,
+    _Job,
+    _Worker,
+    on_thread,
+    start,
+    unless_stopped,
+)
 from sovl_tools.model.errors import RunCancelledError
 from tests.dispatch.toolbox import run_script
 

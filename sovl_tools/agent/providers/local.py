@@ -18,7 +18,7 @@ from sovl_tools.agent.answer import Answer, Call, Message, Prompt
 from sovl_tools.agent.messages import text_of, whole
 from sovl_tools.agent.offering import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.dispatch.given import Unparsed, parsed
+from sovl_tools.dispatch.parse_arguments import Unparsed, parsed
 from sovl_tools.dispatch.repair import repaired
 from sovl_tools.formats.messages import as_one_text, as_text
 from sovl_tools.model.definition import ToolDefinition

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sovl_tools.dispatch.defaults import nullable
+from sovl_tools.dispatch.arguments import nullable
 from sovl_tools.loading.taking import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule

@@ -1,199 +1,25 @@
-"""The async side of a call: threads that are awaited, time limits, a loop in the background.
-
-Nothing imports this module at its top, because asyncio takes 20 ms to import: whoever awaits a
-call has loaded it already, and whoever does not need not.
-"""
+"""Ends work that is awaited: time limits, stopped calls, and what becomes of the rest."""
 
 from __future__ import annotations
 
 import asyncio
 import types
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from time import perf_counter
-from types import CoroutineType
 from typing import Any, Self, TypeVar
 
-from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
-from sovl_tools.dispatch.awaitables import (
-    DRIVERS,
-    FINAL,
-    Driver,
-    called_async,
-    idle_driver,
-    settled,
-)
-from sovl_tools.dispatch.limiter import Limiter
-from sovl_tools.dispatch.results import converted
-from sovl_tools.dispatch.runner import Stepwise, leaving, unless_stopped
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.threads import IS_ON_THREAD, on_thread, start
-from sovl_tools.model.call import ToolCall
+from sovl_tools.dispatch.steps import (
+    DRIVERS,
+    Driver,
+    idle_driver,
+)
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
-from sovl_tools.model.result import ToolResult
 
-_S = TypeVar("_S")
 _T = TypeVar("_T")
-
-
-class AsyncRunner:
-    """The runner of async code: async tools run on the caller's loop, sync ones on threads."""
-
-    is_async = True
-
-    def run(
-        self,
-        tool: Stepwise,
-        value: Any,
-        scope: CallScope | None,
-        *,
-        started: float,
-        limit: float | None,
-    ) -> Coroutine[Any, Any, Any]:
-        """Return what takes the steps: on a thread, or on this loop if one has to be awaited."""
-        work: Coroutine[Any, Any, Any]
-        if tool.is_blocking and scope is not None and scope.mode != "inline":
-            steps = partial(tool.take, value, scope)
-            work = in_thread(steps, scope, threads=tool.threads)
-        else:
-            work = _taken(tool, value, scope)
-        if tool.limiter is not None:
-            work = _admitted(work, tool.limiter, scope)
-        return drive(work, scope, limit=limit, started=started)
-
-    def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
-        """Return what awaits a coroutine until the call is stopped."""
-        return drive(work, scope)
-
-    async def pause(self, seconds: float, _scope: CallScope) -> None:
-        """Await some time."""
-        await asyncio.sleep(seconds)
-
-    async def hook(
-        self,
-        function: Callable[[ToolCall, Any], Any],
-        call: ToolCall,
-        scope: CallScope,
-        following: Callable[[ToolCall], Awaitable[ToolResult]],
-    ) -> Any:
-        """Run a sync hook on a thread, so that the loop stays free."""
-        return await in_thread(partial(function, call, blocking(following)), scope)
-
-    def is_own_end(self, error: BaseException) -> bool:
-        """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits."""
-        return isinstance(error, KeyboardInterrupt) or is_cancellation(error)
-
-
-ASYNC = AsyncRunner()
-
-
-async def _taken(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
-    """Take the steps of a tool; sync functions of an author run on a thread, unless inline."""
-    mode = None if scope is None else scope.mode
-    is_inline = scope is None or mode == "inline"
-    for step, function, is_async in tool.steps:
-        if function is None:
-            if step is converted and is_plain(value):
-                value = value, ()
-            elif step is converted and mode != "inline" and is_lazy(value):
-                value = await in_thread(partial(step, value, scope), scope, threads=tool.threads)
-            else:
-                value = step(value, scope)
-        elif is_async:
-            value = function(value)
-            if type(value) is CoroutineType:
-                value = await value
-            if type(value) not in FINAL:
-                value = await settled(value, scope)
-        elif is_inline:
-            value = await called_async(function, value, scope)
-        else:
-            work = partial(step, value, scope)
-            value = await in_thread(work, scope, threads=tool.threads)
-    return value
-
-
-async def _admitted(work: Coroutine[Any, Any, _T], limiter: Limiter, scope: CallScope | None) -> _T:
-    """Await the work when the limiter has room."""
-    try:
-        await enter(limiter, scope)
-    except BaseException:
-        work.close()
-        raise
-    try:
-        return await work
-    finally:
-        limiter.leave(scope)
-
-
-async def enter(limiter: Limiter, scope: CallScope | None = None) -> None:
-    """Await room at the limiter."""
-    loop = asyncio.get_running_loop()
-    turn: asyncio.Future[None] = loop.create_future()
-    notify = partial(loop.call_soon_threadsafe, _settle, turn, None, None)
-    ticket = limiter.queue(notify, scope)
-    if ticket is None:
-        return
-    try:
-        await turn
-    except BaseException:
-        if not limiter.give_up(ticket):
-            limiter.leave(scope)
-        raise
-
-
-async def in_thread(
-    function: Callable[[], _T], scope: CallScope | None = None, *, threads: Limiter | None = None
-) -> _T:
-    """Await the function on a thread; when the waiting ends early its result is dropped.
-
-    Below a call that has a thread already no room is needed. ``threads`` is None for what is no
-    tool.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-    limiter = None if IS_ON_THREAD.get() else threads
-    if limiter is not None:
-        await enter(limiter)
-    leave = leaving(limiter)
-
-    def done(value: _T | None, error: BaseException | None) -> None:
-        leave()
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_settle, future, value, error)
-
-    work = unless_stopped(function, scope)
-    try:
-        start(work if threads is None else on_thread(work), done)
-        result: _T = await future
-    except BaseException:
-        if scope is not None and (not future.done() or future.cancelled()):
-            scope.abandon()
-        raise
-    finally:
-        leave()
-    return result
-
-
-def blocking(function: Callable[[_S], Awaitable[_T]]) -> Callable[[_S], _T]:
-    """Return a function for other threads, which runs on this loop and is waited for there."""
-    loop = asyncio.get_running_loop()
-
-    async def run(argument: _S) -> _T:
-        return await function(argument)
-
-    return lambda argument: asyncio.run_coroutine_threadsafe(run(argument), loop).result()
-
-
-def _settle(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(value)
-    else:
-        future.set_exception(error)
 
 
 async def drive(
@@ -391,7 +217,7 @@ def _relayed(found: asyncio.Future[Any], ending: _Ending) -> Generator[Any, Any,
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def wake(_: object, turn: asyncio.Future[None] = turn) -> None:
-            _settle(turn, None, None)
+            settle(turn, None, None)
 
         found.add_done_callback(wake)
         try:
@@ -416,34 +242,14 @@ async def _withdraw(requests: int) -> None:
             raise
 
 
-async def gathered(
-    call: Callable[..., Awaitable[_T]],
-    calls: Iterable[tuple[Any, ...]],
-    *,
-    limit: int | None,
-    options: dict[str, Any],
-) -> list[_T]:
-    """Make the calls, so many at a time, and return their results in order.
-
-    Raises:
-        ValueError: the limit is less than 1.
-    """
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit must be at least 1, not {limit!r}")
-    pending = list(enumerate(calls))
-    pending.reverse()
-    results: dict[int, _T] = {}
-
-    async def work() -> None:
-        while pending:
-            index, given = pending.pop()
-            results[index] = await call(*given, **options)
-
-    count = len(pending)
-    async with asyncio.TaskGroup() as group:
-        for _ in range(count if limit is None else min(limit, count)):
-            group.create_task(work())
-    return [results[index] for index in range(count)]
+def settle(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
+    """Give a future what it stands for, unless nobody waits for it any more."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
 
 
 def is_cancellation(error: BaseException) -> bool:

@@ -4,22 +4,57 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import aclosing, closing
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from sovl_tools.annotations.jsonvalues import (
     MAX_BYTES,
     MAX_ITEMS,
     item_size,
-    limited,
     too_much,
 )
+from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.model.errors import RunCancelledError
 
 _T = TypeVar("_T")
+
+Take: TypeAlias = Callable[[Any, CallScope | None], Any]
+"""From a value to the next one, with the scope of the call."""
+
+
+class Step(NamedTuple):
+    """One of the steps from a tool's arguments to its value.
+
+    Attributes:
+        take: from a value to the next one, waiting for what is async.
+        function: the author's function that it calls; None for a step of our own.
+        is_async: whether what that returns has to be awaited.
+    """
+
+    take: Take
+    function: Callable[[Any], Any] | None = None
+    is_async: bool = False
+
+
+class Stepwise(Protocol):
+    """What a runner runs: a tool.
+
+    Attributes:
+        steps: in their order, for a loop on which some have to be awaited.
+        take: all of them in this thread, one after another.
+        is_blocking: whether none of them has to be awaited.
+        limiter: lets in only so many calls of the tool at a time; None for any number.
+        threads: lets in as many threads as there may be.
+    """
+
+    steps: tuple[Step, ...]
+    take: Take
+    is_blocking: bool
+    limiter: Limiter | None
+    threads: Limiter
+
 
 FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
 """Types of values that are what they are."""
@@ -91,37 +126,6 @@ def standing_for(error: BaseException) -> Exception:
     return kind(*error.args)
 
 
-def waiting(
-    function: Callable[..., Any], *, takes_keywords: bool = False
-) -> Callable[[Any, CallScope | None], Any]:
-    """Return a function that waits for what is async or a generator in the function's value.
-
-    It takes the one argument, or all keywords in a dictionary; and the scope of the call.
-
-    Raises:
-        RunCancelledError: the call was stopped amid a generator's items.
-    """
-
-    def wait(argument: Any, scope: CallScope | None = None) -> Any:
-        try:
-            value = function(**argument) if takes_keywords else function(argument)
-            return value if type(value) in FINAL else _waited(value, scope)
-        except (StopIteration, GeneratorExit) as error:
-            raise standing_for(error) from error
-
-    return wait
-
-
-def _waited(value: Any, scope: CallScope | None) -> Any:
-    if isinstance(value, GeneratorType):
-        is_stream = scope is not None and scope.sink is not None
-        items = _items(value, scope)
-        return list(items if is_stream else limited(items))
-    if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
-        return in_background(settled(value, scope))
-    return value
-
-
 async def called_async(
     function: Callable[[Any], Any], argument: Any, scope: CallScope | None = None
 ) -> Any:
@@ -144,30 +148,9 @@ async def settled(value: Any, scope: CallScope | None) -> Any:
     return await settled(await value, scope) if inspect.isawaitable(value) else value
 
 
-def in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:
-    """Run a coroutine on the loop in the background and return its value.
-
-    ``limit`` is the one that the work itself keeps to, in seconds, unless it blocks the loop.
-    """
-    from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415 - imports asyncio
-
-    return run_in_background(work, limit=limit)
-
-
-def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterator[Any]:
-    sink = _begun(scope)
-    with closing(items):
-        for item in items:
-            if scope is not None and scope.is_stopped:
-                raise RunCancelledError
-            if sink is not None:
-                sink.put(item)
-            yield item
-
-
 async def _gathered(items: Generator[Any, None, Any], scope: CallScope | None) -> list[Any]:
     found: list[Any] = []
-    size, sink = 0, _begun(scope)
+    size, sink = 0, begun(scope)
     with closing(items):
         for item in items:
             if sink is not None:
@@ -182,7 +165,7 @@ async def _gathered(items: Generator[Any, None, Any], scope: CallScope | None) -
 
 async def _collected(items: AsyncGenerator[Any, None], scope: CallScope | None) -> list[Any]:
     found: list[Any] = []
-    size, sink = 0, _begun(scope)
+    size, sink = 0, begun(scope)
     async with aclosing(items):
         async for item in items:
             if sink is not None:
@@ -195,7 +178,7 @@ async def _collected(items: AsyncGenerator[Any, None], scope: CallScope | None) 
     return found
 
 
-def _begun(scope: CallScope | None) -> Any:
+def begun(scope: CallScope | None) -> Any:
     """Return where the items of a generator that begins go to."""
     sink = None if scope is None else scope.sink
     if sink is not None:
