@@ -19,6 +19,8 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
+from tests.schema.strategies import texts
+
 kinds: Any = typing  # for annotations that are known only when a test runs
 
 
@@ -83,7 +85,6 @@ def value_of(member: Any) -> Any:
 
 LONGEST = timedelta(days=10_000)
 whole = st.integers(-999, 999)
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 decimals = st.decimals(allow_nan=False, allow_infinity=False)
 STRINGS = [

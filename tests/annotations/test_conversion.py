@@ -891,7 +891,7 @@ anything: st.SearchStrategy[Any] = st.deferred(
 )
 
 
-@settings(moderate, max_examples=examples(400))
+@settings(moderate, max_examples=examples(150))
 @given(st.sampled_from(ANNOTATIONS), anything)
 def test_whatever_is_given_nothing_but_a_conversion_error_is_raised(
     annotation: Any, value: Any
