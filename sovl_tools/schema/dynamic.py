@@ -79,7 +79,7 @@ class _Part(NamedTuple):
 
     def _keyword(self, key: str, value: Any) -> JSON:
         if type(value) in JSON_TYPES and not self.is_returned and not is_dynamic(value):
-            return copied(value)
+            return copied(value)  # most keywords are plain values, whose places nobody needs
         return self._at(key).keyword(key, value)
 
     def keyword(self, key: str, value: Any) -> JSON:
@@ -185,13 +185,14 @@ def without_functions(schema: Any) -> JSON:
     """Return a schema without its dynamic parts: what can be said of it before they are called."""
     if not isinstance(schema, Mapping):
         return {} if is_dynamic(schema) else schema
-    found = {key: _without_functions(key, value) for key, value in schema.items()}
-    return {key: value for key, value in found.items() if not is_dynamic(value)}
-
-
-def _without_functions(key: str, value: Any) -> Any:
-    if key in IN_OBJECT and isinstance(value, Mapping):
-        return {name: without_functions(each) for name, each in value.items()}
-    if key in IN_LIST and isinstance(value, list | tuple):
-        return [without_functions(each) for each in value]
-    return without_functions(value) if key in SINGLE and not callable(value) else value
+    found: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in IN_OBJECT and isinstance(value, Mapping):
+            found[key] = {name: without_functions(each) for name, each in value.items()}
+        elif key in IN_LIST and isinstance(value, list | tuple):
+            found[key] = [without_functions(each) for each in value]
+        elif key in SINGLE and not callable(value):
+            found[key] = without_functions(value)
+        elif not is_dynamic(value):
+            found[key] = value
+    return found

@@ -217,22 +217,19 @@ def _array_fits(fit: _Fit, value: list[JSON], schema: dict[str, JSON]) -> bool |
         are_texts = all(type(each) is str for each in value)
         if are_texts and len({*value}) < length:
             return False
-        verdict = True if are_texts or _are_unlike(value) else None
+        # 1, 1.0 and true could be taken for one
+        exact = are_texts or all(
+            type(each) in (str, bool, type(None))
+            or (type(each) in (int, float) and abs(each) < _EXACT)
+            for each in value
+        )
+        verdict = True if exact and len({*value}) == length else None
     for item in value if "items" in schema else ():
         found = fit.fits(item, schema["items"])
         if found is False:
             return False
         verdict = verdict if found else None
     return verdict
-
-
-def _are_unlike(values: list[JSON]) -> bool:
-    """Tell whether no two values could be taken for one, as 1, 1.0 and true could be."""
-    exact = all(
-        type(each) in (str, bool, type(None)) or (type(each) in (int, float) and abs(each) < _EXACT)
-        for each in values
-    )
-    return exact and len({*values}) == len(values)
 
 
 def _object_fits(fit: _Fit, value: dict[str, JSON], schema: dict[str, JSON]) -> bool | None:

@@ -39,7 +39,13 @@ def merged(schemas: Sequence[JSON]) -> dict[str, JSON] | None:
 
 
 def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
-    _check_alone(first, second)
+    # Some keywords mean something else beside those of the other schema.
+    if not _SEE_OTHERS.isdisjoint({*first, *second}):
+        raise _ConflictError
+    for group in _GROUPS:
+        ours, others = group & first.keys(), group & second.keys()
+        if ours and others and (ours | others != {"items"}):
+            raise _ConflictError
     _check_closed(first, second)
     _check_closed(second, first)
     made = dict(first)
@@ -47,18 +53,10 @@ def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
         if keyword not in made:
             made[keyword] = copied(value)
         elif repr(made[keyword]) != repr(value):  # 1 and true are equal in Python
-            made[keyword] = _JOINED.get(keyword, _conflict)(made[keyword], value)
+            if keyword not in _JOINED:
+                raise _ConflictError
+            made[keyword] = _JOINED[keyword](made[keyword], value)
     return made
-
-
-def _check_alone(first: dict[str, JSON], second: dict[str, JSON]) -> None:
-    """Refuse keywords that would mean something else beside those of the other schema."""
-    if not _SEE_OTHERS.isdisjoint({*first, *second}):
-        raise _ConflictError
-    for group in _GROUPS:
-        ours, others = group & first.keys(), group & second.keys()
-        if ours and others and (ours | others != {"items"}):
-            raise _ConflictError
 
 
 def _check_closed(closed: dict[str, JSON], other: dict[str, JSON]) -> None:
@@ -68,10 +66,6 @@ def _check_closed(closed: dict[str, JSON], other: dict[str, JSON]) -> None:
     names = {*other.get("properties", ())} - {*closed.get("properties", ())}
     if names or "patternProperties" in other or "patternProperties" in closed:
         raise _ConflictError
-
-
-def _conflict(_: JSON, __: JSON) -> JSON:
-    raise _ConflictError
 
 
 def _types(first: JSON, second: JSON) -> JSON:
@@ -117,22 +111,14 @@ def _united(first: list[JSON], second: list[JSON]) -> list[JSON]:
     return [*first, *(each for each in second if each not in first)]
 
 
-def _told(first: str, second: str) -> str:
-    return f"{first}\n\n{second}"
-
-
-def _first(first: JSON, _: JSON) -> JSON:
-    return first
-
-
 _JOINED: dict[str, Callable[[Any, Any], JSON]] = {
     "type": _types,
     "properties": _properties,
     "items": _whole,
     "required": _united,
     "enum": _common,
-    "description": _told,
-    "title": _first,
+    "description": lambda first, second: f"{first}\n\n{second}",
+    "title": lambda first, _: first,
     "examples": _united,
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),

@@ -179,17 +179,16 @@ def test_a_place_that_can_not_be_written_is_misuse(run: Run, write: Write, tmp_p
     assert run("new", "flat", "--force").code == 2
 
 
-@pytest.mark.parametrize("name", ["get_forecast", "forecast"])
-def test_a_function_becomes_a_tool(name: str, run: Run, service: Path) -> None:
-    done = run("new", name, "--from", "weather.service:forecast")
-    assert done.code == 0
-    call = f'sovl-tools call {name} \'place={{"city": "text"}}\''
-    assert done.err == f"next: PYTHONPATH=. {call}\n"
+def test_a_function_becomes_a_tool(run: Run, service: Path) -> None:
+    for name in ("get_forecast", "forecast"):
+        done = run("new", name, "--from", "weather.service:forecast")
+        call = f'sovl-tools call {name} \'place={{"city": "text"}}\''
+        assert (done.code, done.err) == (0, f"next: PYTHONPATH=. {call}\n")
     path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}
-    assert run("validate", **path).out.endswith("; no problems\n")
-    called = run("call", name, 'place={"city": "Oslo"}', **path)
+    assert run("validate", **path).out.endswith("2 loaded; no problems\n")
+    called = run("call", "get_forecast", 'place={"city": "Oslo"}', **path)
     assert called.out == '{"city": "Oslo", "days": 3}\n'
-    document = json.loads((service / "tools" / name / f"{name}.json").read_text())
+    document = json.loads((service / "tools/forecast/forecast.json").read_text())
     assert document["description"] == "Tell the weather."
     assert document["parameters"]["properties"]["days"] == {
         "type": "integer", "default": 3, "description": "How many days.",
