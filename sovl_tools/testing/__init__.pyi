@@ -1,4 +1,4 @@
-from sovl_tools.testing.record import Request as Request
+from sovl_tools.testing.exchange import Request as Request
 from sovl_tools.testing.script import Call as Call
 from sovl_tools.testing.script import Pause as Pause
 from sovl_tools.testing.script import Reply as Reply

@@ -1,4 +1,4 @@
-"""Answers of Anthropic's Messages, whole and as events.
+"""Anthropic's Messages: its answers, whole and as events, and what it refuses.
 
 After the reference of ``POST /v1/messages``, its guide to streaming and the types of the
 ``anthropic`` package.
@@ -7,12 +7,16 @@ After the reference of ``POST /v1/messages``, its guide to streaming and the typ
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
+from sovl_tools.testing.checking.anthropic_shapes import MESSAGES
+from sovl_tools.testing.checking.anthropic_tools import of_choice, of_tools
+from sovl_tools.testing.checking.shapes import of_anthropic, unreadable_for_anthropic
+from sovl_tools.testing.exchange import Event, Memory, Objection, Request, Turn
 from sovl_tools.testing.script import Call, Failure
-from sovl_tools.testing.turn import Event, Turn
 
 
 class Block(NamedTuple):
@@ -148,3 +152,284 @@ def _usage(turn: Turn) -> dict[str, JSON]:
 
 def _event(name: str, **data: JSON) -> Event:
     return Event(name, {"type": name, **data})
+
+
+MAX_CACHED = 4
+MIN_BUDGET = 1_024
+
+
+def objections(request: Request, memory: Memory) -> Iterator[Objection]:
+    """Yield what is refused in a request; the rules need a body of the right shape."""
+    wrong = [*unreadable_for_anthropic(request)]
+    if not wrong:
+        wrong += of_anthropic(MESSAGES, request.body)
+    yield from wrong
+    if not wrong:
+        yield from _of_limits(request.body)
+        yield from of_tools(request.body)
+        yield from of_choice(request.body)
+        yield from _of_history(request.body, memory)
+
+
+def _of_limits(body: dict[str, JSON]) -> Iterator[Objection]:
+    most = body["max_tokens"]
+    if most < 0 or (not most and body.get("stream")):
+        yield Objection("max_tokens: Input should be greater than or equal to 1")
+    budget = body.get("thinking", {}).get("budget_tokens")
+    if budget is not None and budget < MIN_BUDGET:
+        yield Objection(
+            f"thinking.enabled.budget_tokens: Input should be greater than or equal to {MIN_BUDGET}"
+        )
+    if budget is not None and budget >= most:
+        yield Objection("`max_tokens` must be greater than `thinking.budget_tokens`.")
+    count = sum(1 for each in _objects(body) if each.get("cache_control"))
+    if count > MAX_CACHED:
+        yield Objection(
+            f"A maximum of {MAX_CACHED} blocks with cache_control may be provided. Found {count}."
+        )
+
+
+def _objects(body: dict[str, JSON]) -> Iterator[dict[str, Any]]:
+    """Yield what may be marked for the cache."""
+    contents = [body.get("tools"), body.get("system")]
+    contents += [message["content"] for message in body["messages"]]
+    for content in contents:
+        yield from content if isinstance(content, list) else ()
+    yield body
+
+
+def _of_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
+    if not body["messages"]:
+        yield Objection("messages: at least one message is required")
+        return
+    yield from _of_roles([message["role"] for message in body["messages"]])
+    yield from of_blocks(body)
+    turns = merged(body["messages"])
+    yield from of_results(turns)
+    yield from of_thinking(turns, body, memory)
+
+
+def _of_roles(roles: list[str]) -> Iterator[Objection]:
+    """Yield where a role is out of place: the system's word may only follow the user's."""
+    if roles[0] == "assistant":
+        yield Objection('messages: first message must use the "user" role')
+    for index, role in enumerate(roles):
+        if role == "system" and (not index or roles[index - 1] != "user"):
+            yield Objection(
+                f'messages.{index}: Unexpected role "system". The Messages API accepts a top-level'
+                " `system` parameter, and a message of this role only after a user's."
+            )
+
+
+def remember(turn: Turn, memory: Memory) -> None:
+    """Keep the thinking of an answer, which its tool uses have to be sent back with."""
+    made = [block.whole for block in blocks(turn)]
+    thinking = [block for block in made if block["type"] == "thinking"]
+    for block in thinking:
+        memory.thoughts[block["signature"]] = block["thinking"]
+    for block in made:
+        if thinking and block["type"] == "tool_use":
+            memory.thinking[block["id"]] = thinking
+
+
+_ID = "^[a-zA-Z0-9_-]+$"
+_ROLES = {
+    "tool_use": "assistant",
+    "tool_result": "user",
+    "thinking": "assistant",
+    "redacted_thinking": "assistant",
+}
+
+
+def of_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
+    """Yield what is refused in the blocks of all messages and of the system's."""
+    messages = body["messages"]
+    if isinstance(body.get("system"), list):
+        yield from _of_texts(body["system"], "system")
+    for index, message in enumerate(messages):
+        is_last = index == len(messages) - 1
+        content = content_of(message)
+        if not message["content"]:
+            if not (is_last and message["role"] == "assistant"):
+                yield Objection(
+                    f"messages.{index}: all messages must have non-empty content except for the"
+                    " optional final assistant message"
+                )
+            continue
+        yield from _of_texts(content, "messages")
+        for number, block in enumerate(content):
+            yield from _of_block(block, message["role"], f"messages.{index}.content.{number}")
+    yield from _of_prefill(messages[-1])
+
+
+def _of_texts(content: list[dict[str, Any]], place: str) -> Iterator[Objection]:
+    texts = [block["text"] for block in content if block["type"] == "text"]
+    if not all(texts):
+        yield Objection(f"{place}: text content blocks must be non-empty")
+    elif not all(text.strip() for text in texts):
+        yield Objection(f"{place}: text content blocks must contain non-whitespace text")
+
+
+def _of_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objection]:
+    kind = block["type"]
+    if role != _ROLES.get(kind, role):
+        yield Objection(f"{place}: `{kind}` blocks can only be in `{_ROLES[kind]}` messages")
+    for key in ("id", "tool_use_id"):
+        if kind in ("tool_use", "tool_result") and not re.fullmatch(_ID, block.get(key, "_")):
+            yield Objection(f"{place}.{kind}.{key}: String should match pattern '{_ID}'")
+    if kind == "tool_result" and isinstance(block.get("content"), list):
+        yield from _of_result(block, f"{place}.tool_result")
+
+
+def _of_result(block: dict[str, Any], place: str) -> Iterator[Objection]:
+    content = block["content"]
+    if block.get("is_error") and any(each["type"] != "text" for each in content):
+        yield Objection(f"{place}: all content must be type `text` if `is_error` is true")
+    if not all(each["text"] for each in content if each["type"] == "text"):
+        yield Objection("messages: text content blocks must be non-empty")
+
+
+def _of_prefill(message: dict[str, Any]) -> Iterator[Objection]:
+    content = content_of(message)
+    if message["role"] != "assistant" or not content:
+        return
+    text = content[-1].get("text", "") if content[-1]["type"] == "text" else ""
+    if text != text.rstrip():
+        yield Objection("messages: final assistant content cannot end with trailing whitespace")
+
+
+def of_results(turns: list[Part]) -> Iterator[Objection]:
+    """Yield tool uses without a result, results without a tool use, and what comes twice."""
+    seen: set[str] = set()
+    for before, turn in zip([None, *turns], turns, strict=False):
+        uses = [block["id"] for block in before.of_type("tool_use")] if before else []
+        yield from _unexpected(turn, uses)
+        if before and uses:
+            yield from _unanswered(before, uses, _leading(turn.blocks))
+        for identity in (block["id"] for block in turn.of_type("tool_use")):
+            if identity in seen:
+                yield Objection(f"messages.{turn.start}: `tool_use` ids must be unique")
+            seen.add(identity)
+    if turns[-1].of_type("tool_use"):
+        uses = [block["id"] for block in turns[-1].of_type("tool_use")]
+        yield from _unanswered(turns[-1], uses, [])
+
+
+def _leading(blocks: Blocks) -> list[str]:
+    """Return the ids of the results with which a turn begins."""
+    found: list[str] = []
+    for block in blocks:
+        if block["type"] != "tool_result":
+            break
+        found.append(block["tool_use_id"])
+    return found
+
+
+def _unanswered(turn: Part, uses: list[str], answered: list[str]) -> Iterator[Objection]:
+    missing = [identity for identity in uses if identity not in answered]
+    if missing:
+        yield Objection(
+            f"messages.{turn.start}: `tool_use` ids were found without `tool_result` blocks"
+            f" immediately after: {', '.join(missing)}. Each `tool_use` block must have a"
+            " corresponding `tool_result` block in the next message."
+        )
+
+
+def _unexpected(turn: Part, uses: list[str]) -> Iterator[Objection]:
+    met: set[str] = set()
+    for number, block in enumerate(turn.blocks):
+        if block["type"] != "tool_result":
+            continue
+        identity = block["tool_use_id"]
+        if identity not in uses:
+            yield Objection(
+                f"messages.{turn.start}.content.{number}: unexpected `tool_use_id` found in"
+                f" `tool_result` blocks: {identity}. Each `tool_result` block must have a"
+                " corresponding `tool_use` block in the previous message."
+            )
+        elif identity in met:
+            yield Objection(
+                f"messages.{turn.start}.content.{number}: each tool_use must have a single result."
+                f" Found multiple `tool_result` blocks with id: {identity}"
+            )
+        met.add(identity)
+
+
+Blocks = list[dict[str, Any]]
+
+
+class Part(NamedTuple):
+    """The turn of one side.
+
+    Attributes:
+        start: the index of its first message.
+        role: whose turn it is.
+        blocks: all its content.
+    """
+
+    start: int
+    role: str
+    blocks: Blocks
+
+    def of_type(self, *kinds: str) -> Blocks:
+        """Return the blocks of one of the types."""
+        return [block for block in self.blocks if block["type"] in kinds]
+
+
+def merged(messages: list[dict[str, Any]]) -> list[Part]:
+    """Return the turns; those of the system belong to the user's before them."""
+    turns: list[Part] = []
+    for index, message in enumerate(messages):
+        role = "user" if message["role"] == "system" else message["role"]
+        if turns and turns[-1].role == role:
+            turns[-1].blocks.extend(content_of(message))
+        else:
+            turns.append(Part(index, role, content_of(message)))
+    return turns
+
+
+def content_of(message: dict[str, Any]) -> Blocks:
+    """Return the blocks of a message, of which a text is one."""
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def of_thinking(turns: list[Part], body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
+    """Yield thinking that was changed, and a last tool use whose thinking is not there.
+
+    Thinking of earlier turns may be left out, and all of it where the request disables it.
+    """
+    spoken = [turn for turn in turns if turn.role == "assistant"]
+    for turn in spoken:
+        yield from _changed(turn, memory)
+    if spoken and body.get("thinking", {}).get("type") != "disabled":
+        yield from _missing(spoken[-1], memory)
+
+
+def _changed(turn: Part, memory: Memory) -> Iterator[Objection]:
+    for number, block in enumerate(turn.blocks):
+        if block["type"] == "thinking" and block["thinking"] != memory.thoughts.get(
+            block["signature"]
+        ):
+            yield Objection(
+                f"messages.{turn.start}.content.{number}: Invalid `signature` in `thinking` block"
+            )
+
+
+def _missing(turn: Part, memory: Memory) -> Iterator[Objection]:
+    wanted = [memory.thinking.get(block["id"], []) for block in turn.of_type("tool_use")]
+    needed = next((blocks for blocks in wanted if blocks), [])
+    given = turn.of_type("thinking", "redacted_thinking")
+    if needed and not given:
+        yield Objection(
+            f"messages.{turn.start}.content.0.type: Expected `thinking` or `redacted_thinking`, but"
+            f" found `{turn.blocks[0]['type']}`. When `thinking` is enabled, a final `assistant`"
+            " message must start with a thinking block (preceeding the lastmost set of `tool_use`"
+            " and `tool_result` blocks)."
+        )
+    elif needed and turn.blocks[: len(needed)] != needed:
+        yield Objection(
+            f"messages.{turn.start}.content.0: `thinking` or `redacted_thinking` blocks in the"
+            " latest assistant message cannot be modified. These blocks must remain as they were in"
+            " the original response."
+        )

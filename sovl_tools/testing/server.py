@@ -1,23 +1,52 @@
-"""The server that stands in for a model's provider."""
+"""The server that stands in for the providers of models, and the APIs that it knows."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self, TypeAlias
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing import responses
-from sovl_tools.testing.answer import Answer, disturbed, streamed, whole
-from sovl_tools.testing.apis import API, APIS, UNKNOWN
-from sovl_tools.testing.connections import Listener
-from sovl_tools.testing.memory import Memory
-from sovl_tools.testing.prompter import Prompter, Script
-from sovl_tools.testing.record import Objection, Request
-from sovl_tools.testing.script import Failure
-from sovl_tools.testing.turn import Turn
+from sovl_tools.testing import chat_completions, messages, responses
+from sovl_tools.testing.connections import Answer, Listener, disturbed, streamed, whole
+from sovl_tools.testing.exchange import Event, Memory, Objection, Request, Turn
+from sovl_tools.testing.script import Failure, Reply
+
+Part: TypeAlias = Sequence[Reply] | Callable[[Request], Reply]
+Script: TypeAlias = Part | Mapping[str, Part]
+
+
+class Prompter:
+    """Hands out the replies of a script, one for each request, whatever thread asks."""
+
+    def __init__(self, script: Script) -> None:
+        self._lock = threading.Lock()
+        self._parts = (
+            {provider: _begun(part) for provider, part in script.items()}
+            if isinstance(script, Mapping)
+            else None
+        )
+        self._part = None if isinstance(script, Mapping) else _begun(script)
+
+    def reply(self, request: Request) -> Reply | None:
+        """Return the reply to a request, None if the script has none left for it."""
+        part = self._part if self._parts is None else self._parts.get(request.provider)
+        with self._lock:
+            if callable(part):
+                return part(request)
+            return part.popleft() if part else None
+
+    def unused(self) -> list[Reply]:
+        """Return the replies that nobody has asked for."""
+        parts = [self._part] if self._parts is None else self._parts.values()
+        return [reply for part in parts if isinstance(part, deque) for reply in part]
+
+
+def _begun(part: Part) -> deque[Reply] | Callable[[Request], Reply]:
+    return part if callable(part) else deque(part)
 
 
 class ScriptedServer:
@@ -175,3 +204,74 @@ def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
     if turn.reply.failure and after is not None:
         events[after:] = api.broken(turn, turn.reply.failure, min(after, len(events)))
     return tuple(event.encoded() for event in events)
+
+
+class API(NamedTuple):
+    """One way in which a provider's models are asked.
+
+    Attributes:
+        provider: the name that the request gets.
+        prefix: of the ids of calls.
+        body: makes the whole of an answer.
+        events: makes the stream of one.
+        broken: makes the events that break a stream off.
+        error: makes the body of an error.
+        objections: yields what the API refuses in a request.
+        remember: keeps of an answer what later requests refer to.
+    """
+
+    provider: str
+    prefix: str
+    body: Callable[[Turn], dict[str, JSON]]
+    events: Callable[[Turn], Iterator[Event]]
+    broken: Callable[[Turn, Failure, int], Iterator[Event]]
+    error: Callable[[Failure, str | None], dict[str, JSON]]
+    objections: Callable[[Request, Memory], Iterator[Objection]]
+    remember: Callable[[Turn, Memory], None]
+
+
+def _nothing_to_remember(_turn: Turn, _memory: Memory) -> None:
+    """Keep nothing: Chat Completions has no state."""
+
+
+APIS = {
+    "/v1/chat/completions": API(
+        "openai",
+        "call",
+        chat_completions.body,
+        chat_completions.events,
+        chat_completions.broken,
+        chat_completions.error,
+        chat_completions.objections,
+        _nothing_to_remember,
+    ),
+    "/v1/responses": API(
+        "openai-responses",
+        "call",
+        responses.body,
+        responses.events,
+        responses.broken,
+        responses.error,
+        responses.objections,
+        responses.remember,
+    ),
+    "/v1/messages": API(
+        "anthropic",
+        "toolu",
+        messages.body,
+        messages.events,
+        messages.broken,
+        messages.error,
+        messages.objections,
+        messages.remember,
+    ),
+}
+"""By their paths."""
+
+
+def _unknown(request: Request, _memory: Memory) -> Iterator[Objection]:
+    yield Objection(f"Invalid URL (POST {request.path})", status=404)
+
+
+UNKNOWN = APIS["/v1/responses"]._replace(provider="", objections=_unknown)
+"""What answers on any other path."""

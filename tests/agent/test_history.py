@@ -19,9 +19,8 @@ from sovl_tools.formats.tokens import estimate
 from sovl_tools.model.content import Audio, Image, Text
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.testing import calls, says
-from sovl_tools.testing.apis import APIS
-from sovl_tools.testing.memory import Memory
-from sovl_tools.testing.record import Request
+from sovl_tools.testing.exchange import Memory, Request
+from sovl_tools.testing.server import APIS
 from tests.agent.talking import PROVIDERS, Way, each_api, each_provider, talk
 from tests.schema.strategies import moderate
 

@@ -16,9 +16,8 @@ from sovl_tools import Agent
 from sovl_tools.agent.errors import AgentError
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.testing import Reply, calls, refuses, says
-from sovl_tools.testing.apis import APIS
-from sovl_tools.testing.memory import Memory
-from sovl_tools.testing.record import Request
+from sovl_tools.testing.exchange import Memory, Request
+from sovl_tools.testing.server import APIS
 from tests.schema.strategies import moderate
 
 PATHS = {

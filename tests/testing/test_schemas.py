@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.testing.checking import anthropic_schemas, openai_schemas
+from sovl_tools.testing.checking import anthropic_tools, openai_tools
 from sovl_tools.testing.checking.schemas import walk
 from tests.formats.rules.openai import problems_of_schema as known_of_openai
 
@@ -91,31 +91,31 @@ BAD_LAX: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", GOOD_STRICT)
 def test_openai_accepts_in_strict_tools(name: str) -> None:
-    assert list(openai_schemas.faults(GOOD_STRICT[name], strict=True)) == []
-    assert list(openai_schemas.faults(GOOD_STRICT[name], strict=False)) == []
+    assert list(openai_tools.faults(GOOD_STRICT[name], strict=True)) == []
+    assert list(openai_tools.faults(GOOD_STRICT[name], strict=False)) == []
 
 
 @pytest.mark.parametrize("name", BAD_STRICT)
 def test_openai_refuses_in_strict_tools(name: str) -> None:
     schema, message = BAD_STRICT[name]
-    assert any(message in fault for fault in openai_schemas.faults(schema, strict=True))
+    assert any(message in fault for fault in openai_tools.faults(schema, strict=True))
 
 
 @pytest.mark.parametrize("name", GOOD_LAX)
 def test_openai_accepts_in_other_tools(name: str) -> None:
-    assert list(openai_schemas.faults(GOOD_LAX[name], strict=False)) == []
+    assert list(openai_tools.faults(GOOD_LAX[name], strict=False)) == []
 
 
 @pytest.mark.parametrize("name", BAD_LAX)
 def test_openai_refuses_in_other_tools(name: str) -> None:
     schema, message = BAD_LAX[name]
-    assert any(message in fault for fault in openai_schemas.faults(schema, strict=False))
+    assert any(message in fault for fault in openai_tools.faults(schema, strict=False))
 
 
 @pytest.mark.parametrize("name", [*GOOD_STRICT, *BAD_STRICT])
 def test_what_openai_accepts_is_what_the_rules_of_formats_accept(name: str) -> None:
     schema = GOOD_STRICT[name] if name in GOOD_STRICT else BAD_STRICT[name][0]
-    ours = list(openai_schemas.faults(schema, strict=True))
+    ours = list(openai_tools.faults(schema, strict=True))
     assert bool(ours) == bool(known_of_openai(schema, strict=True))
 
 
@@ -155,14 +155,14 @@ BAD_OF_ANTHROPIC: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", GOOD_OF_ANTHROPIC)
 def test_anthropic_accepts_in_strict_tools(name: str) -> None:
-    assert list(anthropic_schemas.faults(GOOD_OF_ANTHROPIC[name], strict=True)) == []
+    assert list(anthropic_tools.faults(GOOD_OF_ANTHROPIC[name], strict=True)) == []
 
 
 @pytest.mark.parametrize("name", BAD_OF_ANTHROPIC)
 def test_anthropic_refuses_in_strict_tools_and_only_there(name: str) -> None:
     schema, message = BAD_OF_ANTHROPIC[name]
-    assert any(message in fault for fault in anthropic_schemas.faults(schema, strict=True))
-    assert list(anthropic_schemas.faults(schema, strict=False)) == []
+    assert any(message in fault for fault in anthropic_tools.faults(schema, strict=True))
+    assert list(anthropic_tools.faults(schema, strict=False)) == []
 
 
 @pytest.mark.parametrize(
@@ -182,9 +182,9 @@ def test_anthropic_refuses_in_strict_tools_and_only_there(name: str) -> None:
 def test_anthropic_limits_strict_tools_taken_together(
     schemas: list[dict[str, Any]], message: str
 ) -> None:
-    (told,) = anthropic_schemas.over_limits(schemas)
+    (told,) = anthropic_tools.over_limits(schemas)
     assert message in told
-    assert list(anthropic_schemas.over_limits([of(a=TEXT)])) == []
+    assert list(anthropic_tools.over_limits([of(a=TEXT)])) == []
 
 
 def test_values_are_no_subschemas() -> None:
@@ -196,5 +196,5 @@ def test_values_are_no_subschemas() -> None:
 
 def test_a_reference_to_nothing_is_refused_by_anthropic_in_any_tool() -> None:
     for strict in (False, True):
-        (fault,) = anthropic_schemas.faults(of(a={"$ref": "#/$defs/x"}), strict=strict)
+        (fault,) = anthropic_tools.faults(of(a={"$ref": "#/$defs/x"}), strict=strict)
         assert fault == "input_schema: reference '#/$defs/x' leads nowhere"

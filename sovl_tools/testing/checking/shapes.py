@@ -1,11 +1,13 @@
-"""Which keys and types a part of a request has, as data."""
+"""Which keys and types a request has, as data, and how each provider tells of wrong ones."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON, Path, dotted, kind
+from sovl_tools.testing.exchange import Objection, Request
 
 
 class Tag(str):
@@ -190,3 +192,107 @@ def maybe(shape: Shape) -> Either:
 def some(*keys: str) -> dict[str, Shape]:
     """Return keys whose values are not looked at."""
     return dict.fromkeys(keys, ANY)
+
+
+_PYDANTIC = {
+    "a string": "string",
+    "a boolean": "boolean",
+    "an integer": "integer",
+    "a number": "number",
+    "an object": "dictionary",
+    "an array": "list",
+}
+
+
+def of_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
+    """Yield what has not the shape that it should have, in OpenAI's words."""
+    for misfit in misfits(shape, body):
+        place = dotted(tuple(part for part in misfit.path if not isinstance(part, Tag)))
+        message, code = _openai(misfit, place)
+        yield Objection(message, place, code)
+
+
+def _openai(misfit: Misfit, place: str) -> tuple[str, str]:
+    if misfit.fault == "missing":
+        return f"Missing required parameter: '{place}'.", "missing_required_parameter"
+    if misfit.fault == "unknown":
+        return f"Unknown parameter: '{place}'.", "unknown_parameter"
+    if misfit.fault == "type":
+        return wrong_type(place, misfit.wanted[0], misfit.given), "invalid_type"
+    values = _listed(_quoted(misfit), "and")
+    return f"Invalid value: '{misfit.given}'. Supported values are: {values}.", "invalid_value"
+
+
+def wrong_type(place: str, wanted: str, given: JSON) -> str:
+    """Return OpenAI's words for a value of the wrong type."""
+    got = kind(given)
+    article = "" if got == "null" else "an " if got[0] in "aio" else "a "
+    return f"Invalid type for '{place}': expected {wanted}, but got {article}{got} instead."
+
+
+def of_anthropic(shape: Shape, body: JSON) -> Iterator[Objection]:
+    """Yield what has not the shape that it should have, in Anthropic's words."""
+    for misfit in misfits(shape, body):
+        yield Objection(f"{spelled(misfit.path)}: {_anthropic(misfit)}")
+
+
+def spelled(path: Path) -> str:
+    """Return a path as Anthropic writes it: ``messages.0.content.1.text.text``."""
+    return ".".join(map(str, path))
+
+
+def _anthropic(misfit: Misfit) -> str:
+    if misfit.fault == "missing":
+        return "Field required"
+    if misfit.fault == "unknown":
+        return "Extra inputs are not permitted"
+    if misfit.fault == "type":
+        words = misfit.wanted[0].removeprefix("one of ").split(" or ")
+        return f"Input should be a valid {_PYDANTIC.get(words[0], words[0])}"
+    return f"Input should be {_listed(_quoted(misfit), 'or')}"
+
+
+def _quoted(misfit: Misfit) -> list[str]:
+    return [f"'{value}'" for value in misfit.wanted]
+
+
+def _listed(words: list[str], last: str) -> str:
+    *others, final = words
+    if not others:
+        return final
+    comma = "," if last == "and" and len(words) > 2 else ""  # noqa: PLR2004 - two need none
+    return f"{', '.join(others)}{comma} {last} {final}"
+
+
+def unreadable_for_openai(request: Request) -> Iterator[Objection]:
+    """Yield what OpenAI refuses: no key, or a body that is no object."""
+    if not request.headers.get("authorization", "").removeprefix("Bearer").strip():
+        yield Objection(
+            "You didn't provide an API key. You need to provide your API key in an Authorization"
+            " header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).",
+            status=401,
+        )
+    if not is_object(request):
+        yield Objection(
+            "We could not parse the JSON body of your request. The OpenAI API expects a JSON"
+            " payload, but what was sent was not valid JSON."
+        )
+
+
+def unreadable_for_anthropic(request: Request) -> Iterator[Objection]:
+    """Yield what Anthropic refuses: no key, no version, or a body that is no object."""
+    headers = request.headers
+    if not (headers.get("x-api-key") or headers.get("authorization")):
+        yield Objection("x-api-key header is required", status=401)
+    if "anthropic-version" not in headers:
+        yield Objection("anthropic-version: header is required")
+    if not is_object(request):
+        yield Objection("The request body is not valid JSON: expected an object")
+
+
+def is_object(request: Request) -> bool:
+    """Tell whether the body is a JSON object."""
+    try:
+        return isinstance(json.loads(request.content), dict)
+    except ValueError:
+        return False
