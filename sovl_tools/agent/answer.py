@@ -118,28 +118,24 @@ class Adapter(Protocol):
 
     Attributes:
         FORMAT: the format of tool definitions.
+        STREAM: the keyword arguments that ask for a stream.
+        Draft: an answer that is going to be streamed.
     """
 
     FORMAT: str
-
-    def body(self, prompt: Prompt) -> dict[str, Any]:
-        """Return the keyword arguments of the client's method."""
-        ...
-
-    def streamed(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return those that ask for a stream."""
-        ...
+    STREAM: dict[str, Any]
+    Draft: type[Draft]
 
     def method(self, client: Any) -> Callable[..., Any]:
         """Return the method of the client, sync or async."""
         ...
 
-    def answered(self, response: Any) -> Answer:
-        """Return what the method returned, in our words."""
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """Return the keyword arguments of the client's method."""
         ...
 
-    def draft(self) -> Draft:
-        """Return the beginning of an answer that is going to be streamed."""
+    def answered(self, response: Any) -> Answer:
+        """Return what the method returned, in our words."""
         ...
 
 
@@ -197,28 +193,36 @@ def sound(answer: Answer) -> Answer:
     return answer
 
 
-_OF_CLIENTS = frozenset({"extra_body", "extra_headers", "extra_query", "timeout"})
+MODES: Mapping[str, JSON] = {"auto": "auto", "required": "required", "none": "none"}
 
 
-def asking(body: dict[str, Any], prompt: Prompt, choice: Callable[[str], JSON]) -> dict[str, Any]:
+def asking(
+    body: dict[str, Any],
+    prompt: Prompt,
+    named: Callable[[str], JSON],
+    modes: Mapping[str, JSON] = MODES,
+) -> dict[str, Any]:
     """Return a request with the tools and options of a prompt.
 
-    ``choice`` says in the provider's way whether a tool has to be called.
+    ``named`` and ``modes`` say in the provider's way which tool has to be called, or whether any.
+    The options win. Clients refuse arguments that they do not know, which servers may know all the
+    same; so those go into the body of the request.
     """
-    known = {"tools": prompt.tools, "tool_choice": choice(prompt.choice)} if prompt.tools else {}
-    return _with_options({**body, **known}, prompt.options)
-
-
-def _with_options(body: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments of a client's method with a user's options, which win.
-
-    Clients refuse arguments that they do not know, which servers may know all the same; so those
-    go into the body of the request.
-    """
-    told = {key: each for key, each in options.items() if key in body or key in _OF_CLIENTS}
-    others = {key: each for key, each in options.items() if key not in told}
-    extra = {**others, **(options.get("extra_body") or {})}
+    if prompt.tools:
+        choice = modes[prompt.choice] if prompt.choice in modes else named(prompt.choice)
+        body = {**body, "tools": prompt.tools, "tool_choice": choice}
+    known = {*body, "extra_body", "extra_headers", "extra_query", "timeout"}
+    told = {key: each for key, each in prompt.options.items() if key in known}
+    others = {key: each for key, each in prompt.options.items() if key not in known}
+    extra = {**others, **(told.pop("extra_body", None) or {})}
     return {**body, **told, **({"extra_body": extra} if extra else {})}
+
+
+def usage_of(usage: Mapping[str, Any] | None, sent: str, received: str) -> Usage:
+    """Return the tokens of an answer from OpenAI, whose APIs call the same by two names."""
+    usage = usage or {}
+    cached = (usage.get(f"{sent}_details") or {}).get("cached_tokens") or 0
+    return Usage(usage.get(sent) or 0, usage.get(received) or 0, cached, 1)
 
 
 def joined(texts: Iterable[str]) -> str:

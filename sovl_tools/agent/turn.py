@@ -158,8 +158,8 @@ class Turn:
             response = yield Ask(method, body)
             with reading():
                 return sound(adapter.answered(response))
-        self._draft = adapter.draft()
-        yield Listen(method, adapter.streamed(body), self._draft)
+        self._draft = adapter.Draft()
+        yield Listen(method, {**adapter.STREAM, **body}, self._draft)
         with reading():
             answer = sound(self._draft.answer())
         self._draft = None

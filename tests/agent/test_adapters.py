@@ -29,7 +29,7 @@ def chat(message: dict[str, Any], reason: str | None = "stop", **more: Any) -> A
 
 
 def chat_streamed(*deltas: dict[str, Any], reason: str | None = "stop") -> Answer:
-    draft = chat_completions.draft()
+    draft = chat_completions.Draft()
     for delta in deltas:
         draft.feed({"choices": [{"delta": delta}]})
     draft.feed({"choices": [{"delta": {}, "finish_reason": reason}]})
@@ -86,7 +86,7 @@ def test_an_error_in_place_of_an_answer_is_one() -> None:
     with pytest.raises(ProviderError, match="there is no answer in the response"):
         chat_completions.answered({"choices": []})
     with pytest.raises(ProviderError, match="no credits"):
-        chat_completions.draft().feed({"error": {"message": "no credits"}, "choices": []})
+        chat_completions.Draft().feed({"error": {"message": "no credits"}, "choices": []})
 
 
 def test_a_filter_is_a_refusal() -> None:
@@ -105,7 +105,7 @@ def test_calls_in_one_piece_without_a_number_are_told_apart() -> None:
 def test_a_stream_without_an_end_has_no_answer() -> None:
     for adapter in (chat_completions, responses, anthropic):
         with pytest.raises(ConnectionError, match="the stream ended before the answer did"):
-            adapter.draft().answer()
+            adapter.Draft().answer()
 
 
 DETAILS = [{"type": "reasoning.encrypted", "data": "x"}]
@@ -177,7 +177,6 @@ def test_options_that_a_client_does_not_know_go_into_the_body() -> None:
     body = anthropic.body(prompt(options=options))
     assert body["extra_body"] == {"top_k": 5, "seed": 1}
     assert (body["max_tokens"], body["timeout"]) == (9, 3)
-    assert anthropic.streamed(body)["stream"] is True
     assert "extra_body" not in anthropic.body(prompt())
 
 
@@ -186,7 +185,7 @@ def _message(*blocks: dict[str, Any], **ending: Any) -> Answer:
 
 
 def _streamed_message(events: Iterable[dict[str, Any]]) -> Answer:
-    draft = anthropic.draft()
+    draft = anthropic.Draft()
     for event in events:
         draft.feed(event)
     return draft.answer()

@@ -6,7 +6,8 @@ they came), "Streaming messages", and the types of its SDK.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from sovl_tools.agent.answer import (
@@ -52,10 +53,9 @@ _OWN = (NAME,)
 _OPENING = "(the conversation begins)"
 
 
-def method(client: Any) -> Callable[..., Any]:
-    """Return ``client.messages.create``."""
-    create: Callable[..., Any] = client.messages.create
-    return create
+STREAM = {"stream": True}
+
+method = attrgetter("messages.create")
 
 
 def body(prompt: Prompt) -> dict[str, Any]:
@@ -68,21 +68,10 @@ def body(prompt: Prompt) -> dict[str, Any]:
     system = joined(prompt.system)
     if system:
         made["system"] = sendable(system)
-    return asking(made, prompt, _choice)
+    return asking(made, prompt, lambda name: {"type": "tool", "name": name}, _MODES)
 
 
-def streamed(body: dict[str, Any]) -> dict[str, Any]:
-    """Return what asks for a stream."""
-    return {**body, "stream": True}
-
-
-_CHOICES = {"auto": "auto", "required": "any", "none": "none"}
-
-
-def _choice(choice: str) -> Made:
-    if choice in _CHOICES:
-        return {"type": _CHOICES[choice]}
-    return {"type": "tool", "name": choice}
+_MODES = {"auto": {"type": "auto"}, "required": {"type": "any"}, "none": {"type": "none"}}
 
 
 def _alternating(messages: list[Message]) -> list[Made]:
@@ -159,7 +148,7 @@ def _answer(
     )
     text = "".join(each["text"] for each in blocks if each["type"] == "text")
     text = text or (ending.get("stop_details") or {}).get("explanation") or ""
-    stop = _stop(ending.get("stop_reason"), has_calls=bool(calls))
+    stop = _STOPS.get(ending.get("stop_reason")) or ("calls" if calls else "end")
     return Answer(text, calls, stop, tuple(blocks), _usage(usage))
 
 
@@ -176,21 +165,12 @@ _STOPS: dict[str | None, Stop] = {
 }
 
 
-def _stop(reason: str | None, *, has_calls: bool) -> Stop:
-    return _STOPS.get(reason) or ("calls" if has_calls else "end")
-
-
 def _usage(usage: dict[str, Any]) -> Usage:
     """Return tokens; the API counts those that a cache takes or gives beside the others."""
     cached = usage.get("cache_read_input_tokens") or 0
     written = usage.get("cache_creation_input_tokens") or 0
     sent = (usage.get("input_tokens") or 0) + cached + written
     return Usage(sent, usage.get("output_tokens") or 0, cached, 1)
-
-
-def draft() -> Draft:
-    """Return the beginning of an answer."""
-    return Draft()
 
 
 _TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}

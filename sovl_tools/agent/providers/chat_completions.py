@@ -7,7 +7,8 @@ its SDK. What compatible servers need back of an answer (``reasoning_details`` o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from secrets import token_hex
 from typing import Any
 
@@ -17,10 +18,10 @@ from sovl_tools.agent.answer import (
     Message,
     Prompt,
     Stop,
-    Usage,
     asking,
     joined,
     plain,
+    usage_of,
 )
 from sovl_tools.agent.errors import reported, unanswered
 from sovl_tools.agent.messages import (
@@ -42,34 +43,22 @@ _OWN = (NAME, "openrouter")
 _REASONING = ("reasoning_details", "reasoning_content")
 
 
-def method(client: Any) -> Callable[..., Any]:
-    """Return ``client.chat.completions.create``."""
-    create: Callable[..., Any] = client.chat.completions.create
-    return create
+STREAM = {"stream_options": {"include_usage": True}, "stream": True}
+
+method = attrgetter("chat.completions.create")
 
 
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Chat Completions is asked."""
     system = joined(prompt.system)
     messages = [{"role": "system", "content": system}] if system else []
-    messages += [_message(each) for each in whole(prompt.messages, _OWN) if _says_something(each)]
+    messages += [
+        _message(each)
+        for each in whole(prompt.messages, _OWN)
+        if each["role"] != "assistant" or each["content"] or each.get("calls")
+    ]
     made: dict[str, Any] = {"model": prompt.model, "messages": sendable(messages)}
-    return asking(made, prompt, _choice)
-
-
-def streamed(body: dict[str, Any]) -> dict[str, Any]:
-    """Return what asks for a stream that tells its usage."""
-    return {"stream_options": {"include_usage": True}, **body, "stream": True}
-
-
-def _choice(choice: str) -> JSON:
-    if choice in {"auto", "required", "none"}:
-        return choice
-    return {"type": "function", "function": {"name": choice}}
-
-
-def _says_something(message: Message) -> bool:
-    return message["role"] != "assistant" or bool(message["content"] or message.get("calls"))
+    return asking(made, prompt, lambda name: {"type": "function", "function": {"name": name}})
 
 
 def _message(message: Message) -> Made:
@@ -112,16 +101,22 @@ def answered(response: Any) -> Answer:
     if not choices:
         raise unanswered(made)
     message, reason = choices[0]["message"], choices[0].get("finish_reason")
-    return _answer(message, reason, made.get("usage") or {})
+    return _answer(message, reason, made.get("usage"))
 
 
-def _answer(message: dict[str, Any], reason: str | None, usage: dict[str, Any]) -> Answer:
+def _answer(message: dict[str, Any], reason: str | None, usage: Any) -> Answer:
     called = list(_identified(message.get("tool_calls") or ()))
     calls = tuple(_call(each) for each in called)
     refusal = message.get("refusal") or ""
     text = _spoken(message.get("content")) + refusal
     stop = _stop(reason, is_refusal=bool(refusal), has_calls=bool(calls))
-    return Answer(text, calls, stop, tuple(_own(message, called)), _usage(usage))
+    return Answer(
+        text,
+        calls,
+        stop,
+        tuple(_own(message, called)),
+        usage_of(usage, "prompt_tokens", "completion_tokens"),
+    )
 
 
 def _identified(called: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -165,16 +160,6 @@ def _stop(reason: str | None, *, is_refusal: bool, has_calls: bool) -> Stop:
     if reason == "length":
         return "length"
     return "calls" if has_calls else "end"
-
-
-def _usage(usage: dict[str, Any]) -> Usage:
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    return Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0, cached, 1)
-
-
-def draft() -> Draft:
-    """Return the beginning of an answer."""
-    return Draft()
 
 
 class Draft:

@@ -30,6 +30,7 @@ from sovl_tools.schema.messages import shown
 from sovl_tools.search.words import words
 
 FORMAT = "json-schema"
+STREAM = {"is_streaming": True}
 
 _GREETINGS = {"", "hello", "hi", "help", "what can you do"}
 _ENDS = {"never mind", "cancel", "stop"}
@@ -50,11 +51,6 @@ def method(client: Any) -> Callable[..., Any]:  # noqa: ARG001 - there is none
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what it is asked."""
     return {"prompt": prompt}
-
-
-def streamed(body: dict[str, Any]) -> dict[str, Any]:
-    """Return what asks for a stream."""
-    return {**body, "is_streaming": True}
 
 
 def answered(response: Any) -> Answer:
@@ -78,9 +74,6 @@ class Draft:
     def answer(self) -> Answer:
         """Return the answer."""
         return self._answer
-
-
-draft = Draft
 
 
 def _respond(*, prompt: Prompt, is_streaming: bool = False) -> Answer | Iterator[Answer]:

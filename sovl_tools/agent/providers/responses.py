@@ -7,8 +7,9 @@ reasoning among them, are sent back as they came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from sovl_tools.agent.answer import (
@@ -17,11 +18,11 @@ from sovl_tools.agent.answer import (
     Message,
     Prompt,
     Stop,
-    Usage,
     asking,
     check_types,
     joined,
     plain,
+    usage_of,
 )
 from sovl_tools.agent.errors import reported, unanswered
 from sovl_tools.agent.messages import (
@@ -40,17 +41,15 @@ from sovl_tools.formats.messages import (
     responses_picture,
     responses_text,
 )
-from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "openai-responses"
 
 _OWN = (NAME,)
 
 
-def method(client: Any) -> Callable[..., Any]:
-    """Return ``client.responses.create``."""
-    create: Callable[..., Any] = client.responses.create
-    return create
+STREAM = {"stream": True}
+
+method = attrgetter("responses.create")
 
 
 def body(prompt: Prompt) -> dict[str, Any]:
@@ -61,18 +60,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
     system = joined(prompt.system)
     if system:
         made["instructions"] = sendable(system)
-    return asking(made, prompt, _choice)
-
-
-def streamed(body: dict[str, Any]) -> dict[str, Any]:
-    """Return what asks for a stream."""
-    return {**body, "stream": True}
-
-
-def _choice(choice: str) -> JSON:
-    if choice in {"auto", "required", "none"}:
-        return choice
-    return {"type": "function", "name": choice}
+    return asking(made, prompt, lambda name: {"type": "function", "name": name})
 
 
 def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
@@ -138,7 +126,13 @@ def answered(response: Any) -> Answer:
     is_refusal = any(part["type"] == "refusal" for part in said)
     stop = _stop(made, is_refusal=is_refusal, has_calls=bool(calls))
     text = "".join(texts) or whole_text
-    return Answer(text, calls, stop, tuple(items), _usage(made.get("usage") or {}))
+    return Answer(
+        text,
+        calls,
+        stop,
+        tuple(items),
+        usage_of(made.get("usage"), "input_tokens", "output_tokens"),
+    )
 
 
 _TYPES = {
@@ -156,16 +150,6 @@ def _stop(made: dict[str, Any], *, is_refusal: bool, has_calls: bool) -> Stop:
     if made.get("status") == "incomplete":
         return "length"
     return "calls" if has_calls else "end"
-
-
-def _usage(usage: dict[str, Any]) -> Usage:
-    cached = (usage.get("input_tokens_details") or {}).get("cached_tokens") or 0
-    return Usage(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, cached, 1)
-
-
-def draft() -> Draft:
-    """Return the beginning of an answer."""
-    return Draft()
 
 
 _ENDS = {"response.completed", "response.incomplete", "response.failed"}
