@@ -14,19 +14,19 @@ from typing import Any
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.driver import AgentStream, Steps, in_async, in_sync
 from sovl_tools.agent.events import Reply
-from sovl_tools.agent.messages import Policy, checked
+from sovl_tools.agent.messages import Policy, parse_messages
 from sovl_tools.agent.offering import Budget
-from sovl_tools.agent.providers.choice import chosen
+from sovl_tools.agent.providers.choice import choose_provider
 from sovl_tools.agent.settings import (
-    Told,
-    Wanted,
+    Configuration,
+    TurnOptions,
     check_attributes,
     check_counts,
     check_functions,
-    settle,
-    wanted_of,
+    make_settings,
+    turn_options,
 )
-from sovl_tools.agent.toolbox import Approve, approving, forwarding, gathered
+from sovl_tools.agent.toolbox import Approve, agent_tool, approval_hook, resolve_tools
 from sovl_tools.agent.turn import Turn
 from sovl_tools.dispatch.hooks import Hook, HookFunction
 from sovl_tools.model.definition import ToolDefinition
@@ -135,12 +135,12 @@ class Agent:
         if max_result_characters is not None:
             check_counts({"max_result_characters": max_result_characters})
         check_functions({"emit": emit, "approve": approve, "trim": trim})
-        who = chosen(client, provider=provider, model=model, base_url=base_url)
-        around = (*hooks, *(() if approve is None else (approving(approve),)))
-        told = Told(
+        who = choose_provider(client, provider=provider, model=model, base_url=base_url)
+        around = (*hooks, *(() if approve is None else (approval_hook(approve),)))
+        configuration = Configuration(
             type(self).__name__,
             who,
-            gathered(tools),
+            resolve_tools(tools),
             {"timeout": timeout, "hooks": around, "observers": tuple(observers)},
             system,
             dict(options or {}),
@@ -157,7 +157,7 @@ class Agent:
         self.model = who.model
         self.messages: list[Message] = []
         self.emit = emit
-        self._settings = settle(self, told, id(self))
+        self._settings = make_settings(self, configuration, id(self))
 
     def _system_messages(self) -> Any:
         """Return what the model is told before the conversation; to be overridden, sync or async.
@@ -197,7 +197,7 @@ class Agent:
             TypeError: an argument is of another type.
             RuntimeError: a turn of this agent is under way.
         """
-        wanted = wanted_of(content, tools, tool_choice, is_streaming=False)
+        wanted = turn_options(content, tools, tool_choice, is_streaming=False)
         async with aclosing(in_async(_turn(self, content, wanted))) as events:
             return [event async for event in events][-1].reply  # type: ignore[union-attr]
 
@@ -209,7 +209,7 @@ class Agent:
         tool_choice: str = "auto",
     ) -> Reply:
         """Say something and wait for the answer; see ``chat``."""
-        wanted = wanted_of(content, tools, tool_choice, is_streaming=False)
+        wanted = turn_options(content, tools, tool_choice, is_streaming=False)
         with closing(in_sync(_turn(self, content, wanted))) as events:
             return list(events)[-1].reply  # type: ignore[union-attr]
 
@@ -229,7 +229,7 @@ class Agent:
         Whoever stops early cancels the turn; what was said and done until then is kept. See
         ``chat`` for the arguments and for what is raised on the way.
         """
-        wanted = wanted_of(content, tools, tool_choice, is_streaming=True)
+        wanted = turn_options(content, tools, tool_choice, is_streaming=True)
         return AgentStream(lambda: _turn(self, content, wanted))
 
     def definitions(self) -> list[JSON]:
@@ -242,7 +242,7 @@ class Agent:
 
         Agents that would wait for themselves are refused, and so are more than five in a row.
         """
-        return forwarding(
+        return agent_tool(
             lambda: _twin(self, name), self._settings.key, name=name, description=description
         )
 
@@ -263,15 +263,15 @@ class Agent:
             ValueError: there is no conversation in it.
         """
         text = Path(path).read_text(encoding="utf-8", errors="surrogatepass")
-        self.messages = checked(json.loads(text))
+        self.messages = parse_messages(json.loads(text))
 
     def __repr__(self) -> str:
-        name, who = type(self).__name__, self._settings.told.chosen
+        name, who = type(self).__name__, self._settings.configuration.provider
         model = f" {self.model}" if self.model else ""
         return f"<{name} on {who.name}{model} with {len(self.tools)} tools>"
 
 
-def _turn(agent: Agent, content: JSON, wanted: Wanted) -> Steps:
+def _turn(agent: Agent, content: JSON, wanted: TurnOptions) -> Steps:
     settings = vars(agent).get("_settings")
     if settings is None:
         raise RuntimeError(f"{type(agent).__name__}.__init__ has not called super().__init__()")
@@ -283,6 +283,6 @@ def _twin(agent: Agent, name: str) -> Agent:
     settings = agent._settings  # noqa: SLF001 - it is the agent's
     twin = copy.copy(agent)
     twin.messages, twin.emit = [], None
-    told = settings.told._replace(name=name, tools=agent.tools)
-    twin._settings = settle(twin, told, settings.key)  # noqa: SLF001 - it is the same
+    configuration = settings.configuration._replace(name=name, tools=agent.tools)
+    twin._settings = make_settings(twin, configuration, settings.key)  # noqa: SLF001 - it is the same
     return twin

@@ -139,7 +139,7 @@ class Adapter(Protocol):
         ...
 
 
-def plain(response: Any) -> dict[str, Any]:
+def to_dict(response: Any) -> dict[str, Any]:
     """Return an object of an SDK, or any other, as the JSON that the provider sent.
 
     Raises:
@@ -178,7 +178,7 @@ def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
             raise TypeError(f"{key!r} has an odd value: {part[key]!r:.80}")
 
 
-def sound(answer: Answer) -> Answer:
+def check_answer(answer: Answer) -> Answer:
     """Return an answer whose texts are texts and whose numbers are numbers.
 
     Raises:
@@ -196,7 +196,7 @@ def sound(answer: Answer) -> Answer:
 MODES: Mapping[str, JSON] = {"auto": "auto", "required": "required", "none": "none"}
 
 
-def asking(
+def request_body(
     body: dict[str, Any],
     prompt: Prompt,
     named: Callable[[str], JSON],
@@ -225,6 +225,6 @@ def usage_of(usage: Mapping[str, Any] | None, sent: str, received: str) -> Usage
     return Usage(usage.get(sent) or 0, usage.get(received) or 0, cached, 1)
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_texts(texts: Iterable[str]) -> str:
     """Return texts as one, with blank lines between those that say something."""
     return "\n\n".join(text for text in texts if text.strip())

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 from sovl_tools.agent.answer import Draft
-from sovl_tools.agent.errors import reading
+from sovl_tools.agent.errors import reading_answer
 from sovl_tools.agent.events import Event, TextDelta
 from sovl_tools.dispatch.async_runner import in_thread
 from sovl_tools.dispatch.background import iterated, run_in_background
@@ -175,7 +175,7 @@ async def _events(request: Listen | Work, runner: _Runner) -> AsyncGenerator[Eve
         return
     async with aclosing(_chunks(request, runner)) as chunks:
         async for chunk in chunks:
-            with reading():
+            with reading_answer():
                 text = request.draft.feed(chunk)
             if text:
                 yield TextDelta(text)
@@ -187,7 +187,7 @@ async def _chunks(request: Listen, runner: _Runner) -> AsyncGenerator[Any, None]
     if not _is_async(request.method):
         stream = await runner.block(partial(request.method, **request.body))
         if not (inspect.isawaitable(stream) or hasattr(stream, "__aiter__")):
-            with reading():
+            with reading_answer():
                 chunks, end = iter(stream), object()
             try:
                 while (chunk := await runner.block(partial(next, chunks, end))) is not end:
@@ -204,7 +204,7 @@ async def _async_chunks(request: Listen, stream: Any) -> AsyncGenerator[Any, Non
     stream = request.method(**request.body) if stream is None else stream
     stream = await stream if inspect.isawaitable(stream) else stream
     if not hasattr(stream, "__aiter__"):
-        with reading():
+        with reading_answer():
             chunks = iter(stream)
         for chunk in chunks:
             yield chunk

@@ -85,7 +85,7 @@ _CLIENTS = ("openai", "anthropic", "httpx", "httpx2")
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def reading_answer() -> Iterator[None]:
     """Read what a provider answers, which is not always what its API promises.
 
     Raises:
@@ -116,15 +116,17 @@ def provider_error(error: BaseException) -> ProviderError | None:
     )
 
 
-def reported(error: JSON) -> ProviderError:
+def reported_error(error: JSON) -> ProviderError:
     """Return an error that a provider told of instead of an answer or in the middle of one."""
     words = error if isinstance(error, dict) else {"message": error}
     return ProviderError(_said(words) or "the provider failed", _told(words) or "overloaded")
 
 
-def unanswered(response: Mapping[str, JSON]) -> ProviderError:
+def missing_answer(response: Mapping[str, JSON]) -> ProviderError:
     """Return what a response says that has no answer in it."""
-    return reported(response.get("error") or {"message": "there is no answer in the response"})
+    return reported_error(
+        response.get("error") or {"message": "there is no answer in the response"}
+    )
 
 
 def _message(error: Any) -> str:

@@ -32,12 +32,12 @@ Policy: TypeAlias = Callable[[list[Message]], list[Message]]
 LOST = "the result of this call is not known any more"
 
 
-def user(content: JSON) -> Message:
+def user_message(content: JSON) -> Message:
     """Return what a user says."""
     return {"role": "user", "content": content}
 
 
-def assistant(answer: Answer, provider: str) -> Message:
+def assistant_message(answer: Answer, provider: str) -> Message:
     """Return what a model answered."""
     message: Message = {"role": "assistant", "content": answer.text}
     if answer.calls:
@@ -47,7 +47,7 @@ def assistant(answer: Answer, provider: str) -> Message:
     return message
 
 
-def outcome(call: Call, result: ToolResult, most: int | None = None) -> Message:
+def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Message:
     """Return what came of a call, for the model: what it can act on.
 
     Texts share ``most`` characters, in their order; the others are cut and say so.
@@ -73,7 +73,7 @@ def _shortened(content: JSON, most: int) -> JSON:
     return made
 
 
-def unmade(call: Call, reason: str) -> Message:
+def unmade_call(call: Call, reason: str) -> Message:
     """Return that a call was not made, and why."""
     return _outcome(call, reason, is_error=True)
 
@@ -88,7 +88,7 @@ def _outcome(call: Call, content: JSON, *, is_error: bool = False) -> Message:
     }
 
 
-def written(arguments: JSON) -> str:
+def arguments_text(arguments: JSON) -> str:
     """Return the arguments of a call as text, which some servers send as JSON, or not at all."""
     return arguments if arguments and isinstance(arguments, str) else as_text(arguments or {})
 
@@ -100,7 +100,7 @@ def text_of(content: JSON) -> str:
     return "\n".join(block.get("text", "") for block in content if block.get("type") == "text")
 
 
-def told(message: Message) -> Outcome:
+def outcome_of(message: Message) -> Outcome:
     """Return what a message of a tool says, for the provider's own form."""
     is_error = bool(message.get("is_error"))
     return Outcome(message["name"], message["id"], message["content"], is_error)
@@ -111,7 +111,7 @@ def calls_of(message: Message) -> list[Call]:
     return [Call(each["id"], each["name"], each["arguments"]) for each in message.get("calls", ())]
 
 
-def whole(messages: Sequence[Message], own: Collection[str] = ()) -> list[Message]:
+def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> list[Message]:
     """Return a conversation in which every call is answered once and in its place.
 
     Answers to nothing are left out; a call without one gets the answer that it is lost. Ids that
@@ -177,7 +177,7 @@ def _answers(
     for call, fit in zip(calls, fitting, strict=True):
         found = next((each for each in results if each["id"] == call.id), None)
         if found is None:
-            yield unmade(fit, LOST)
+            yield unmade_call(fit, LOST)
         else:
             results.remove(found)
             yield found if fit == call else {**found, "id": fit.id, "name": fit.name}
@@ -191,16 +191,16 @@ def _results(messages: Sequence[Message], index: int) -> Iterator[Message]:
         yield message
 
 
-def complete(messages: list[Message], reason: str) -> None:
+def answer_open_calls(messages: list[Message], reason: str) -> None:
     """Answer the calls at the end of a conversation that have no answer yet."""
     last = next((i for i in reversed(range(len(messages))) if messages[i]["role"] != "tool"), None)
     if last is not None:
         known = {each["id"] for each in messages[last + 1 :]}
         missing = [call for call in calls_of(messages[last]) if call.id not in known]
-        messages.extend(unmade(call, reason) for call in missing)
+        messages.extend(unmade_call(call, reason) for call in missing)
 
 
-def checked(messages: JSON) -> list[Message]:
+def parse_messages(messages: JSON) -> list[Message]:
     """Return a conversation that was read from somewhere.
 
     Raises:
@@ -246,7 +246,7 @@ def _is_call(value: JSON) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in Call._fields)
 
 
-def sendable(value: JSON) -> JSON:
+def encodable(value: JSON) -> JSON:
     """Return a value as it can be sent, which is itself unless there is something odd in it.
 
     Numbers that are none become null, and halves of characters that were cut apart, as a model

@@ -93,7 +93,7 @@ class Offering:
         self, registry: ToolRegistry, messages: Sequence[Message], cost: Callable[[str], int]
     ) -> tuple[str, ...]:
         found = self.search.found
-        return selected(registry, messages, found, cost=cost, budget=self._budget)
+        return select_tools(registry, messages, found, cost=cost, budget=self._budget)
 
     def _of(self, registry: ToolRegistry, names: tuple[str, ...]) -> Offer:
         catalog = self.search.catalog
@@ -132,7 +132,7 @@ class Budget(NamedTuple):
         return self.tokens is None or sum(map(estimate, definitions)) <= self.tokens
 
 
-def selected(
+def select_tools(
     registry: ToolRegistry,
     messages: Sequence[Message],
     found: Sequence[str],

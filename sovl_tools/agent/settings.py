@@ -1,4 +1,4 @@
-"""What an agent was told when it was made, and what it holds beside the conversation."""
+"""How an agent is configured, and what it holds beside the conversation."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 
 from sovl_tools.agent.messages import Policy
 from sovl_tools.agent.offering import Budget, Offering
-from sovl_tools.agent.providers.choice import Chosen
-from sovl_tools.agent.toolbox import equipped
+from sovl_tools.agent.providers.choice import ProviderChoice
+from sovl_tools.agent.toolbox import agent_registry
 from sovl_tools.agent.tracing import Tracing
 from sovl_tools.dispatch.hooks import marked_methods
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.document import JSON
 
 
-class Told(NamedTuple):
-    """What an agent was told; its twins are told the same.
+class Configuration(NamedTuple):
+    """What an agent was made with; its twins are made with the same.
 
     Attributes:
         name: what other agents know it by.
-        chosen: who is asked.
+        provider: who is asked.
         tools: what it was given to call.
         calling: parameters of its Tooler.
         system: what the model is told first; "" for nothing.
@@ -37,7 +37,7 @@ class Told(NamedTuple):
     """
 
     name: str
-    chosen: Chosen
+    provider: ProviderChoice
     tools: Any
     calling: Mapping[str, Any]
     system: str
@@ -56,17 +56,17 @@ class Settings(NamedTuple):
     """What an agent holds beside the conversation.
 
     Attributes:
-        told: what it was told.
+        configuration: what it was made with.
         key: the same for an agent and its twins.
         offering: which tools the model is offered, and in which form.
         tooler: what calls them.
-        spoken: the methods that add to what the model is told.
+        spoken: the methods that add to what the model is configuration.
         responded: the methods that change the answer.
         tracing: makes spans, if anybody wants them.
         busy: held during a turn.
     """
 
-    told: Told
+    configuration: Configuration
     key: int
     offering: Offering
     tooler: Tooler
@@ -76,7 +76,7 @@ class Settings(NamedTuple):
     busy: threading.Lock
 
 
-class Wanted(NamedTuple):
+class TurnOptions(NamedTuple):
     """What is wanted of one turn.
 
     Attributes:
@@ -95,9 +95,9 @@ class Wanted(NamedTuple):
         return None if self.choice in ("auto", "required", "none") else self.choice
 
 
-def wanted_of(
+def turn_options(
     content: JSON, tools: Sequence[str] | None, choice: str, *, is_streaming: bool
-) -> Wanted:
+) -> TurnOptions:
     """Return what is wanted of a turn.
 
     Raises:
@@ -110,7 +110,7 @@ def wanted_of(
     for name in (choice, *(tools or ())):
         if not isinstance(name, str):
             raise TypeError(f"a tool must be given by its name, not {name!r:.80}")
-    return Wanted(None if tools is None else tuple(tools), choice, is_streaming)
+    return TurnOptions(None if tools is None else tuple(tools), choice, is_streaming)
 
 
 def check_counts(numbers: Mapping[str, int]) -> None:
@@ -153,24 +153,29 @@ def check_attributes(agent: type, parameters: Iterable[str]) -> None:
             )
 
 
-def settle(agent: Any, told: Told, key: int) -> Settings:
+def make_settings(agent: Any, configuration: Configuration, key: int) -> Settings:
     """Give an agent its tools, and return what else it holds.
 
     Raises:
         TypeError: there is something among the tools of which no tool can be made.
         ToolLoadError: the definition of a method or a function is unsound.
     """
-    agent.tools = equipped(agent, told.tools)
+    agent.tools = agent_registry(agent, configuration.tools)
     offering = Offering(
-        lambda: agent.tools, told.chosen.format, strict=told.strict, budget=told.budget
+        lambda: agent.tools,
+        configuration.provider.format,
+        strict=configuration.strict,
+        budget=configuration.budget,
     )
     return Settings(
-        told,
+        configuration,
         key,
         offering,
-        Tooler(offering.search, **told.calling),
+        Tooler(offering.search, **configuration.calling),
         marked_methods(agent, "system"),
         marked_methods(agent, "response"),
-        Tracing.of(told.calling["observers"], told.name, told.chosen.name),
+        Tracing.of(
+            configuration.calling["observers"], configuration.name, configuration.provider.name
+        ),
         threading.Lock(),
     )

@@ -63,7 +63,7 @@ class Toolbox(ToolRegistry):
         return unsubscribe
 
 
-def gathered(tools: Any) -> Any:
+def resolve_tools(tools: Any) -> Any:
     """Return tools as they were given, those of a directory as the registry of it.
 
     Raises:
@@ -80,7 +80,7 @@ def gathered(tools: Any) -> Any:
     raise TypeError(f"tools must be {words}, not {tools!r:.80}")
 
 
-def equipped(agent: object, tools: Any) -> ToolRegistry:
+def agent_registry(agent: object, tools: Any) -> ToolRegistry:
     """Return the registry of an agent's ``@tool`` methods and of gathered tools.
 
     Raises:
@@ -104,7 +104,7 @@ Approve = Callable[[ToolCall], Any]
 """Returns whether a call may be made: True, or False, or a text with the reason why not."""
 
 
-def approving(approve: Approve) -> Hook:
+def approval_hook(approve: Approve) -> Hook:
     """Return a hook that asks before a tool runs that is marked as destructive.
 
     A sync function is called on a thread, so that it may wait for somebody.
@@ -150,18 +150,18 @@ class Link(NamedTuple):
     name: str
 
 
-CHAIN: ContextVar[tuple[Link, ...]] = ContextVar("CHAIN", default=())
+WAITING_AGENTS: ContextVar[tuple[Link, ...]] = ContextVar("WAITING_AGENTS", default=())
 """The agents that wait for the one that runs here, the outermost first."""
 
 
-def forwarding(agent: Any, key: int, *, name: str, description: str) -> ToolDefinition:
+def agent_tool(agent: Any, key: int, *, name: str, description: str) -> ToolDefinition:
     """Return a tool that asks an agent, each time in a conversation of its own.
 
     ``agent`` is called without arguments for a twin that has said nothing yet.
     """
 
     async def ask(message: str) -> str:
-        chain = CHAIN.get()
+        chain = WAITING_AGENTS.get()
         _check(chain, Link(key, name))
         try:
             return str(await agent().chat(message))

@@ -10,7 +10,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any, TypeVar
 
-from sovl_tools.agent.answer import Answer, Call, Draft, Message, Prompt, Usage, sound
+from sovl_tools.agent.answer import Answer, Call, Draft, Message, Prompt, Usage, check_answer
 from sovl_tools.agent.driver import Apply, Ask, Listen, Request, Steps, Tell, Work
 from sovl_tools.agent.errors import (
     AgentError,
@@ -19,7 +19,7 @@ from sovl_tools.agent.errors import (
     RefusalError,
     RoundsError,
     provider_error,
-    reading,
+    reading_answer,
 )
 from sovl_tools.agent.events import (
     Event,
@@ -30,10 +30,17 @@ from sovl_tools.agent.events import (
     TurnFinished,
     as_json,
 )
-from sovl_tools.agent.messages import assistant, complete, outcome, text_of, unmade, user
+from sovl_tools.agent.messages import (
+    answer_open_calls,
+    assistant_message,
+    text_of,
+    tool_message,
+    unmade_call,
+    user_message,
+)
 from sovl_tools.agent.offering import Offer
-from sovl_tools.agent.settings import Settings, Wanted
-from sovl_tools.agent.toolbox import CHAIN, Link
+from sovl_tools.agent.settings import Settings, TurnOptions
+from sovl_tools.agent.toolbox import WAITING_AGENTS, Link
 from sovl_tools.agent.tracing import note
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import Failure, ToolResult
@@ -50,7 +57,7 @@ _BEYOND = "this call was not made: there were more than {} rounds of calls"
 class Turn:
     """One turn; ``steps`` is what is to be driven, once."""
 
-    def __init__(self, agent: Any, settings: Settings, wanted: Wanted) -> None:
+    def __init__(self, agent: Any, settings: Settings, wanted: TurnOptions) -> None:
         self._agent = agent
         self._settings = settings
         self._wanted = wanted
@@ -66,7 +73,7 @@ class Turn:
         """
         with _held(self._settings):
             messages = self._trimmed()
-            messages.append(user(content))
+            messages.append(user_message(content))
             before = len(messages)
             try:
                 with self._settings.tracing.turn() as span:
@@ -76,7 +83,7 @@ class Turn:
                 raise
 
     def _trimmed(self) -> list[Message]:
-        trim, agent = self._settings.told.trim, self._agent
+        trim, agent = self._settings.configuration.trim, self._agent
         if trim is not None:
             agent.messages[:] = trim(list(agent.messages))
         messages: list[Message] = agent.messages
@@ -86,8 +93,8 @@ class Turn:
         """Keep what was said and done until the turn broke off."""
         messages = self._agent.messages
         if self._draft is not None and self._draft.text.strip():
-            messages.append(assistant(Answer(self._draft.text), ""))
-        complete(messages, _STOPPED)
+            messages.append(assistant_message(Answer(self._draft.text), ""))
+        answer_open_calls(messages, _STOPPED)
         if len(messages) == before:
             del messages[before - 1 :]
 
@@ -105,14 +112,14 @@ class Turn:
 
     def _round(self, number: int, system: tuple[str, ...], span: Any) -> _Steps[Answer]:
         """Return an answer of the model, when the calls that it wants have ended."""
-        most = self._settings.told.most_rounds
+        most = self._settings.configuration.most_rounds
         choice = self._wanted.tool if number == 1 else None
         offer = self._settings.offering.offer(self._agent.messages, self._wanted.tools, choice)
         answer = yield from self._answer(self._prompt(system, offer, number), span)
         self._usage = self._usage.plus(answer.usage)
         self._keep(answer)
         if answer.calls and number > most:
-            complete(self._agent.messages, _BEYOND.format(most))
+            answer_open_calls(self._agent.messages, _BEYOND.format(most))
             raise RoundsError(f"there were more than {most} rounds of calls", answer.text)
         if answer.calls:
             yield from self._work(answer.calls, offer, span)
@@ -120,21 +127,21 @@ class Turn:
 
     def _system(self) -> _Steps[tuple[str, ...]]:
         """Return what the model is told first, when the user has spoken."""
-        said = [self._settings.told.system]
+        said = [self._settings.configuration.system]
         for function in (self._agent._system_messages, *self._settings.spoken):  # noqa: SLF001 - its own
             said += _texts((yield Apply(function)))
         return tuple(said)
 
     def _prompt(self, system: tuple[str, ...], offer: Offer, number: int) -> Prompt:
         settings = self._settings
-        instructions = offer.instructions() if settings.told.instructions else ()
+        instructions = offer.instructions() if settings.configuration.instructions else ()
         return Prompt(
             self._agent.model,
             (*system, *instructions),
             self._agent.messages,
             offer.definitions,
             self._wanted.choice if number == 1 or self._wanted.choice == "none" else "auto",
-            settings.told.options,
+            settings.configuration.options,
             offer.registry,
             offer.names,
         )
@@ -152,16 +159,16 @@ class Turn:
         return answer
 
     def _asked(self, prompt: Prompt) -> _Steps[Answer]:
-        adapter = self._settings.told.chosen.adapter
+        adapter = self._settings.configuration.provider.adapter
         method, body = adapter.method(self._agent.client), adapter.body(prompt)
         if not self._wanted.is_streaming:
             response = yield Ask(method, body)
-            with reading():
-                return sound(adapter.answered(response))
+            with reading_answer():
+                return check_answer(adapter.answered(response))
         self._draft = adapter.Draft()
         yield Listen(method, {**adapter.STREAM, **body}, self._draft)
-        with reading():
-            answer = sound(self._draft.answer())
+        with reading_answer():
+            answer = check_answer(self._draft.answer())
         self._draft = None
         return answer
 
@@ -174,24 +181,24 @@ class Turn:
         problem = _problem(answer)
         messages = self._agent.messages
         if problem is None:
-            messages.append(assistant(answer, self._settings.told.chosen.name))
+            messages.append(assistant_message(answer, self._settings.configuration.provider.name))
             return
         if answer.text.strip():
-            messages.append(assistant(Answer(answer.text), ""))
+            messages.append(assistant_message(Answer(answer.text), ""))
         raise problem
 
     def _work(self, calls: Sequence[Call], offer: Offer, span: Any) -> Steps:
         """Make calls, and enter what came of them in their order."""
-        calling = Calling(self._agent, self._settings, self._wanted, offer)
+        calling = RoundCalls(self._agent, self._settings, self._wanted, offer)
         results = calling.results
         self._calls += calls
         try:
             yield Work(partial(calling.events, calls, span))
         finally:
             self._agent.messages.extend(
-                outcome(call, results[place], self._most_characters(call))
+                tool_message(call, results[place], self._most_characters(call))
                 if place in results
-                else unmade(call, _STOPPED)
+                else unmade_call(call, _STOPPED)
                 for place, call in enumerate(calls)
             )
 
@@ -199,7 +206,7 @@ class Turn:
         """Return how much the model reads of a result, unless the tool has its own limit."""
         tool = self._agent.tools.get(call.name)
         has_own = tool is not None and "max_result_bytes" in tool.execution
-        return None if has_own else self._settings.told.most_characters
+        return None if has_own else self._settings.configuration.most_characters
 
     def _finish(self, text: str, rounds: int) -> Steps:
         """Let the answer be changed, keep it as it is then, and tell of it."""
@@ -274,14 +281,14 @@ def _texts(said: Any) -> Iterable[str]:
             raise TypeError(f"a system message must be a text or a message, not {each!r:.80}")
 
 
-class Calling:
+class RoundCalls:
     """Makes the calls of a round.
 
     Attributes:
         results: of those that have ended, by their places among the calls.
     """
 
-    def __init__(self, agent: Any, settings: Settings, wanted: Wanted, offer: Offer) -> None:
+    def __init__(self, agent: Any, settings: Settings, wanted: TurnOptions, offer: Offer) -> None:
         self.results: dict[int, ToolResult] = {}
         self._agent = agent
         self._settings = settings
@@ -291,7 +298,9 @@ class Calling:
     async def events(self, calls: Sequence[Call], span: Any) -> AsyncGenerator[Event, None]:
         """Make calls, and yield events as they begin and end; whoever stops early cancels them."""
         places = range(len(calls))
-        for batch in [places] if self._settings.told.parallel else [[place] for place in places]:
+        for batch in (
+            [places] if self._settings.configuration.parallel else [[place] for place in places]
+        ):
             for place in batch:
                 await self._emit(ToolStarted(calls[place]))
                 yield ToolStarted(calls[place])
@@ -322,7 +331,7 @@ class Calling:
     async def _call(self, place: int, call: Call, span: Any) -> int:
         settings = self._settings
         settings.tracing.enter(span)
-        CHAIN.set((*CHAIN.get(), Link(settings.key, settings.told.name)))
+        WAITING_AGENTS.set((*WAITING_AGENTS.get(), Link(settings.key, settings.configuration.name)))
         refused = _refused(call.name, self._wanted.tools)
         if refused is None:
             arguments = self._offer.export.restore(call.name, call.arguments)
@@ -332,7 +341,7 @@ class Calling:
         return place
 
     async def _emit(self, event: ToolStarted | ToolFinished) -> None:
-        if self._settings.told.emits_tools and self._agent.emit is not None:
+        if self._settings.configuration.emits_tools and self._agent.emit is not None:
             try:
                 found = self._agent.emit(as_json(event))
                 if isawaitable(found):

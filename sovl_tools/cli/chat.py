@@ -11,7 +11,7 @@ import click
 
 from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError
-from sovl_tools.agent.providers.choice import PROVIDERS, Chosen, chosen
+from sovl_tools.agent.providers.choice import PROVIDERS, ProviderChoice, choose_provider
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -91,14 +91,14 @@ def chat(
         ctx.exit(FINDINGS)
 
 
-def _chosen(**options: Any) -> Chosen:
+def _chosen(**options: Any) -> ProviderChoice:
     """Return who is asked.
 
     Raises:
         Misuse: nobody can be; the message says what it takes.
     """
     try:
-        return chosen(**options)
+        return choose_provider(**options)
     except (AgentError, ImportError, ValueError) as error:
         raise Misuse(" ".join(str(error).split())) from error
 

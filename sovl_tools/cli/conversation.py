@@ -12,7 +12,7 @@ import click
 
 from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError, LengthError, ProviderError
-from sovl_tools.agent.providers.choice import PROVIDERS, Chosen
+from sovl_tools.agent.providers.choice import PROVIDERS, ProviderChoice
 from sovl_tools.cli.lines import Lines
 from sovl_tools.cli.slash import Leave, Slash, SlashError, notice
 from sovl_tools.cli.transcript import Transcript
@@ -39,7 +39,9 @@ class Conversation:
         who: which provider it is.
     """
 
-    def __init__(self, agent: Agent, source: Lines, transcript: Transcript, *, who: Chosen) -> None:
+    def __init__(
+        self, agent: Agent, source: Lines, transcript: Transcript, *, who: ProviderChoice
+    ) -> None:
         self._agent = agent
         self._who = who
         self._source = source

@@ -11,7 +11,7 @@ from time import strftime
 from typing import NamedTuple
 
 from sovl_tools.agent.agent import Agent
-from sovl_tools.agent.messages import checked
+from sovl_tools.agent.messages import parse_messages
 from sovl_tools.cli.list import table
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.definition import ToolDefinition
@@ -134,7 +134,7 @@ def _row(tool: ToolDefinition) -> tuple[str, ...]:
 
 def _is_conversation(path: str) -> bool:
     try:
-        checked(json.loads(Path(path).read_text(encoding="utf-8", errors="surrogatepass")))
+        parse_messages(json.loads(Path(path).read_text(encoding="utf-8", errors="surrogatepass")))
     except (OSError, ValueError, RecursionError):
         return False
     return True

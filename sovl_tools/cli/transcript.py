@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from sovl_tools.agent.events import Event, RoundFinished, TextDelta, ToolFinished, ToolStarted
-from sovl_tools.agent.messages import outcome
+from sovl_tools.agent.messages import tool_message
 from sovl_tools.cli.output import write
 from sovl_tools.formats.messages import as_one_text
 from sovl_tools.model.document import JSON
@@ -79,7 +79,7 @@ class Transcript:
 
     def _finished(self, event: ToolFinished) -> None:
         result = event.result
-        content = as_one_text(outcome(event.call, result)["content"])
+        content = as_one_text(tool_message(event.call, result)["content"])
         words = content if result.error is None else f"error: {content}"
         took = f" ({result.duration:.1f} s)" if result.duration > _NOTABLE else ""
         tint = _FAINT if result.error is None else _RED

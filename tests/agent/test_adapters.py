@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, plain
+from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, to_dict
 from sovl_tools.agent.errors import ProviderError
-from sovl_tools.agent.messages import assistant, sendable
+from sovl_tools.agent.messages import assistant_message, encodable
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.formats.messages import as_one_text, described, parts
 from sovl_tools.registry import ToolRegistry
@@ -123,7 +123,7 @@ def test_what_a_compatible_server_needs_back_is_sent_back(provider: str, answere
             "tool_calls": [called("a", '{"a', extra_content=EXTRA), called("b")],
         }
     )
-    message = assistant(answer, provider)
+    message = assistant_message(answer, provider)
     sent = chat_completions.body(prompt(message))["messages"][0]
     assert sent["content"] == "So"
     assert (sent["reasoning_details"], sent["reasoning_content"]) == (DETAILS, "Hm")
@@ -131,23 +131,23 @@ def test_what_a_compatible_server_needs_back_is_sent_back(provider: str, answere
     assert (first["id"], first["extra_content"]) == ("a", EXTRA)
     assert first["function"] == {"name": "add", "arguments": "{}"}
     assert "extra_content" not in second
-    elsewhere = chat_completions.body(prompt(assistant(answer, "other")))["messages"][0]
+    elsewhere = chat_completions.body(prompt(assistant_message(answer, "other")))["messages"][0]
     assert "reasoning" not in str(elsewhere)
 
 
 def test_reasoning_without_calls_is_not_sent_back_unless_it_is_sealed() -> None:
     assert chat({"content": "So", "reasoning_content": "Hm"}).items == ()
     answer = chat({"content": "So", "reasoning_details": DETAILS, "reasoning_content": "Hm"})
-    sent = chat_completions.body(prompt(assistant(answer, "openai")))["messages"][0]
+    sent = chat_completions.body(prompt(assistant_message(answer, "openai")))["messages"][0]
     assert sent == {"role": "assistant", "content": "So", "reasoning_details": DETAILS}
 
 
 def test_an_assistant_that_says_nothing_is_left_out_of_chat_completions() -> None:
-    assert chat_completions.body(prompt(assistant(Answer(), "")))["messages"] == []
+    assert chat_completions.body(prompt(assistant_message(Answer(), "")))["messages"] == []
 
 
 def _responses(*items: dict[str, Any], **options: Any) -> list[Any]:
-    message = assistant(Answer("", (), "end", items), "openai-responses")
+    message = assistant_message(Answer("", (), "end", items), "openai-responses")
     sent: list[Any] = responses.body(prompt(message, options=options))["input"]
     return sent
 
@@ -220,12 +220,12 @@ def test_citations_and_unknown_deltas_of_a_stream_are_taken_in() -> None:
 
 
 def test_a_conversation_that_a_model_begins_is_begun_by_a_user() -> None:
-    sent = anthropic.body(prompt(assistant(Answer("Hello"), "")))["messages"]
+    sent = anthropic.body(prompt(assistant_message(Answer("Hello"), "")))["messages"]
     assert [each["role"] for each in sent] == ["user", "assistant"]
 
 
 def test_an_error_of_a_tool_is_a_text_that_says_something() -> None:
-    message = assistant(Answer("", (Call("a", "add", "{}"),)), "")
+    message = assistant_message(Answer("", (Call("a", "add", "{}"),)), "")
     contents: tuple[Any, ...] = ("", [])
     for content in contents:
         result = {"role": "tool", "id": "a", "name": "add", "content": content, "is_error": True}
@@ -257,15 +257,15 @@ def test_pictures_that_not_every_provider_shows_are_described() -> None:
 
 def test_what_can_be_sent_is_left_as_it_is() -> None:
     value = {"a": ["é", 1.5, None]}
-    assert sendable(value) is value
+    assert encodable(value) is value
 
 
 def test_what_cannot_be_sent_is_cleaned() -> None:
     odd = {"\ud83d": ["b\udc00", float("nan"), float("inf"), 1.5, True, None]}
-    assert sendable(odd) == {"?": ["b?", None, None, 1.5, True, None]}
+    assert encodable(odd) == {"?": ["b?", None, None, 1.5, True, None]}
 
 
 def test_an_object_of_an_sdk_is_told_as_it_was_sent() -> None:
     made = SimpleNamespace(model_dump=lambda **options: options)
-    assert plain(made) == {"mode": "json", "exclude_unset": True, "warnings": False}
-    assert plain({"a": 1}) == {"a": 1}
+    assert to_dict(made) == {"mode": "json", "exclude_unset": True, "warnings": False}
+    assert to_dict({"a": 1}) == {"a": 1}

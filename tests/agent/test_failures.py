@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import Agent
-from sovl_tools.agent.errors import ProviderError, RoundsError, provider_error, reported
+from sovl_tools.agent.errors import ProviderError, RoundsError, provider_error, reported_error
 from sovl_tools.testing import Reply, calls, drops, fails, interrupts, says
 from tests.agent.talking import Way, each_api, each_provider, each_streaming, each_way, said, talk
 from tests.schema.strategies import moderate
@@ -215,7 +215,7 @@ _REPORTS = st.recursive(
 @moderate
 @given(_REPORTS)
 def test_whatever_a_provider_reports_is_an_error(error: Any) -> None:
-    found = reported(error)
+    found = reported_error(error)
     assert str(found)
     assert found.is_retryable
 

@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.agent.answer import Prompt
-from sovl_tools.agent.messages import LOST, checked, complete, text_of, whole
+from sovl_tools.agent.messages import (
+    LOST,
+    answer_open_calls,
+    parse_messages,
+    text_of,
+    with_all_results,
+)
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.agent.trimming import last_tokens, last_turns
 from sovl_tools.formats.tokens import estimate
@@ -103,7 +109,7 @@ def test_any_messages_become_a_conversation_that_every_provider_accepts(
 @moderate
 @given(_any_messages)
 def test_every_call_is_answered_once_and_in_its_place(messages: list[Any]) -> None:
-    made = whole(messages)
+    made = with_all_results(messages)
     assert [m for m in made if m["role"] == "user"] == [m for m in messages if m["role"] == "user"]
     expected: list[str] = []
     for message in made:
@@ -115,13 +121,13 @@ def test_every_call_is_answered_once_and_in_its_place(messages: list[Any]) -> No
     assert expected == []
     ids = [call["id"] for message in made for call in message.get("calls", ())]
     assert len(ids) == len(set(ids))
-    assert whole(made) == made
+    assert with_all_results(made) == made
 
 
 @moderate
 @given(_any_messages)
 def test_any_messages_can_be_saved(messages: list[Any]) -> None:
-    assert checked(json.loads(json.dumps(messages))) == messages
+    assert parse_messages(json.loads(json.dumps(messages))) == messages
 
 
 def _calling(*ids: str) -> dict[str, Any]:
@@ -137,18 +143,22 @@ def _result(identity: str, content: str = "3") -> dict[str, Any]:
 
 
 def test_a_result_that_is_lost_is_said_to_be() -> None:
-    made = whole([_calling("a", "b"), _result("b"), _result("z"), {"role": "user", "content": "?"}])
+    made = with_all_results(
+        [_calling("a", "b"), _result("b"), _result("z"), {"role": "user", "content": "?"}]
+    )
     assert [each.get("content") for each in made] == ["", LOST, "3", "?"]
 
 
 def test_results_follow_the_order_of_their_calls() -> None:
-    made = whole([_calling("a", "b"), _result("b", "2"), _result("a", "1"), _result("a", "0")])
+    made = with_all_results(
+        [_calling("a", "b"), _result("b", "2"), _result("a", "1"), _result("a", "0")]
+    )
     assert [each["content"] for each in made[1:]] == ["1", "2"]
 
 
 def test_ids_that_come_twice_are_told_apart() -> None:
     turn = [_calling("a", "a"), _result("a", "1"), _result("a", "2")]
-    made = whole([*turn, *turn])
+    made = with_all_results([*turn, *turn])
     assert [each["content"] for each in made if each["role"] == "tool"] == ["1", "2", "1", "2"]
     assert [each["id"] for each in made if each["role"] == "tool"] == [
         "a",
@@ -160,13 +170,13 @@ def test_ids_that_come_twice_are_told_apart() -> None:
 
 def test_calls_that_have_no_answer_are_completed_at_the_end_only() -> None:
     messages = [_calling("a"), {"role": "user", "content": "?"}, _calling("b", "c"), _result("b")]
-    complete(messages, "gone")
+    answer_open_calls(messages, "gone")
     assert [each["content"] for each in messages[3:]] == ["3", "gone"]
     empty: list[Any] = []
-    complete(empty, "gone")
+    answer_open_calls(empty, "gone")
     assert empty == []
     lone = [_result("a")]
-    complete(lone, "gone")
+    answer_open_calls(lone, "gone")
     assert lone == [_result("a")]
 
 
@@ -175,11 +185,11 @@ def test_calls_that_have_no_answer_are_completed_at_the_end_only() -> None:
 def test_trimming_never_parts_a_call_from_its_result(
     messages: list[Any], turns: int, tokens: int
 ) -> None:
-    conversation = whole(messages)
+    conversation = with_all_results(messages)
     for policy in (last_turns(turns), last_tokens(tokens)):
         kept = policy(conversation)
         assert kept == conversation[len(conversation) - len(kept) :]
-        assert whole(kept) == kept
+        assert with_all_results(kept) == kept
         assert not kept or len(kept) == len(conversation) or kept[0]["role"] == "user"
     assert sum(each["role"] == "user" for each in last_turns(turns)(conversation)) <= turns
     assert sum(map(estimate, last_tokens(tokens)(conversation))) <= tokens
@@ -310,6 +320,6 @@ def test_the_text_of_blocks_is_theirs_joined() -> None:
 
 
 def test_a_new_id_is_none_that_is_taken() -> None:
-    made = whole([_calling("a", "call_3", "a"), _calling("a")])
+    made = with_all_results([_calling("a", "call_3", "a"), _calling("a")])
     ids = [call["id"] for each in made for call in each.get("calls", ())]
     assert ids == ["a", "call_3", "call_2", "call_4"]

@@ -11,7 +11,7 @@ import pytest
 
 from sovl_tools import Agent
 from sovl_tools.agent.errors import AgentError
-from sovl_tools.agent.providers.choice import PROVIDERS, chosen
+from sovl_tools.agent.providers.choice import PROVIDERS, choose_provider
 from sovl_tools.testing import ScriptedServer, says
 from tests.agent.talking import client_of
 
@@ -44,14 +44,14 @@ def test_a_client_of_openai_tells_by_its_server(
     options: dict[str, Any], name: str, form: str
 ) -> None:
     with _openai(**options) as client:
-        found = chosen(client)
+        found = choose_provider(client)
         assert (found.name, found.format, found.client) == (name, form, client)
 
 
 def test_a_client_of_anthropic_is_for_messages() -> None:
     http = anthropic.DefaultHttpxClient(verify=False)
     with anthropic.Anthropic(api_key="any", http_client=http) as client:
-        assert chosen(client).name == "anthropic"
+        assert choose_provider(client).name == "anthropic"
 
 
 def test_a_client_of_a_subclass_is_known_and_a_stranger_is_not() -> None:
@@ -59,10 +59,10 @@ def test_a_client_of_a_subclass_is_known_and_a_stranger_is_not() -> None:
         pass
 
     with Watched(api_key="any", http_client=openai.DefaultHttpxClient(verify=False)) as client:
-        assert chosen(client).name == "openai-responses"
-        assert chosen(client, provider="openai").name == "openai"
+        assert choose_provider(client).name == "openai-responses"
+        assert choose_provider(client, provider="openai").name == "openai"
     with pytest.raises(ValueError, match="which provider a object is for can't be told"):
-        chosen(object())
+        choose_provider(object())
 
 
 @pytest.mark.parametrize(
@@ -77,29 +77,29 @@ def test_a_key_in_the_environment_chooses(
     variable: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "any")
-    found = chosen()
+    found = choose_provider()
     with found.client:
         assert (found.name, found.model) == (name, PROVIDERS[name].model)
     monkeypatch.setenv(PROVIDERS[name].model_variable, "other")
-    with chosen().client:
-        assert chosen(provider=name).model == "other"
-        assert chosen(provider=name, model="mine").model == "mine"
+    with choose_provider().client:
+        assert choose_provider(provider=name).model == "other"
+        assert choose_provider(provider=name, model="mine").model == "mine"
 
 
 def test_without_a_key_the_provider_is_local() -> None:
-    found = chosen()
+    found = choose_provider()
     assert (found.name, found.client) == ("local", None)
 
 
 def test_the_first_key_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
     monkeypatch.setenv("OPENAI_API_KEY", "any")
-    with chosen().client as client:
+    with choose_provider().client as client:
         assert isinstance(client, openai.OpenAI)
 
 
 def test_a_server_of_ones_own_needs_no_key() -> None:
-    found = chosen(base_url="http://localhost:11434/v1", model="llama")
+    found = choose_provider(base_url="http://localhost:11434/v1", model="llama")
     with found.client as client:
         assert (found.name, client.api_key) == ("openai", "none")
 
@@ -109,9 +109,9 @@ def test_a_server_in_the_environment_knows_chat_completions(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:11434/v1")
-    with chosen().client:
-        assert chosen().name == "openai"
-        assert chosen(provider="openai-responses").name == "openai-responses"
+    with choose_provider().client:
+        assert choose_provider().name == "openai"
+        assert choose_provider(provider="openai-responses").name == "openai-responses"
 
 
 @pytest.mark.parametrize("name", ["openai", "openai-responses", "anthropic"])
@@ -181,4 +181,4 @@ def test_the_client_and_the_model_may_be_replaced() -> None:
 
 def test_a_client_of_another_provider_is_refused() -> None:
     with pytest.raises(TypeError, match=r"^provider 'openai' needs another client than object: "):
-        chosen(object(), provider="openai")
+        choose_provider(object(), provider="openai")

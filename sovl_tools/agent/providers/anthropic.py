@@ -17,20 +17,20 @@ from sovl_tools.agent.answer import (
     Prompt,
     Stop,
     Usage,
-    asking,
     check_types,
-    joined,
-    plain,
+    join_texts,
+    request_body,
+    to_dict,
 )
-from sovl_tools.agent.errors import unanswered
+from sovl_tools.agent.errors import missing_answer
 from sovl_tools.agent.messages import (
     arguments_of,
     calls_of,
+    encodable,
     fitted_name,
     items_of,
-    sendable,
-    told,
-    whole,
+    outcome_of,
+    with_all_results,
 )
 from sovl_tools.formats.messages import (
     NOTHING,
@@ -63,12 +63,12 @@ def body(prompt: Prompt) -> dict[str, Any]:
     made: dict[str, Any] = {
         "model": prompt.model,
         "max_tokens": MOST_TOKENS,
-        "messages": sendable(_alternating(whole(prompt.messages, _OWN))),
+        "messages": encodable(_alternating(with_all_results(prompt.messages, _OWN))),
     }
-    system = joined(prompt.system)
+    system = join_texts(prompt.system)
     if system:
-        made["system"] = sendable(system)
-    return asking(made, prompt, lambda name: {"type": "tool", "name": name}, _MODES)
+        made["system"] = encodable(system)
+    return request_body(made, prompt, lambda name: {"type": "tool", "name": name}, _MODES)
 
 
 _MODES = {"auto": {"type": "auto"}, "required": {"type": "any"}, "none": {"type": "none"}}
@@ -93,7 +93,7 @@ def _blocks(message: Message) -> Iterator[Made]:
     """Yield the blocks of a message; the API refuses empty texts, and users who say nothing."""
     own = items_of(message, _OWN)
     if message["role"] == "tool":
-        yield from anthropic(told(message))["content"]
+        yield from anthropic(outcome_of(message))["content"]
     elif message["role"] == "user":
         yield from _shown(message["content"]) or [anthropic_text(NOTHING)]
     elif own:
@@ -121,10 +121,10 @@ def answered(response: Any) -> Answer:
     Raises:
         ProviderError: there is none in it.
     """
-    made = plain(response)
+    made = to_dict(response)
     blocks = made.get("content")
     if blocks is None:
-        raise unanswered(made)
+        raise missing_answer(made)
     inputs = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _calls(each)}
     return _answer(blocks, inputs, made, made.get("usage") or {})
 
@@ -189,7 +189,7 @@ class Draft:
 
     def feed(self, chunk: Any) -> str:
         """Take one event in; return the text that it adds."""
-        event = plain(chunk)
+        event = to_dict(chunk)
         kind = event["type"]
         if kind == "message_start":
             self._usage = dict(event["message"].get("usage") or {})

@@ -18,21 +18,21 @@ from sovl_tools.agent.answer import (
     Message,
     Prompt,
     Stop,
-    asking,
-    joined,
-    plain,
+    join_texts,
+    request_body,
+    to_dict,
     usage_of,
 )
-from sovl_tools.agent.errors import reported, unanswered
+from sovl_tools.agent.errors import missing_answer, reported_error
 from sovl_tools.agent.messages import (
     arguments_of,
+    arguments_text,
     calls_of,
+    encodable,
     fitted_name,
     items_of,
-    sendable,
-    told,
-    whole,
-    written,
+    outcome_of,
+    with_all_results,
 )
 from sovl_tools.formats.messages import Made, data_url, openai, parts
 from sovl_tools.model.document import JSON
@@ -50,15 +50,15 @@ method = attrgetter("chat.completions.create")
 
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Chat Completions is asked."""
-    system = joined(prompt.system)
+    system = join_texts(prompt.system)
     messages = [{"role": "system", "content": system}] if system else []
     messages += [
         _message(each)
-        for each in whole(prompt.messages, _OWN)
+        for each in with_all_results(prompt.messages, _OWN)
         if each["role"] != "assistant" or each["content"] or each.get("calls")
     ]
-    made: dict[str, Any] = {"model": prompt.model, "messages": sendable(messages)}
-    return asking(made, prompt, lambda name: {"type": "function", "function": {"name": name}})
+    made: dict[str, Any] = {"model": prompt.model, "messages": encodable(messages)}
+    return request_body(made, prompt, lambda name: {"type": "function", "function": {"name": name}})
 
 
 def _message(message: Message) -> Made:
@@ -66,7 +66,7 @@ def _message(message: Message) -> Made:
     if message["role"] == "user":
         return {"role": "user", "content": parts(message["content"], _text, _picture)}
     if message["role"] == "tool":
-        return openai(told(message))
+        return openai(outcome_of(message))
     made: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
     calls = [_called(each) for each in calls_of(message)]
     if own:
@@ -96,10 +96,10 @@ def answered(response: Any) -> Answer:
     Raises:
         ProviderError: there is none in it, as some servers put an error in its place.
     """
-    made = plain(response)
+    made = to_dict(response)
     choices = made.get("choices")
     if not choices:
-        raise unanswered(made)
+        raise missing_answer(made)
     message, reason = choices[0]["message"], choices[0].get("finish_reason")
     return _answer(message, reason, made.get("usage"))
 
@@ -133,7 +133,7 @@ def _identified(called: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _call(called: dict[str, Any]) -> Call:
     function = called["function"]
-    return Call(called["id"], function.get("name") or "", written(function.get("arguments")))
+    return Call(called["id"], function.get("name") or "", arguments_text(function.get("arguments")))
 
 
 def _spoken(content: JSON) -> str:
@@ -177,9 +177,9 @@ class Draft:
 
     def feed(self, chunk: Any) -> str:
         """Take one event in; return the text that it adds."""
-        made = plain(chunk)
+        made = to_dict(chunk)
         if made.get("error"):
-            raise reported(made["error"])
+            raise reported_error(made["error"])
         self._usage = made.get("usage") or self._usage
         text = ""
         for choice in (made.get("choices") or ())[:1]:

@@ -53,7 +53,7 @@ PROVIDERS = {
 """Providers by name, in the order in which the environment is asked for their keys."""
 
 
-class Chosen(NamedTuple):
+class ProviderChoice(NamedTuple):
     """Who is asked, with what, about which model.
 
     Attributes:
@@ -71,13 +71,13 @@ class Chosen(NamedTuple):
     format: str
 
 
-def chosen(
+def choose_provider(
     client: Any = None,
     *,
     provider: str | None = None,
     model: str | None = None,
     base_url: str | None = None,
-) -> Chosen:
+) -> ProviderChoice:
     """Return who is asked.
 
     Raises:
@@ -98,7 +98,7 @@ def chosen(
     adapter = cast("Adapter", import_module(known.adapter))
     _check(adapter, client, name)
     asked = model or os.environ.get(known.model_variable) or known.model
-    return Chosen(name, adapter, client, asked, known.format or adapter.FORMAT)
+    return ProviderChoice(name, adapter, client, asked, known.format or adapter.FORMAT)
 
 
 def _check(adapter: Adapter, client: Any, name: str) -> None:

@@ -15,7 +15,7 @@ from secrets import token_hex
 from typing import Any, NamedTuple
 
 from sovl_tools.agent.answer import Answer, Call, Message, Prompt
-from sovl_tools.agent.messages import text_of, whole
+from sovl_tools.agent.messages import text_of, with_all_results
 from sovl_tools.agent.offering import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.parse_arguments import Unparsed, parsed
@@ -77,7 +77,7 @@ class Draft:
 
 
 def _respond(*, prompt: Prompt, is_streaming: bool = False) -> Answer | Iterator[Answer]:
-    messages = whole(prompt.messages)
+    messages = with_all_results(prompt.messages)
     results = list(takewhile(lambda each: each["role"] == "tool", reversed(messages)))
     if results:
         texts = [as_one_text(each["content"]) for each in reversed(results)]

@@ -18,21 +18,21 @@ from sovl_tools.agent.answer import (
     Message,
     Prompt,
     Stop,
-    asking,
     check_types,
-    joined,
-    plain,
+    join_texts,
+    request_body,
+    to_dict,
     usage_of,
 )
-from sovl_tools.agent.errors import reported, unanswered
+from sovl_tools.agent.errors import missing_answer, reported_error
 from sovl_tools.agent.messages import (
+    arguments_text,
     calls_of,
+    encodable,
     fitted_name,
     items_of,
-    sendable,
-    told,
-    whole,
-    written,
+    outcome_of,
+    with_all_results,
 )
 from sovl_tools.formats.messages import (
     Made,
@@ -54,13 +54,16 @@ method = attrgetter("responses.create")
 
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Responses is asked."""
-    messages, is_stored = whole(prompt.messages, _OWN), prompt.options.get("store") is not False
+    messages, is_stored = (
+        with_all_results(prompt.messages, _OWN),
+        prompt.options.get("store") is not False,
+    )
     items = [item for each in messages for item in _items(each, is_stored=is_stored)]
-    made: dict[str, Any] = {"model": prompt.model, "input": sendable(items)}
-    system = joined(prompt.system)
+    made: dict[str, Any] = {"model": prompt.model, "input": encodable(items)}
+    system = join_texts(prompt.system)
     if system:
-        made["instructions"] = sendable(system)
-    return asking(made, prompt, lambda name: {"type": "function", "name": name})
+        made["instructions"] = encodable(system)
+    return request_body(made, prompt, lambda name: {"type": "function", "name": name})
 
 
 def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
@@ -69,7 +72,7 @@ def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
         content = parts(message["content"], responses_text, responses_picture)
         yield {"role": "user", "content": content}
     elif message["role"] == "tool":
-        yield openai_responses(told(message))
+        yield openai_responses(outcome_of(message))
     elif own:
         yield from map(_named, own if is_stored else _unstored(own))
     else:
@@ -104,17 +107,17 @@ def answered(response: Any) -> Answer:
     Raises:
         ProviderError: it failed, or there is none.
     """
-    made = plain(response)
+    made = to_dict(response)
     if made.get("status") == "failed":
-        raise reported(made.get("error"))
+        raise reported_error(made.get("error"))
     items, whole_text = made.get("output"), made.get("output_text") or ""
     if items is None and not whole_text:
-        raise unanswered(made)
+        raise missing_answer(made)
     # some servers send null for an id or a status that they do not know, and none takes it back
     items = [{key: part for key, part in each.items() if part is not None} for each in items or ()]
     for each in items:
         if _calls(each):
-            each["arguments"] = written(each.get("arguments"))
+            each["arguments"] = arguments_text(each.get("arguments"))
     calls = tuple(
         Call(each["call_id"], each["name"], each["arguments"]) for each in items if _calls(each)
     )
@@ -171,7 +174,7 @@ class Draft:
         if kind in _ENDS:
             self._whole = part("response")
         elif kind == "error":
-            raise reported({"message": part("message"), "code": part("code")})
+            raise reported_error({"message": part("message"), "code": part("code")})
         elif kind in _DELTAS:
             delta: Any = part("delta")
             self.text += delta
