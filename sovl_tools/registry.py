@@ -24,7 +24,7 @@ from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.protocols import Export, Watch
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.reporting.journal import log_change, log_load, log_rejected, log_sources
+from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sources
 from sovl_tools.search.criteria import meets
 from sovl_tools.search.indexes import Indexes
 from sovl_tools.search.matches import PhraseMatch, ToolMatch

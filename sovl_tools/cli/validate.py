@@ -31,9 +31,8 @@ from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.reporting.outcome import Outcome, selected, strict
+from sovl_tools.reporting.outcome import FORMATS, Outcome, render, selected, strict
 from sovl_tools.reporting.plain import plain
-from sovl_tools.reporting.rendering import FORMATS, render
 
 _PROGRESS_DELAY = 1.0
 _PROGRESS_WIDTH = 30

@@ -6,9 +6,8 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 from __future__ import annotations
 
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.reporting.outcome import Outcome
+from sovl_tools.reporting.outcome import Outcome, from_workspace
 from sovl_tools.reporting.plain import plain
-from sovl_tools.reporting.workspace import from_workspace
 
 
 def render(outcome: Outcome) -> str:

@@ -1,10 +1,12 @@
-"""What a validation found, ready to be shown."""
+"""What a validation found, and the table of formats in which it is shown."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, Rule
@@ -76,3 +78,32 @@ def strict(report: LoadReport) -> LoadReport:
 
 def _as_error(diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic._replace(severity="error")
+
+
+FORMATS = {
+    "text": "sovl_tools.reporting.text:render",
+    "concise": "sovl_tools.reporting.text:concise",
+    "json": "sovl_tools.reporting.document:render",
+    "github": "sovl_tools.reporting.github:render",
+    "sarif": "sovl_tools.reporting.sarif:render",
+}
+"""What renders each format; imported when it is asked for."""
+
+
+def render(outcome: Outcome, format: str) -> str:  # noqa: A002 - the field's word
+    """Return the outcome of a validation in one of ``FORMATS``, without a final newline."""
+    module, _, function = FORMATS[format].partition(":")
+    text: str = getattr(import_module(module), function)(outcome)
+    return text
+
+
+def from_workspace(path: str) -> str:
+    """Return a path relative to ``GITHUB_WORKSPACE`` if it lies there, else as it is."""
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    if not workspace:
+        return path
+    location = os.path.abspath(path)
+    for root in (os.path.abspath(workspace), os.path.realpath(workspace)):
+        if location.startswith(f"{root.rstrip(os.sep)}{os.sep}"):
+            return os.path.relpath(location, root).replace(os.sep, "/")
+    return path

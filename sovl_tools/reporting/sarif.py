@@ -15,8 +15,7 @@ from urllib.parse import quote
 from sovl_tools import __version__
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.outcome import Outcome
-from sovl_tools.reporting.workspace import from_workspace
+from sovl_tools.reporting.outcome import Outcome, from_workspace
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

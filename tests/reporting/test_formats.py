@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.reporting.rendering import FORMATS, render
+from sovl_tools.reporting.outcome import FORMATS, render
 from tests.reporting.findings import ODD, WRONG, diagnostic, folder, outcome
 from tests.schema.strategies import moderate
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.reporting.rendering import render
+from sovl_tools.reporting.outcome import render
 from sovl_tools.reporting.sarif import document
 from sovl_tools.rules import RULES
 from tests.reporting.findings import ODD, WRONG, diagnostic, outcome

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.reporting.excerpt import Excerpt, excerpt
 from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import Excerpt, excerpt
 from tests.reporting.findings import diagnostic
 from tests.schema.strategies import moderate
 
