@@ -27,10 +27,8 @@ COLUMNS = (
     ("anthropic", "anthropic", False),
     ("anthropic strict", "anthropic", True),
     ("gemini", "gemini", False),
-    ("mcp", "mcp", False),
-    ("openapi", "openapi", False),
 )
-"""Headings, formats, and whether they are strict; openai-responses and openrouter are as openai."""
+"""Headings, formats, and whether they are strict; the others are as openai, or keep everything."""
 
 PROBES: dict[str, dict[str, Any]] = {
     "optional property": TEXT,
@@ -116,19 +114,24 @@ def outcome(tool: ToolDefinition, name: str, *, strict: bool) -> str:
 
 
 def table() -> str:
-    """Return the table in Markdown."""
-    rows = [
-        [words, *(_cell(words, schema, name, strict=strict) for _, name, strict in COLUMNS)]
+    """Return the table in Markdown: what is not kept, and what all formats keep below it."""
+    rows = {
+        words: [_cell(words, schema, name, strict=strict) for _, name, strict in COLUMNS]
         for words, schema in PROBES.items()
-    ]
+    }
     head = ["", *(heading for heading, _, _ in COLUMNS)]
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    lines = [head, ["---"] * len(head)]
+    lines += [[words, *cells] for words, cells in rows.items() if any(cells)]
+    kept = [words for words, cells in rows.items() if not any(cells)]
+    return "\n".join(
+        [*(f"| {' | '.join(line)} |" for line in lines), "", f"All keep: {', '.join(kept)}."]
+    )
 
 
 def _cell(words: str, schema: dict[str, Any], name: str, *, strict: bool) -> str:
     found = outcome(probe(words, schema), name, strict=strict)
-    return "kept" if found == "or null" and words != "optional property" else found
+    is_kept = found == "kept" or (found == "or null" and words != "optional property")
+    return "" if is_kept else found
 
 
 if __name__ == "__main__":
