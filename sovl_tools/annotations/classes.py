@@ -63,7 +63,7 @@ def _is_typed_dict(kind: Any) -> bool:
 
 def _parameters(kind: Any) -> list[inspect.Parameter]:
     if _is_typed_dict(kind):
-        return []
+        return []  # its signature is that of dict
     try:
         signature = evaluated(inspect.signature, kind, "annotation_format")
     except (ValueError, TypeError) as error:
@@ -82,6 +82,7 @@ def _fields_of(
     names, found = names_in(kind), {}
     for each in parameters:
         if each.kind in {each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY}:
+            # An __init__ of its own may take what is no field.
             own = Any if each.annotation is EMPTY else each.annotation
             hint = hints[each.name] if each.name in hints else resolve(own, names, {})
             found[each.name] = _Field(hint, each.default is EMPTY, each.default)
@@ -158,6 +159,7 @@ class _Maker:
         try:
             return self.instance(dict(zip(names, value, strict=False)))
         except ConversionError as error:
+            # The caller gave an array, so the places are indices and not names.
             places = {name: index for index, name in enumerate(names)}
             raise ConversionError(
                 ((*(places[str(part)] for part in path[:1]), *path[1:]), words)

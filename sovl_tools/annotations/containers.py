@@ -1,6 +1,6 @@
 """Arrays and objects, and what they hold.
 
-Keys of objects are texts. Those of another type are made of the text as it stands, a date of
+Keys of objects are text. Those of another type are made of the text itself, a date of
 ``2026-01-31``, or else of the JSON that it is, an integer of ``12``.
 """
 
@@ -67,6 +67,7 @@ def _describe_array(builder: Builder, annotation: Any) -> Schema:
     schema: Schema = {"type": "array"}
     if arguments:
         schema["items"] = item
+    # The items of a bare set must be hashable, so they are scalars.
     if made in _SETS:
         _check_hashable(arguments[0] if arguments else Any, "a set")
         schema |= {"items": item or {"type": [*_SCALARS]}, "uniqueItems": True}
@@ -172,7 +173,7 @@ def _convert_object(build: Build, annotation: Any) -> Convert:
 
 
 def _key_reader(convert: Convert) -> Convert:
-    """Return what makes a key of a text: as it stands, or as JSON text such as ``12``."""
+    """Return what makes a key of text: of the text itself, or of the JSON in it, such as ``12``."""
 
     def read(text: Any) -> Any:
         try:
@@ -201,6 +202,7 @@ def _check_hashable(kind: Any, container: str) -> None:
             _check_hashable(each, container)
 
 
+# Python refuses to read integers of more than 4,300 digits; a hundred are enough for a key.
 _WHOLE = "[1-9][0-9]{0,99}"
 # No number of these texts is beyond the largest float, 1.7976931348623157e+308.
 _NUMBER = (
@@ -218,7 +220,11 @@ _OF_TEXT = frozenset({"format", "pattern", "minLength", "maxLength", "anyOf", "a
 
 
 def _names(key: Schema) -> Schema:
-    """Return the schema of texts that stand for keys of another schema; empty if any may do."""
+    """Return the schema of the texts that become keys of a type, given that type's schema.
+
+    It is empty if any text may do. It admits only what the conversion accepts, as the differential
+    test requires; where a number has bounds, the pattern admits less.
+    """
     if "anyOf" in key:
         several = [_names(each) for each in key["anyOf"]]
         return {"anyOf": several} if all(several) else {}
@@ -236,7 +242,7 @@ def _names(key: Schema) -> Schema:
 
 
 def _up_to(most: int) -> str:
-    """Return the pattern of the whole numbers from 0 to that one."""
+    """Return the pattern of the whole numbers from 0 to that one, for keys that are flags."""
     digits, rest = str(most), len(str(most)) - 1
     found = ["0", digits]
     if rest:

@@ -34,8 +34,10 @@ def converter_of(
     neither the dictionary nor what lies in it; it raises a ConversionError with everything that
     is wrong. ``types`` are annotations that somebody has resolved already.
     """
+    # Of a partial, a method or a decorated function the innermost has the annotations.
     if type(function) is not FunctionType or vars(function):
         function = underlying(function)
+    # Since Python 3.14 reading annotations evaluates them, so names may be missing.
     try:
         annotations = None if isinstance(function, type) else function.__annotations__
     except (AttributeError, NameError):
@@ -69,7 +71,7 @@ def _convert_keywords(
                 made[name] = convert(value)
             except ConversionError as error:
                 problems += error.below(name)
-            except RecursionError:
+            except RecursionError:  # a class that refers to itself may take any depth
                 problems.append(((name,), "is nested too deep"))
     if problems:
         raise ConversionError(problems)

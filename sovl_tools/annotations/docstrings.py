@@ -16,7 +16,7 @@ class Documentation(NamedTuple):
     Attributes:
         description: its summary and the text below, with a blank line between; or ``""``.
         parameters: descriptions by parameter.
-        returns: what comes back; None if that is not said.
+        returns: what comes back, if the docstring tells.
     """
 
     description: str = ""
@@ -75,6 +75,7 @@ def documentation_in(text: str) -> Documentation:
     found = [parsed for style in styles if (parsed := _in_style(text, style)) is not None]
     if not found:
         return Documentation(text)
+    # Marks of several styles may be in one text, as ":" in a Google docstring.
     best = max(found, key=lambda parsed: len(parsed.meta))
     described = {
         name: each.description for each in best.params for name in _names(each) if each.description
@@ -92,7 +93,7 @@ def _in_style(text: str, style: str) -> Any:
         return parse(f"\n{text}", DocstringStyle[style])  # or its first line would not count
 
     found = None
-    with suppress(Exception):  # a ParseError, or whatever odd text leads to
+    with suppress(Exception):  # the parser raises more than its ParseError on odd text
         readable = _readable(text, read, style)
         parsed = read(readable)
         is_understood = any(type(each) is not DocstringMeta for each in parsed.meta)

@@ -1,4 +1,4 @@
-"""What annotations stand for, also those that are text, and those of the fields of a class."""
+"""Annotations resolved: text evaluated, aliases followed, and the fields of a class collected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUALIFIERS = (*_IS_REQUIRED, typing.Final)
 
 
 class Names(NamedTuple):
-    """What the names in annotations stand for; ``local`` ones come before the others."""
+    """Where names in annotations are looked up: first in ``local``, then in ``others``."""
 
     others: dict[str, Any]
     local: Mapping[str, Any] | None = None
@@ -39,6 +39,7 @@ def names_of(function: Any) -> Names:
     others = getattr(inner, "__globals__", None)
     if not isinstance(others, dict):
         return Names({})
+    # A function sees its type parameters and the variables of the functions around it.
     known = _type_parameters(inner)
     for name, cell in zip(inner.__code__.co_freevars, inner.__closure__ or (), strict=False):
         with suppress(ValueError):  # it is not bound yet
@@ -69,6 +70,7 @@ def _owner(function: Any, qualified: str, others: Mapping[str, Any]) -> type | N
     bound = getattr(function, "__self__", None)
     if bound is not None and inspect.ismethod(function):
         return bound if isinstance(bound, type) else type(bound)
+    # A plain function in a class's body is found by its qualified name: Shop.Counter.order.
     place, *path = qualified.split(".")[:-1] or [""]
     found = others.get(place)
     for part in path:
@@ -93,6 +95,7 @@ def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
     with _evaluating():
         if type(annotation) is str:
             annotation = eval(compiled(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
+        # Text within an annotation, as in list["Point"], is what only get_type_hints evaluates.
         if _has_text(annotation):
             holder = SimpleNamespace(__annotations__={"annotation": annotation})
             local = names.local or {}  # another object than the others, or old answers are repeated
@@ -117,7 +120,7 @@ def _evaluating() -> Iterator[None]:
     """Say what the code of an annotation raises, but for a RecursionError."""
     try:
         yield
-    except RecursionError:
+    except RecursionError:  # the callers have their own words for it
         raise
     except (NameError, AttributeError) as error:
         raise _undefined(error) from error
@@ -184,7 +187,7 @@ def is_alias(annotation: Any) -> bool:
 
 
 def value_of(annotation: Any) -> Any:
-    """Return what an alias, a NewType or a type variable stands for.
+    """Return the type that an alias, a NewType or a type variable means.
 
     Text in it is of the module where it was made. A type variable without bound is Any.
 
@@ -211,7 +214,7 @@ def value_of(annotation: Any) -> Any:
 def without_none(annotation: Any) -> tuple[Any, bool]:
     """Return ``T`` for ``T | None``, and whether it was that; ``Annotated`` stays around it.
 
-    What an alias, a NewType or a type variable stands for counts, if its names are defined.
+    Aliases, NewTypes and type variables are followed, if their names are defined.
     """
     inner = None if type(annotation) is type else _not_none(annotation)
     return (annotation, False) if inner is None else (inner, True)
@@ -292,7 +295,10 @@ def _written_bases(kind: type) -> tuple[Any, ...]:
 
 
 def _own_annotations(kind: type) -> dict[str, Any]:
-    """Return the annotations in a class's body; a TypedDict has those of its bases as well."""
+    """Return the annotations in a class's body, without those that a TypedDict copies of bases.
+
+    They were written in another module, where their names mean something else.
+    """
     found = _annotations(kind)
     if not hasattr(kind, "__required_keys__"):
         return found

@@ -68,7 +68,7 @@ _PASSING = (InvalidResult, ToolError, RunCancelledError, TimeLimitError)
 
 _NESTING = frozenset({dict, list})
 _LEAST, _MOST = -(1 << 2048), 1 << 2048
-"""No integer between them has more digits than Python is willing to write, whatever its limit."""
+"""Integers between them have at most 617 digits; Python's limit for writing is at least 640."""
 
 text_of = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
@@ -77,8 +77,8 @@ def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 
     """Tell whether a value is JSON for certain, all of it of builtin types.
 
     It is never wrong about what it accepts; what it does not accept may be JSON all the same.
-    ``room`` is how many levels of objects and arrays there may be. Every call of a tool comes
-    past here, so the branches stand in one place and each goes on by itself.
+    ``room`` is how many levels of objects and arrays there may be. Every call of a tool passes
+    through here, so this is one loop without calls for the common types.
     """
     kind = type(value)
     try:
@@ -98,7 +98,7 @@ def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 
                 if _LEAST < item < _MOST:
                     continue
             elif kind is float:
-                if item - item == 0:
+                if item - item == 0:  # neither NaN nor infinite
                     continue
             elif kind in _NESTING:
                 if room > 1 and is_plain(item, room - 1):
@@ -120,7 +120,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def to_json(value: Any, path: Path = ()) -> JSON:
-    """Return a result, or what stands at that path of it, as JSON: the same object if it is plain.
+    """Return a result, or the part of it at a path, as JSON: the same object if it is plain.
 
     Raises:
         InvalidResult: it holds something that can't be JSON.
@@ -148,7 +148,7 @@ def _converted(value: Any, path: Path) -> JSON:
 def _converter(kind: type) -> _Converter:
     """Return what converts instances of a class that is not itself in the table."""
     if issubclass(kind, Enum):
-        return _attribute("value")  # whatever else it is a subclass of
+        return _attribute("value")  # an IntEnum is an int, too
     for base in kind.__mro__:
         package = base.__module__.partition(".")[0]
         found = _BY_TYPE.get(base) or _BY_NAME.get(f"{package}.{base.__qualname__}")
@@ -170,8 +170,8 @@ def _kind(value: object) -> str:
     return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
 
 
+# A metaclass may have a __name__ of its own, which raises.
 _name: Callable[[type], str] = vars(type)["__name__"].__get__
-"""The name of a type, whatever its metaclass says."""
 
 
 def _same(value: Any, _: Path) -> JSON:
@@ -271,6 +271,7 @@ def _tuple(value: Any, path: Path) -> JSON:
 
 def _set(items: Iterable[Any], path: Path) -> JSON:
     found = _list(items, path)
+    # The order of a set differs from process to process, so results would not be comparable.
     try:
         return sorted(found)
     except TypeError:
@@ -324,8 +325,10 @@ def _timedelta(value: Any, _: Path) -> JSON:
 def _decimal(value: Any, path: Path) -> JSON:
     if not value.is_finite():
         raise InvalidResult(path, f"is {value}, which is no JSON number")
+    # Decimal("1e999999999") is whole, too, and would fill the memory.
     if value.adjusted() < _LONGEST_WHOLE and value == value.to_integral_value():
         return int(value)
+    # A float only if it has the same digits; otherwise text keeps them.
     number = float(value)
     return number if value == type(value)(repr(number)) else str(value)
 

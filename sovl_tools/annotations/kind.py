@@ -53,7 +53,7 @@ class Kind(NamedTuple):
 
     Attributes:
         describe: makes the schema of one; raises an InexpressibleError if it has none.
-        convert: makes the converter of one; whatever it raises, the annotation asks for nothing.
+        convert: makes the converter of one; if it raises, values stay as they are.
         is_shared: whether one converter serves all places, because it may lead to itself.
     """
 
@@ -119,7 +119,7 @@ def mismatch(value: Any, *expected: str, is_type: bool = True) -> ConversionErro
 
 
 def same(value: Any) -> Any:
-    """Leave a value as it is: the converter for annotations that ask for nothing."""
+    """Leave a value as it is. Callers compare with it, to skip conversions that change nothing."""
     return value
 
 
@@ -129,7 +129,7 @@ def optional(convert: Convert) -> Convert:
 
 
 def called(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    """Return what the code of a type makes; whatever it raises speaks against the value."""
+    """Call a type's own code; whatever it raises means that the value does not fit."""
     try:
         return make(*arguments, **keywords)
     except ConversionError:
@@ -140,6 +140,7 @@ def called(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any
 
 def _reason(error: Exception) -> str:
     name = type(error).__name__
+    # ValueError and the like are how types refuse a value, so their text is enough for the model.
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - the code of a tool
@@ -177,15 +178,13 @@ class _IgnoredKeys(local):
 _IGNORED = _IgnoredKeys()
 
 
-def ignored_keys_matter() -> bool:
-    """Tell whether a union counts them, to choose the member that ignores the fewest."""
-    return _IGNORED.count is not None
+def ignore(keys: int | Callable[[], int]) -> None:
+    """Note how many keys of an object have no part in what is made of it.
 
-
-def ignore(keys: int) -> None:
-    """Note that so many keys of an object have no part in what is made of it."""
+    It is only counted within a union, which chooses the member that ignores the fewest.
+    """
     if _IGNORED.count is not None:
-        _IGNORED.count += keys
+        _IGNORED.count += keys if isinstance(keys, int) else keys()
 
 
 def counted(convert: Convert, value: Any) -> tuple[Any, int]:
@@ -194,6 +193,7 @@ def counted(convert: Convert, value: Any) -> tuple[Any, int]:
     Raises:
         ConversionError: no instance can be made.
     """
+    # Unions are nested, so the count of the outer one is put aside.
     before, _IGNORED.count = _IGNORED.count, 0
     try:
         return convert(value), _IGNORED.count

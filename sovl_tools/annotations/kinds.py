@@ -1,6 +1,6 @@
 """The table of kinds: which one an annotation is of.
 
-Annotated, NewType, TypeVar and aliases are what they stand for.
+Annotated, NewType, TypeVar and aliases are treated as the types that they mean.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sovl_tools.annotations.unions import UNION
 
 
 def _instead(meaning: Callable[[Any], Any]) -> Kind:
-    """Return the kind of annotations that another one stands for."""
+    """Return the kind of annotations that mean another one."""
     return Kind(
         lambda builder, annotation: builder.build(meaning(annotation)),
         lambda build, annotation: build(meaning(annotation)),
@@ -77,6 +77,7 @@ _FORMS: dict[int, Kind] = {
     **{id(qualifier): _FIRST for qualifier in QUALIFIERS},
 }
 _CONTAINERS = {id(origin): kind for origin, kind in CONTAINERS.items()}
+# In this order: a model may be a dataclass, and an Enum may be anything.
 _CLASSES: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
     (is_model, MODEL),
     (lambda kind: issubclass(kind, Enum), ENUM),
@@ -97,6 +98,7 @@ def kind_of(annotation: Any) -> Kind:
     Raises:
         InexpressibleError: it is of none.
     """
+    # The most frequent ones first.
     found = scalar_of(annotation)
     if found is not None:
         return found

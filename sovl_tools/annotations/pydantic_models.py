@@ -1,4 +1,4 @@
-"""Types that pydantic describes and makes, and what it says of values that it refuses."""
+"""Types that pydantic describes and makes, and its errors in our words."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from sovl_tools.annotations.kind import (
     Schema,
     called,
     ignore,
-    ignored_keys_matter,
 )
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.messages import named
 
 
+# pydantic is never imported here: whoever has a model has imported it, and it takes 200 ms.
 def is_model(kind: Any) -> bool:
     """Tell whether a class says to pydantic how it is made."""
     own = hasattr(kind, "__get_pydantic_core_schema__") or hasattr(kind, "__pydantic_validator__")
@@ -90,16 +90,16 @@ def _convert(_: Build, annotation: Any) -> Convert:
         try:
             made = adapter.validate_python(value)
         except Exception:  # noqa: BLE001 - a strict model takes dates from JSON text only
+            # The errors of this second way are reported; for other models both say the same.
             made = called(from_text, value)
-        if ignored_keys_matter():
-            ignore(_ignored(made, value))
+        ignore(lambda: _ignored(made, value))
         return made
 
     return convert
 
 
 def _place(error: Mapping[str, Any], value: JSON) -> Path:
-    """Return where an error is; those parts that name members of a union are left out."""
+    """Return where an error is, without the parts that pydantic adds for members of a union."""
     path: Path = ()
     for part in error["loc"]:
         with suppress(LookupError, TypeError):
@@ -132,7 +132,7 @@ def _ignored(made: Any, value: JSON) -> int:
 
 
 def _parts(made: Any) -> Mapping[str, Any] | None:
-    """Return what the keys of an object became; None where that can't be told."""
+    """Return what the keys of an object became; None if that is unknown."""
     fields = getattr(type(made), "__pydantic_fields__", None)
     if fields is None:
         return made if isinstance(made, dict) else None

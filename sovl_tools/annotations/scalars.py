@@ -120,6 +120,7 @@ def _written_duration(value: Any) -> JSON:
 
 
 def _decimal(kind: Any, value: float | str) -> Any:
+    # By its text, so that 0.1 is a tenth and not the nearest binary fraction.
     number = kind(repr(value) if isinstance(value, float) else value)
     if not number.is_finite():
         raise ValueError
@@ -323,7 +324,7 @@ def _describe_enum(_: Builder, kind: Any) -> Schema:
 
 
 def enum_value(value: Any) -> JSON:
-    """Return the JSON value that stands for a member of an Enum, or of a Literal."""
+    """Return the JSON value of a member of an Enum, its name if it has none, or of a Literal."""
     if not isinstance(value, Enum):
         return value
     return value.value if isinstance(value.value, _SCALARS) else value.name
@@ -357,6 +358,7 @@ def _convert_enum(_: Build, annotation: Any) -> Convert:
 
 
 def _chosen(values: Iterable[Any], otherwise: Convert) -> Convert:
+    # True == 1 in Python, so bool is part of the key.
     choices = {(enum_value(each), type(enum_value(each)) is bool): each for each in values}
     if not choices:
         raise ValueError("there is nothing to choose from")
@@ -367,7 +369,7 @@ def _chosen(values: Iterable[Any], otherwise: Convert) -> Convert:
             return choices[value, type(value) is bool]
         except (KeyError, TypeError):
             pass
-        with suppress(Exception):
+        with suppress(Exception):  # members themselves, and what the class's _missing_ knows
             return otherwise(value)
         words = partial(describe, Problem("enum", (), value, texts))
         raise ConversionError([((), words)], (f"one of {', '.join(map(shown, texts[:20]))}",))

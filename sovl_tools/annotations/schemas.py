@@ -20,8 +20,8 @@ dataclass, NamedTuple, TypedDict   ``object`` of ``properties``
 pydantic                           what pydantic says
 =================================  ============================================================
 
-Annotated, NewType, TypeVar and aliases are what they stand for. What a schema admits is what
-the arguments of a call are converted from.
+Annotated, NewType, TypeVar and aliases are treated as the types that they mean. The conversion
+accepts whatever a schema admits.
 """
 
 from __future__ import annotations
@@ -137,6 +137,7 @@ class _Definition:
 
     def referred(self) -> Schema:
         """Return the schema of one more place where the type is used."""
+        # Names are given at the end; until then types of one name must not look alike.
         reference = {"$ref": f"#/$defs/{self.name}/{id(self)}"}
         self.references.append(reference)
         return reference
@@ -196,6 +197,7 @@ class _Definitions:
                 found[name] = each.schema
                 for reference in each.references:
                     reference["$ref"] = f"#/$defs/{name}"
+        # Inner types first, because a schema is copied to its place.
         for each in reversed(self._made.values()):
             if len(each.references) == 1:
                 [reference] = each.references
@@ -282,7 +284,10 @@ def _member(value: Enum) -> JSON:
 
 
 def _is_same(made: Any, value: Any) -> bool:
-    """Tell whether two values are equal and of the same types, all that they hold included."""
+    """Tell whether two values are equal and of the same types, all that they hold included.
+
+    ``==`` alone is not enough: 1 == True, and a default of 1 must not come back as True.
+    """
     if type(value) in _NATIVE:
         return type(made) is type(value) and bool(made == value)
     if type(made) is not type(value) or (hasattr(value, "tzinfo") and repr(made) != repr(value)):

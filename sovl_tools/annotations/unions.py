@@ -96,6 +96,8 @@ class _Alternatives(NamedTuple):
             return value
         if not isinstance(value, dict | list):
             return self._first_fit(value)
+        # Within one value, each union remembers its parts; otherwise a union of classes that
+        # hold the same union would try each part as often as there are ways to it.
         if _TRIALS.outcomes is not None:
             return self._remembered(value, _TRIALS.outcomes)
         _TRIALS.outcomes = {}
@@ -109,7 +111,7 @@ class _Alternatives(NamedTuple):
         results: list[tuple[Any, int]] = []
         errors: list[ConversionError] = []
         for convert in self.converters:
-            if convert is same and results:
+            if convert is same and results:  # Any is the last resort
                 break
             try:
                 results.append(counted(convert, value))

@@ -52,7 +52,7 @@ class Difference(NamedTuple):
 def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Difference]:
     """Return what differs between what a call may give and what a function takes.
 
-    Of what a decorator hides nothing is said. ``parameters`` has properties.
+    Nothing is reported of parameters that a decorator may hide. ``parameters`` has properties.
     """
     if signature.shape in {"class", "value"}:
         return []
@@ -124,7 +124,7 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iter
         if pair.is_property and not pair.is_part:
             found += _default(pair)
         if "$ref" not in pair.schema:
-            # Where the types differ, all that is said of values of those types does, too.
+            # Where the types differ, so does everything about values of those types.
             found += [*_types(pair, matcher)] or _inner(pair)
         for kind, where, said, other in found:
             yield Difference(kind, pair.name, None, (*pair.path, *where), said, other)
@@ -155,7 +155,7 @@ def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
     """Yield where the manifest admits values of types that the function does not take."""
     (_, _, schema, own, _), (parameters, root) = pair, matcher
     if schema.get("type") == own.get("type", ()):
-        return
+        return  # the common case, before anything is followed
     own_types = types_of(own, root)
     strange = [*_strange(pair, matcher)]
     for where in strange:
@@ -174,6 +174,7 @@ def _strange(pair: Pair, matcher: Matcher) -> Iterator[Path]:
         return
     for index, match in enumerate(matcher.matches(schema, own)):
         ours = kinds(match.schema, parameters)
+        # Null alone may be there for models that send it instead of leaving the argument out.
         if match.own is None and ours is not None and theirs is not None and ours != {"null"}:
             target = follow(match.schema, parameters)
             if exclude_each_other(ours, theirs) or "properties" in target:
@@ -258,7 +259,7 @@ def _exceeds(lower: JSON, upper: JSON) -> bool:
 
 
 def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:
-    """Return the schema of the arguments that a function takes, as far as that can be told.
+    """Return the schema of the arguments that a function takes, as far as it is known.
 
     ``function`` is where the names in text within its annotations are known, if it was imported.
     What is not known is ``{}``.

@@ -1,4 +1,4 @@
-"""From a function, or whatever else can be called, to its signature."""
+"""From a function, or any other callable, to its signature."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _KINDS: dict[Any, ParameterKind] = {
 def from_function(value: Any) -> Signature:
     """Return how a value can be called.
 
-    What a decorator does with the arguments that its ``**kwargs`` take can't be told. So the
-    parameters of the function that it wraps are only likely ones.
+    A decorator with ``**kwargs`` may do anything with them. So the parameters of the function that
+    it wraps are only likely ones, and the signature is not certain.
     """
     function, is_certain = value, True
     for _ in range(_MOST_LAYERS):
@@ -115,7 +115,7 @@ def _read(annotation: Any, function: Any) -> Annotation:
 
 
 def _seen(function: Any, name: str) -> Any:
-    """Return what a name stands for in a function's code."""
+    """Return the value of a name in a function's code."""
     code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     if code is not None and name in code.co_freevars:
         try:

@@ -25,7 +25,7 @@ class Pair(NamedTuple):
         path: of the subschema, from the manifest's root.
         schema: the subschema.
         own: the function's, with what it refers to in the place of a reference.
-        is_part: whether that is said of what the place refers to, or of an alternative in it.
+        is_part: whether this is what the place refers to, or an alternative in it.
     """
 
     name: str
@@ -80,6 +80,7 @@ class _Walk:
             step = pending.popleft()
             if not isinstance(step.schema, dict) or not isinstance(step.own, dict):
                 continue
+            # Schemas may refer to themselves, so each combination is visited once.
             key = (id(step.schema), id(step.own))
             if key not in self._seen:
                 self._seen.add(key)
@@ -182,7 +183,7 @@ def is_wider(one: Kinds, other: Kinds) -> bool:
 
 
 class Match(NamedTuple):
-    """An alternative of a manifest and that of the function which it stands for, if any."""
+    """An alternative of a manifest, and the function's that corresponds to it, if any."""
 
     schema: JSON
     own: JSON | None
@@ -204,6 +205,7 @@ class Matcher(NamedTuple):
         ]
 
     def _partner(self, schema: JSON, index: int, others: Sequence[JSON]) -> JSON | None:
+        # Of equally good partners the one at the same index, if it is among them.
         scores = [self._score(schema, each) for each in others]
         best = max(scores)
         places = [place for place, score in enumerate(scores) if score == best]

@@ -17,10 +17,10 @@ from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.model.context import ToolContext
 
 Lookup: TypeAlias = Callable[[str], Any]
-"""Returns what a name stands for, HIDDEN if that can't be told."""
+"""From a name to its value; HIDDEN if that is unknown."""
 
 HIDDEN = typing.NewType("HIDDEN", object)
-"""Stands, alone or within another type, for a type that can't be told."""
+"""A type that is unknown, alone or within another type."""
 
 
 class Annotation(NamedTuple):
@@ -28,9 +28,9 @@ class Annotation(NamedTuple):
 
     Attributes:
         source: the annotation itself, or its text.
-        optional: whether it is ``Optional[T]`` or ``T | None``; None where that can't be told.
-        is_context: whether it asks for the ``ToolContext``; None where that can't be told.
-        value: what the text stands for, where ``source`` is one.
+        optional: whether it is ``Optional[T]`` or ``T | None``; None if unknown.
+        is_context: whether it asks for the ``ToolContext``; None if unknown.
+        value: the evaluated text, if ``source`` is text.
     """
 
     source: Any = ""
