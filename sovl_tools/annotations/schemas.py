@@ -40,7 +40,6 @@ from operator import or_
 from types import NoneType
 from typing import Any
 
-from sovl_tools.annotations.hints import Names, resolved
 from sovl_tools.annotations.kind import Convert, InexpressibleError, Schema
 from sovl_tools.annotations.kinds import Converters, kind_of
 from sovl_tools.annotations.pydantic_models import dumped, is_model
@@ -50,21 +49,8 @@ from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.schema.subschemas import nodes
 
 
-def schema_of(annotation: Any) -> dict[str, JSON]:
-    """Return the JSON Schema of one type, with ``$defs`` where types refer to themselves.
-
-    Raises:
-        InferenceError: there is no JSON for the type, or for one in it.
-        UnresolvedReferenceError: it uses a name that is not defined.
-    """
-    builder = SchemaBuilder()
-    with blaming():
-        schema = builder.build(resolved(annotation, Names({})))
-    return builder.with_definitions(schema)
-
-
 @contextmanager
-def blaming(function: str = "", parameter: str | None = None) -> Iterator[None]:
+def blaming(function: str, parameter: str | None = None) -> Iterator[None]:
     """Say of what can't be described which parameter of which function it is.
 
     Whatever else is raised comes of an annotation, which may be anything, or of its library.

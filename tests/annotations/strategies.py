@@ -19,9 +19,19 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
+from sovl_tools.annotations.hints import Names, resolved
+from sovl_tools.annotations.schemas import SchemaBuilder, blaming
 from tests.schema.strategies import texts
 
 kinds: Any = typing  # for annotations that are known only when a test runs
+
+
+def schema_of(annotation: Any) -> dict[str, Any]:
+    """Return the JSON Schema of one type, with ``$defs`` where types refer to themselves."""
+    builder = SchemaBuilder()
+    with blaming(""):
+        schema = builder.build(resolved(annotation, Names({})))
+    return builder.with_definitions(schema)
 
 
 class Color(enum.Enum):

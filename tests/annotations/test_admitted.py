@@ -26,9 +26,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.annotations.conversion import converter_of
-from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.schema.engine import compile_schema
-from tests.annotations.strategies import SCALARS, cases, kinds
+from tests.annotations.strategies import SCALARS, cases, kinds, schema_of
 from tests.schema.strategies import examples, values
 
 library = pytest.importorskip("annotated_types")

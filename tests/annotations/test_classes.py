@@ -25,9 +25,9 @@ from typing import (
 import pytest
 from jsonschema import Draft202012Validator
 
-from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
+from tests.annotations.strategies import schema_of
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 
 T = TypeVar("T")

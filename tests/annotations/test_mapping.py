@@ -36,10 +36,9 @@ from uuid import UUID
 
 import pytest
 
-from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError
-from tests.annotations.strategies import OPTION, Color, Level, Mixed, Right, Unit
+from tests.annotations.strategies import OPTION, Color, Level, Mixed, Right, Unit, schema_of
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 STRING = {"type": "string"}

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
+from tests.annotations.strategies import schema_of
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 from tests.dispatch.toolbox import run_script, tool, tooler
@@ -221,7 +221,7 @@ def test_a_dataclass_is_described_without_pydantic() -> None:
 import sys
 from dataclasses import dataclass
 from typing import Annotated
-from sovl_tools.annotations.schemas import schema_of
+from tests.annotations.strategies import schema_of
 @dataclass
 class Point:
     x: Annotated[int, "across"]

@@ -17,11 +17,10 @@ import pytest
 
 from sovl_tools.annotations.docstrings import Documentation
 from sovl_tools.annotations.kind import EMPTY
-from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.authoring.inference import Inference, infer
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
-from tests.annotations.strategies import Color
+from tests.annotations.strategies import Color, schema_of
 from tests.dispatch.toolbox import run_script
 
 DATE = {"type": "string", "format": "date"}

@@ -9,7 +9,6 @@ from annotated_types import Ge, Le
 from hypothesis import given
 
 from sovl_tools import tool
-from sovl_tools.annotations.schemas import schema_of
 from sovl_tools.loading.checks.agreement import contradictions
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import Verdict
@@ -19,6 +18,7 @@ from sovl_tools.scaffolding.manifest import manifest_of, patched
 from sovl_tools.scaffolding.sample import sample
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.from_function import from_function
+from tests.annotations.strategies import schema_of
 from tests.scaffolding.strategies import annotated_types
 from tests.scaffolding.test_drift import after, parameters
 from tests.schema.strategies import moderate
