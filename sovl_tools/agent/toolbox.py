@@ -12,7 +12,7 @@ from inspect import isawaitable
 from typing import Any, NamedTuple
 
 from sovl_tools.agent.errors import AgentError
-from sovl_tools.authoring.offering import methods_of
+from sovl_tools.authoring.decorator import tool_methods
 from sovl_tools.dispatch.async_runner import in_thread
 from sovl_tools.dispatch.failure import message_of, redacted, trace_of
 from sovl_tools.dispatch.hooks import Hook
@@ -87,7 +87,7 @@ def agent_registry(agent: object, tools: Any) -> ToolRegistry:
         TypeError: there is something among the tools of which no tool can be made.
         ToolLoadError: the definition of a method or a function is unsound.
     """
-    methods = methods_of(agent)
+    methods = tool_methods(agent)
     is_registry = isinstance(tools, ToolRegistry)
     if is_registry and not methods:
         found: ToolRegistry = tools

@@ -11,7 +11,7 @@ from functools import partial
 from time import perf_counter
 from typing import Protocol
 
-from sovl_tools.authoring.offering import offered
+from sovl_tools.authoring.decorator import definitions_in
 from sovl_tools.loading.equality import is_same_tool
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
@@ -116,7 +116,7 @@ class Reloader:
             DuplicateToolError: another tool of its name is in force, and ``strict`` is set; then
                 nothing is entered.
         """
-        found = offered(tool)
+        found = definitions_in(tool)
         many = found if isinstance(found, list) else [found]
         with self._lock:
             if strict and not override:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import AITool, InferenceError, ToolDefinition, Tooler, ToolRegistry, tool
-from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
-from sovl_tools.authoring.offering import offered
+from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of, definitions_in
 from sovl_tools.model.errors import ToolLoadError, UnresolvedReferenceError
 
 EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"
@@ -85,13 +84,13 @@ class Outspoken(Mute):
 
 
 def by_name(value: Any) -> dict[str, ToolDefinition]:
-    found = offered(value)
+    found = definitions_in(value)
     assert isinstance(found, list)
     return {each.name: each for each in found}
 
 
 def test_a_function_is_taken_as_if_it_were_decorated() -> None:
-    found = offered(greet)
+    found = definitions_in(greet)
     assert isinstance(found, ToolDefinition)
     assert not hasattr(greet, ATTRIBUTE)
     assert found.to_schema() == definition_of(tool(fresh())).to_schema()
@@ -107,14 +106,14 @@ def fresh() -> Callable[..., str]:
 
 def test_a_decorated_function_brings_its_definition_and_so_does_a_definition() -> None:
     decorated = tool(name="hello")(fresh())
-    assert offered(decorated) is definition_of(decorated)
+    assert definitions_in(decorated) is definition_of(decorated)
     definition = definition_of(decorated)
-    assert offered(definition) is definition
+    assert definitions_in(definition) is definition
 
 
 def test_an_instance_of_a_tool_class_and_the_class_itself_will_do() -> None:
     greeter = Greeter()
-    found, made = offered(greeter), offered(Greeter)
+    found, made = definitions_in(greeter), definitions_in(Greeter)
     assert isinstance(found, ToolDefinition)
     assert isinstance(made, ToolDefinition)
     assert found.instance is greeter
@@ -154,7 +153,7 @@ def test_none_takes_a_tool_away_and_another_method_brings_it_back() -> None:
 @pytest.mark.parametrize("name", ["count", "helper"])
 def test_a_method_of_an_object_is_one_tool(name: str) -> None:
     speaker = Speaker()
-    found = offered(getattr(speaker, name))
+    found = definitions_in(getattr(speaker, name))
     assert isinstance(found, ToolDefinition)
     assert found.name == name
     assert found.instance is speaker
@@ -162,7 +161,7 @@ def test_a_method_of_an_object_is_one_tool(name: str) -> None:
 
 
 def test_a_method_of_the_class_needs_no_object() -> None:
-    found = offered(Speaker.kind)
+    found = definitions_in(Speaker.kind)
     assert isinstance(found, ToolDefinition)
     assert found.execute() == "Speaker"
 
@@ -174,7 +173,7 @@ def test_a_plain_method_of_the_class_is_bound_to_the_class() -> None:
             """Say what it is."""
             return cls.__name__ + mark
 
-    found = offered(Local.kind)
+    found = definitions_in(Local.kind)
     assert isinstance(found, ToolDefinition)
     assert found.execute(mark="!") == "Local!"
     assert list(found.parameters["properties"]) == ["mark"]
@@ -218,24 +217,24 @@ class Foreign:
 )
 def test_whatever_else_is_refused_with_words_on_what_to_pass(value: Any, words: str) -> None:
     with pytest.raises(TypeError) as caught:
-        offered(value)
+        definitions_in(value)
     assert str(caught.value).startswith(words)
 
 
 def test_an_object_without_tools_is_refused() -> None:
     for value in (Plain(), Mute, functools.partial(greet, "you")):
         with pytest.raises(TypeError, match="register takes a function"):
-            offered(value)
+            definitions_in(value)
 
 
 def test_a_definition_of_another_kind_is_refused() -> None:
     for value in (Foreign.here, Foreign().here, Foreign()):
         with pytest.raises(TypeError, match="is a str, not a ToolDefinition"):
-            offered(value)
+            definitions_in(value)
 
 
 def test_a_partial_is_a_tool_if_it_has_a_name() -> None:
-    found = offered(tool(name="greet_all")(functools.partial(greet, "all")))
+    found = definitions_in(tool(name="greet_all")(functools.partial(greet, "all")))
     assert isinstance(found, ToolDefinition)
     assert found.execute() == "hello all"
 
@@ -276,7 +275,7 @@ def test_what_waited_is_the_same_tool_when_it_is_registered_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     registry, waiting = ToolRegistry(), Waiting()
-    before = offered(waiting.late)
+    before = definitions_in(waiting.late)
     monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
     first = registry.register(before)
     assert registry.register(waiting.late) is first
@@ -313,7 +312,7 @@ class Numbered:
 
 @pytest.mark.parametrize("name", ["named_otherwise", "annotated", "of_class", "plain"])
 def test_a_bound_method_leaves_its_first_parameter_out_whatever_it_is_called(name: str) -> None:
-    found = offered(getattr(Numbered(), name))
+    found = definitions_in(getattr(Numbered(), name))
     assert isinstance(found, ToolDefinition)
     assert found.parameters["properties"] == {"count": {"type": "integer"}}
     assert found.parameters["required"] == ["count"]
@@ -358,7 +357,7 @@ def test_functions_in_a_schema_are_given_what_the_method_is_bound_to() -> None:
     choosing = Choosing()
     enums = {"static": ["red"], "of_class": ["Choosing"], "own": [id(choosing)]}
     for name, enum in enums.items():
-        single = offered(getattr(choosing, name))
+        single = definitions_in(getattr(choosing, name))
         assert isinstance(single, ToolDefinition)
         for found in (by_name(choosing)[name], single):
             assert found.to_schema()["parameters"]["properties"]["color"]["enum"] == enum
@@ -385,7 +384,7 @@ def test_a_method_that_overrides_one_has_to_take_what_that_takes(value: Any, wor
         ToolRegistry().register(value)
     (found,) = caught.value.diagnostics
     assert str(found).endswith(words)
-    assert found.path.endswith("test_offering.py")
+    assert found.path.endswith("test_definitions_in.py")
 
 
 def test_an_instance_takes_a_tool_away_by_none() -> None:
@@ -398,7 +397,7 @@ def test_a_function_that_can_not_be_expressed_is_refused() -> None:
     def socket(server: memoryview) -> None: ...
 
     with pytest.raises(InferenceError, match="'server': annotated memoryview, but there is no"):
-        offered(socket)
+        definitions_in(socket)
 
 
 def test_two_objects_of_one_class_are_two_candidates() -> None:
