@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from inspect import get_annotations
 from typing import Any, NamedTuple
 
 from sovl_tools.annotations.annotated import property_of
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
     Names,
-    evaluated,
     names_of,
     resolved,
     without_none,
@@ -31,14 +29,11 @@ class Inference(NamedTuple):
         parameters: the JSON Schema of the arguments, the caller's own.
         types: the resolved annotation of each property, Any where there is none.
         warnings: parameters, and what their author should know about them.
-        returns: the resolved annotation of what comes back, EMPTY if there is none, or none
-            that can be resolved.
     """
 
     parameters: dict[str, JSON]
     types: Mapping[str, Any]
     warnings: tuple[tuple[str, str], ...] = ()
-    returns: Any = EMPTY
 
 
 def infer(
@@ -50,10 +45,13 @@ def infer(
 ) -> Inference:
     """Return the schema of a function's arguments, by its annotations and its docstring.
 
-    Of a method that is not bound yet the first parameter is left out, and a ``ToolContext``
-    always. ``documentation`` stands for the function's docstring if that was read already. What
-    parameters in ``described`` are is said elsewhere: if there is no JSON for their types, any
-    value is admitted.
+    The first parameter of a method that is not bound yet is left out, and every ``ToolContext``.
+
+    Args:
+        function: the function, or any other callable.
+        is_method: whether its first parameter receives the instance.
+        documentation: its docstring, if that was parsed already.
+        described: parameters whose schemas are given elsewhere, so that their types need no JSON.
 
     Raises:
         InferenceError: a parameter can't be given by keyword, or there is no JSON for its type.
@@ -74,11 +72,6 @@ def infer(
             if not from_object(hint).is_context:
                 text, is_described = texts.get(taken.name), taken.name in described
                 arguments.append(_argument(builder, taken, hint, text, is_described=is_described))
-    try:
-        annotations = evaluated(get_annotations, underlying(function), "format")
-        returns = resolved(annotations.get("return", EMPTY), names)
-    except (InexpressibleError, TypeError):  # it has none, as a built-in function
-        returns = EMPTY
     given = [each for each in arguments if not each.is_rest]
     schema: dict[str, JSON] = {
         "type": "object",
@@ -91,7 +84,6 @@ def infer(
         builder.with_definitions(schema),
         {each.name: each.hint for each in given},
         tuple((each.name, message) for each in arguments for message in each.warnings),
-        returns,
     )
 
 
