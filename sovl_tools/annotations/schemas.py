@@ -111,22 +111,13 @@ class SchemaBuilder:
         return _written(value, self._converters.build(annotation), schema)
 
 
+@dataclasses.dataclass
 class _Definition:
     """A type, the references to it, and its schema when that is known."""
 
-    __slots__ = ("name", "references", "schema")
-
-    def __init__(self, name: str) -> None:
-        self.name = re.sub(r"\W+", "_", name).strip("_")
-        self.references: list[dict[str, JSON]] = []
-        self.schema: Schema = {}
-
-    def referred(self) -> Schema:
-        """Return the schema of one more place where the type is used."""
-        # Names are given at the end; until then types of one name must not look alike.
-        reference = {"$ref": f"#/$defs/{self.name}/{id(self)}"}
-        self.references.append(reference)
-        return reference
+    name: str
+    references: list[dict[str, JSON]] = dataclasses.field(default_factory=list)
+    schema: Schema = dataclasses.field(default_factory=dict)
 
 
 class _Definitions:
@@ -143,14 +134,23 @@ class _Definitions:
         except TypeError:
             annotation = repr(annotation)
         if annotation not in self._made:
-            definition = self._made[annotation] = _Definition(name)
+            definition = _Definition(re.sub(r"\W+", "_", name).strip("_"))
+            self._made[annotation] = definition  # already now, because it may refer to itself
             definition.schema = make()
-        return self._made[annotation].referred()
+        definition = self._made[annotation]
+        # Names are given at the end; until then types of one name must not look alike.
+        reference = {"$ref": f"#/$defs/{definition.name}/{id(definition)}"}
+        definition.references.append(reference)
+        return reference
 
     def hoist(self, schema: dict[str, JSON]) -> dict[str, JSON]:
         """Return a schema of another maker without its definitions, which are kept."""
         own: dict[str, JSON] = schema.pop("$defs", {})
-        renamed = dict(self._renamed(own))
+        known = [name for name in own if name in self._foreign]
+        renamed: dict[str, str] = {}
+        if any(self._foreign[name] != own[name] for name in known):
+            for name in known:
+                renamed[name] = _free(name, {*self._foreign, *own, *renamed.values()})
         self._foreign |= {renamed.get(name, name): each for name, each in own.items()}
         references = {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in renamed.items()}
         for root in (schema, *own.values()) if references else ():
@@ -160,16 +160,6 @@ class _Definitions:
                     if holder.get(key) in references:
                         holder[key] = references[holder[key]]
         return schema
-
-    def _renamed(self, own: dict[str, JSON]) -> Iterator[tuple[str, str]]:
-        """Yield old and new names if a definition is not the same as the known one of its name."""
-        known = [name for name in own if name in self._foreign]
-        if any(self._foreign[name] != own[name] for name in known):
-            taken = {*self._foreign, *own}
-            for name in known:
-                free = _free(name, taken)
-                taken.add(free)
-                yield name, free
 
     def finished(self) -> dict[str, JSON]:
         """Return the definitions and let all references lead to them.
