@@ -27,6 +27,7 @@ from sovl_tools.dispatch.steps import (
 from sovl_tools.dispatch.threads import IS_ON_THREAD, on_thread, start, unless_stopped
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
 
 _S = TypeVar("_S")
@@ -179,7 +180,16 @@ def blocking(function: Callable[[_S], Awaitable[_T]]) -> Callable[[_S], _T]:
     async def run(argument: _S) -> _T:
         return await function(argument)
 
-    return lambda argument: asyncio.run_coroutine_threadsafe(run(argument), loop).result()
+    def wait(argument: _S) -> _T:
+        work = run(argument)
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, loop)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            work.close()
+            raise RunCancelledError from None
+        return future.result()
+
+    return wait
 
 
 async def gathered(
@@ -222,11 +232,19 @@ class _Items:
     def __init__(self) -> None:
         self.items: asyncio.Queue[JSON] = asyncio.Queue(_AHEAD)
         self.is_used = False
-        self.put = blocking(self.put_later)
+        self._put = blocking(self.items.put)
 
-    async def put_later(self, item: Any) -> None:
-        """Take an item; wait until there is room."""
-        await self.items.put(converted(item)[0])
+    def put(self, item: Any) -> Any:
+        value, content = converted(item)
+        self._put(value)
+        return item if content else value
+
+    async def put_later(self, item: Any) -> Any:
+        # on a thread, because the loop stands still while a tool's own iterator makes its items
+        lazy = in_thread(partial(converted, item)) if is_lazy(item) else None
+        value, content = converted(item) if lazy is None else await lazy
+        await self.items.put(value)
+        return item if content else value
 
 
 async def itemized(

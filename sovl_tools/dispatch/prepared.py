@@ -163,7 +163,9 @@ def _steps(
     if definition.preprocess is not None:
         yield _author_step(definition.preprocess)
         yield Step(_preprocessed_check(function, signature))
-    names = definition.parameters.get("properties", ())
+    names = {*definition.parameters.get("properties", ())}
+    if definition.preprocess is not None:  # it may return what no property stands for
+        names |= {each.name for each in signature.parameters}
     convert = converter_of(function, names, definition.types)
     if convert is not None:
         yield Step(lambda keywords, _: convert(keywords))

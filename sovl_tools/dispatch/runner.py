@@ -246,9 +246,7 @@ def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterato
         for item in items:
             if scope is not None and scope.is_stopped:
                 raise RunCancelledError
-            if sink is not None:
-                sink.put(item)
-            yield item
+            yield item if sink is None else sink.put(item)
 
 
 def in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:

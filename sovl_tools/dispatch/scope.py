@@ -7,10 +7,9 @@ from collections.abc import Callable
 from itertools import count
 from threading import Lock
 from time import perf_counter
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from sovl_tools.model.call import LogMessage, Mode, Progress
-from sovl_tools.model.document import JSON
 
 Coerce: TypeAlias = Literal["strict", "lenient"]
 Listen: TypeAlias = Callable[[Progress | LogMessage], object]
@@ -19,17 +18,19 @@ Listen: TypeAlias = Callable[[Progress | LogMessage], object]
 class Sink(Protocol):
     """Takes the items of a generator as they come; each call waits until there is room.
 
+    The items become JSON on the tool's side. What is returned is what the tool's result has of it.
+
     Attributes:
         is_used: set when a generator has begun, even if it has no items.
     """
 
     is_used: bool
 
-    def put(self, item: JSON) -> None:
+    def put(self, item: Any) -> Any:
         """Take an item from a thread."""
         ...
 
-    async def put_later(self, item: JSON) -> None:
+    async def put_later(self, item: Any) -> Any:
         """Take an item on the event loop."""
         ...
 

@@ -16,7 +16,7 @@ from sovl_tools.annotations.jsonvalues import (
     too_much,
 )
 from sovl_tools.dispatch.limiter import Limiter
-from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.scope import CallScope, Sink
 
 _T = TypeVar("_T")
 
@@ -142,25 +142,16 @@ async def called_async(
 async def settled(value: Any, scope: CallScope | None) -> Any:
     """Return the value that a call stands for, awaiting it as often as it takes."""
     if isinstance(value, GeneratorType):
-        return await _gathered(value, scope)
+        value = _asynchronous(value)
     if isinstance(value, AsyncGeneratorType):
         return await _collected(value, scope)
     return await settled(await value, scope) if inspect.isawaitable(value) else value
 
 
-async def _gathered(items: Generator[Any, None, Any], scope: CallScope | None) -> list[Any]:
-    found: list[Any] = []
-    size, sink = 0, begun(scope)
+async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any, None]:
     with closing(items):
         for item in items:
-            if sink is not None:
-                await sink.put_later(item)
-            else:
-                size += item_size(item)
-                if len(found) >= MAX_ITEMS or size > MAX_BYTES:
-                    raise too_much(len(found) + 1)
-            found.append(item)
-    return found
+            yield item
 
 
 async def _collected(items: AsyncGenerator[Any, None], scope: CallScope | None) -> list[Any]:
@@ -169,16 +160,16 @@ async def _collected(items: AsyncGenerator[Any, None], scope: CallScope | None) 
     async with aclosing(items):
         async for item in items:
             if sink is not None:
-                await sink.put_later(item)
-            else:
-                size += item_size(item)
-                if len(found) >= MAX_ITEMS or size > MAX_BYTES:
-                    raise too_much(len(found) + 1)
+                found.append(await sink.put_later(item))
+                continue
+            size += item_size(item)
+            if len(found) >= MAX_ITEMS or size > MAX_BYTES:
+                raise too_much(len(found) + 1)
             found.append(item)
     return found
 
 
-def begun(scope: CallScope | None) -> Any:
+def begun(scope: CallScope | None) -> Sink | None:
     """Return where the items of a generator that begins go to."""
     sink = None if scope is None else scope.sink
     if sink is not None:

@@ -101,7 +101,7 @@ class ToolDefinition:
 
     name: str
     description: str
-    parameters: dict[str, JSON]
+    parameters: JSON
     function: Callable[..., Any]
     title: str | None = None
     tags: tuple[str, ...] = ()

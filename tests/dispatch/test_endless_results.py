@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
+from sovl_tools.dispatch.tooler import ToolStream
 from tests.dispatch.toolbox import Call, each_way, tooler
 
 
@@ -40,6 +41,51 @@ def test_a_result_without_an_end_is_refused(call: Call, make: Any) -> None:
     assert failure is not None
     assert failure.kind == "invalid_result"
     assert "has more than" in failure.message
+
+
+async def taken(stream: ToolStream) -> tuple[list[Any], int]:
+    """Return the items, and how often the loop has turned meanwhile."""
+    turns = 0
+
+    async def turn() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0.01)
+            turns += 1
+
+    turning = asyncio.create_task(turn())
+    items = [item async for item in stream]
+    turning.cancel()
+    return items, turns
+
+
+def lazy_items() -> Iterator[Any]:
+    yield map(slow, range(10))
+    yield {"numbers": map(slow, range(3))}
+
+
+async def lazy_items_later() -> AsyncIterator[Any]:
+    for each in lazy_items():
+        yield each
+
+
+@pytest.mark.parametrize("function", [lazy_items, lazy_items_later])
+async def test_the_items_of_a_stream_are_made_beside_the_loop(function: Any) -> None:
+    stream = tooler(function).stream(function.__name__)
+    items, turns = await taken(stream)
+    assert items == [list(range(10)), {"numbers": [0, 1, 2]}]
+    assert stream.result is not None
+    assert stream.result.value == items
+    assert turns > 5
+
+
+@pytest.mark.parametrize("function", [lazy_items, lazy_items_later])
+async def test_the_items_of_a_stream_are_made_within_its_limit(function: Any) -> None:
+    stream = tooler(function).stream(function.__name__, timeout=0.1)
+    assert (await taken(stream))[0] == []
+    assert stream.result is not None
+    assert stream.result.error is not None
+    assert stream.result.error.kind == "timeout"
 
 
 async def test_the_loop_stays_free_while_the_result_of_an_async_tool_is_made() -> None:

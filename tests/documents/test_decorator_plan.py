@@ -323,7 +323,7 @@ def test_a_definition_is_made_of_parameter_objects() -> None:
         ),
         ToolParameterDefinition("note", "", Any, "any", is_required=False),
     ]
-    definition = ToolDefinition("move", "Move.", function=move, parameters=objects)  # type: ignore[arg-type]  # made a schema
+    definition = ToolDefinition("move", "Move.", function=move, parameters=objects)
     assert definition.parameters == {
         "type": "object",
         "properties": {
@@ -342,7 +342,7 @@ def test_a_definition_is_made_of_parameter_objects() -> None:
     assert call("move", {"where": "up"}).value == "up 3 None"
     assert not call("move", {"where": "up", "steps": "many"}).ok
     with pytest.raises(TypeError, match="parameters must be ToolParameterDefinition, not 'where'"):
-        ToolDefinition("move", "Move.", function=move, parameters=["where"])  # type: ignore[arg-type]
+        ToolDefinition("move", "Move.", function=move, parameters=["where"])
 
 
 def test_within_one_module_the_tool_that_is_defined_first_stays(tmp_path: Path) -> None:
@@ -356,3 +356,19 @@ def test_within_one_module_the_tool_that_is_defined_first_stays(tmp_path: Path) 
     assert Tooler(registry).call_sync("echo").value == "first"
     (diagnostic,) = registry.report.errors
     assert (diagnostic.code, diagnostic.line) == ("ST801", 11)
+
+
+@pytest.mark.parametrize("given", ["2025-03-31", date(2025, 3, 31)], ids=["text", "date"])
+def test_what_preprocess_returns_becomes_what_the_annotations_name(given: object) -> None:
+    def tell(day: date) -> str:
+        """Tell the month."""
+        return f"{day:%B}"
+
+    decorated = tool(
+        params={"text": {"type": "string"}},
+        required=["text"],
+        preprocess=lambda _: {"day": given},
+    )(tell)
+    registry = ToolRegistry()
+    registry.register(decorated)
+    assert Tooler(registry).call_sync("tell", {"text": "a"}).value == "March"
