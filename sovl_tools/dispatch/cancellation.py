@@ -42,35 +42,38 @@ async def drive(
         CancelledError: the caller's task was cancelled; or the work has cancelled that task, of
             which the caller sees nothing.
     """
-    driver, context, task = idle_driver(), copy_context(), _current_task()
+    driver, context, task = idle_driver(), copy_context(), asyncio.current_task()
+    if task is None:
+        raise RuntimeError("only a task can await a call")
     requests = task.cancelling()
-    ending = None
     try:
         found = context.run(driver.send, work)
-        if type(found) is list:
-            DRIVERS.append(driver)
-        else:
-            left = None if limit is None else limit - (perf_counter() - started)
-            own = task.cancelling() - requests
-            with _Ending(task, scope, time_left=left, limit=limit, own=own) as ending:
-                found = await _resumed(driver, context, found, ending)
-    finally:
-        own = task.cancelling() - requests if ending is None else ending.own
-        if own > 0:
-            await _withdraw(own)
-    if own > 0:
-        raise asyncio.CancelledError("it cancelled its own task")
+    except BaseException:
+        await _withdraw(task.cancelling() - requests)
+        raise
+    own = task.cancelling() - requests
+    if type(found) is not list or own:
+        left = None if limit is None else limit - (perf_counter() - started)
+        ending = _Ending(task, scope, time_left=left, limit=limit, own=own)
+        found = await _rest(driver, context, found, ending)
+    else:
+        DRIVERS.append(driver)
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
     value: _T = found[0]
     return value
 
 
-def _current_task() -> asyncio.Task[Any]:
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError("only a task can await a call")
-    return task
+async def _rest(driver: Driver, context: Context, found: Any, ending: _Ending) -> list[Any]:
+    """Await work that waits for something, or that has cancelled its own task."""
+    try:
+        with ending:
+            value: list[Any] = await _resumed(driver, context, found, ending)
+    finally:
+        await _withdraw(ending.own)
+    if ending.own > 0:
+        raise asyncio.CancelledError("it cancelled its own task")
+    return value
 
 
 class _Ending:
@@ -152,10 +155,10 @@ class _Ending:
             self._scope.abandon()
 
         async def go_on() -> None:
-            own = _current_task()
-            own.cancel()  # once more; and calls that the work makes see whose end it is
+            # once more; and calls that the work makes see whose end it is
+            task.cancel()
             with suppress(BaseException):
-                await _resumed(driver, context, None, _Ending(own))
+                await _resumed(driver, context, None, _Ending(task))
 
         task = asyncio.create_task(go_on())
         asyncio._unregister_task(task)  # noqa: SLF001 - so that programs end without it
@@ -190,7 +193,8 @@ def _resumed(
             raise
         except BaseException as raised:  # noqa: BLE001 - the work decides what becomes of it
             error = raised
-        task = ending.task = _current_task()
+        task = asyncio.current_task() or ending.task
+        ending.task = task
         if ending.is_late and error is not None:
             ending.leave_alone(driver, context)
             raise asyncio.CancelledError
@@ -231,7 +235,9 @@ def _relayed(found: asyncio.Future[Any], ending: _Ending) -> Generator[Any, Any,
 
 async def _withdraw(requests: int) -> None:
     """Take back cancellations that work has asked of its own task before it ended."""
-    task = _current_task()
+    task = asyncio.current_task()
+    if task is None or requests <= 0:
+        return
     for _ in range(requests):
         task.uncancel()
     others = task.cancelling()
