@@ -10,17 +10,24 @@ from sovl_tools.dispatch.arguments import nullable
 from sovl_tools.loading.taking import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
-from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.model import MAX_SECONDS, Step
-from sovl_tools.procedures.rules.environment import Environment, TracedCase
-from sovl_tools.procedures.rules.schemas import Lacking, do_exclude, followed, types_of, within
+from sovl_tools.procedures.rules.environment import (
+    ANYTHING,
+    Environment,
+    Lacking,
+    TracedCase,
+    member,
+)
 from sovl_tools.procedures.templates.template import Template, TemplateError
-from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.applicators import below, kinds
+from sovl_tools.schema.fit import problems
 from sovl_tools.schema.messages import explanations, place
+from sovl_tools.schema.subschemas import SchemaNode, lookup
 
 _PLAIN = re.compile(r"\{\{\s*[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[[^\[\]{}|()+*/%~-]+\])*\s*\}\}")
+_MAX_REFERENCES = 20
 _COMBINED = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
 
 
@@ -30,15 +37,13 @@ class Given(NamedTuple):
     Attributes:
         path: the place of the value.
         value: as it is written, with templates.
-        schema: what is asked of it.
-        root: the schema in which references are looked up.
+        node: what is asked of it.
         environment: the variables where it stands.
     """
 
     path: Path
     value: JSON
-    schema: JSON
-    root: Mapping[str, JSON]
+    node: SchemaNode
     environment: Environment
 
 
@@ -68,13 +73,14 @@ def unfit_type(case: TracedCase) -> Iterator[Finding]:
 def _every(case: TracedCase) -> Iterator[Given]:
     for use in case.uses:
         schema = _asked(case, use.step, use.path) if use.step is not None else None
-        if isinstance(schema, Mapping):
-            yield Given(use.path, use.value, schema, schema, use.environment)
+        if isinstance(schema, dict):
+            node = SchemaNode((), schema, schema, ())
+            yield Given(use.path, use.value, node, use.environment)
     for step in case.procedure.every_step():
         key = {"tool": "arguments", "procedure": "inputs"}.get(step.action)
         schema = _asked(case, step, (*step.path, key)) if key and key not in step.fields else None
-        if isinstance(schema, Mapping):
-            yield Given(step.path, {}, schema, schema, {})
+        if isinstance(schema, dict):
+            yield Given(step.path, {}, SchemaNode((), schema, schema, ()), {})
 
 
 _BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
@@ -120,22 +126,16 @@ def _has_default(properties: Mapping[str, JSON], name: str) -> bool:
 
 
 def _unfit(given: Given) -> Iterator[Finding]:
-    schema = followed(given.schema, given.root)
-    if not isinstance(schema, dict):
-        return
     if _is_literal(given.value):
-        yield from _problems(given, schema)
-    elif isinstance(given.value, dict) and "object" in (types_of(schema) or ()):
-        yield from _names(given, schema)
-        for inner in _members(given, schema):
-            yield from _unfit(inner)
+        yield from _problems(given)
     elif isinstance(given.value, dict | list):
-        kind = "object" if isinstance(given.value, dict) else "array"
-        types = types_of(schema)
-        if types is not None and kind not in types:
-            message = f"must be of type {' or '.join(sorted(types))}, not {kind}"
+        types, own = kinds(given.node.schema, given.node.root), kind(given.value)
+        if types is not None and own not in types:
+            message = f"must be of type {' or '.join(sorted(types))}, not {own}"
             yield Finding(ManifestPlace(given.path), message)
-        for inner in _members(given, schema):
+        elif types is not None and own == "object":
+            yield from _names(given)
+        for inner in _members(given):
             yield from _unfit(inner)
 
 
@@ -151,14 +151,10 @@ def _is_literal(value: JSON) -> bool:
     return not isinstance(value, list) or all(map(_is_literal, value))
 
 
-def _problems(given: Given, schema: dict[str, JSON]) -> Iterator[Finding]:
-    definitions = {key: given.root[key] for key in ("$defs", "definitions") if key in given.root}
-    try:
-        problems = compile_schema({**definitions, **schema}).problems(given.value)
-    except SchemaError:
-        return
-    known = schema.get("properties", {})
-    for path, words in explanations(problems, lambda path: () if path else known):
+def _problems(given: Given) -> Iterator[Finding]:
+    known = given.node.schema.get("properties", {})
+    refused = problems(given.node, given.value)
+    for path, words in explanations(refused, lambda path: () if path else known):
         where = ManifestPlace((*given.path, *_there(given.value, path)))
         yield Finding(where, f"{place(path)}: {words}".removeprefix(": "))
 
@@ -173,8 +169,9 @@ def _there(value: JSON, path: Path) -> Path:
     return path
 
 
-def _names(given: Given, schema: dict[str, JSON]) -> Iterator[Finding]:
+def _names(given: Given) -> Iterator[Finding]:
     """Yield names that are missing, and names that are not taken."""
+    schema = given.node.schema
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in given.value:
@@ -186,46 +183,54 @@ def _names(given: Given, schema: dict[str, JSON]) -> Iterator[Finding]:
                 yield Finding(where, f"{name}: is not taken", did_you_mean(name, properties))
 
 
-def _members(given: Given, schema: dict[str, JSON]) -> Iterator[Given]:
-    """Yield the members of an object or a list with their schemas."""
-    if isinstance(given.value, dict):
-        for name, value in given.value.items():
-            inner = schema.get("properties", {}).get(name, True)
-            yield given._replace(path=(*given.path, name), value=value, schema=inner)
-    elif isinstance(given.value, list) and "prefixItems" not in schema:
-        for index, value in enumerate(given.value):
-            inner = schema.get("items", True)
-            yield given._replace(path=(*given.path, index), value=value, schema=inner)
+def _members(given: Given) -> Iterator[Given]:
+    """Yield the members of an object or a list with their schemas, where there is one."""
+    value = given.value
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            for node in below(given.node, key):
+                place = (*given.path, key)
+                yield Given(place, value[key], _target(node), given.environment)
+
+
+def _target(node: SchemaNode) -> SchemaNode:
+    """Return the subschema to which references lead at last, if there are any."""
+    for _ in range(_MAX_REFERENCES):
+        reference = node.schema.get("$ref")
+        target, _, path = lookup(node.root, reference) if reference else (None, None, ())
+        if not isinstance(target, dict):
+            break
+        node = node._replace(schema=target, path=path)
+    return node
 
 
 def _mistyped(given: Given) -> Iterator[Finding]:
-    schema = followed(given.schema, given.root)
-    if not isinstance(schema, dict):
-        return
-    if isinstance(given.value, str):
-        yield from _mistyped_text(given, schema, given.value)
-    for inner in _members(given, schema):
+    wanted = kinds(given.node.schema, given.node.root)
+    if isinstance(given.value, str) and wanted is not None:
+        yield from _mistyped_text(given, wanted, given.value)
+    for inner in _members(given):
         yield from _mistyped(inner)
 
 
-def _mistyped_text(given: Given, schema: dict[str, JSON], text: str) -> Iterator[Finding]:
+def _mistyped_text(given: Given, wanted: frozenset[str], text: str) -> Iterator[Finding]:
     try:
         template = Template.of(text)
     except TemplateError:
         return
-    wanted = " or ".join(sorted(types_of(schema) or ()))
-    if template.kind == "string" and do_exclude(schema, {"type": "string"}):
-        message = f"this is always a string, not {wanted}"
+    words = " or ".join(sorted(wanted))
+    if template.kind == "string" and "string" not in wanted:
         hint = "write exactly one {{ expression }} to keep its type"
-        yield Finding(ManifestPlace(given.path), message, hint)
+        yield Finding(ManifestPlace(given.path), f"this is always a string, not {words}", hint)
     if template.kind == "value" and _PLAIN.fullmatch(text) and len(template.references) == 1:
         (reference,) = template.references
         known = given.environment.get(reference.name)
-        found = True if known is None else within(known.schema, reference.attributes, known.schema)
-        if not isinstance(found, Lacking) and do_exclude(schema, found):
-            types = " or ".join(sorted(types_of(found) or ()))
+        schema = ANYTHING if known is None else known.schema
+        found = member(schema, reference.attributes)
+        types = None if isinstance(found, Lacking) else kinds(found, schema)
+        if types and types.isdisjoint(wanted):
             name = ".".join(map(str, (reference.name, *reference.attributes)))
-            yield Finding(ManifestPlace(given.path), f"{name} is {types}, not {wanted}")
+            is_what = " or ".join(sorted(types))
+            yield Finding(ManifestPlace(given.path), f"{name} is {is_what}, not {words}")
 
 
 RULES = (unfit_arguments, unfit_type)

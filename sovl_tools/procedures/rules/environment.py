@@ -5,14 +5,16 @@ A variable is known by the JSON Schema of its values; ``ANYTHING`` is that of an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.procedures.model import Procedure, Step
+from sovl_tools.schema.applicators import below
 from sovl_tools.schema.engine import Problem
+from sovl_tools.schema.subschemas import SchemaNode, follow
 
 _LOOP: JSON = {
     "type": "object",
@@ -184,6 +186,34 @@ def _alternative(one: Known | None, other: Known | None) -> Known:
         return Known(ANYTHING, is_certain=False)
     schema = one.schema if one.schema == other.schema else ANYTHING
     return Known(schema, one.is_certain and other.is_certain)
+
+
+class Lacking(NamedTuple):
+    """A property that no value of a schema can have, and those that one can have."""
+
+    name: str
+    others: tuple[str, ...]
+
+
+def member(root: JSON, attributes: Sequence[str | int]) -> JSON | Lacking:
+    """Return the schema of what attributes and indexes lead to; any doubt is ``ANYTHING``."""
+    schema = follow(root, root)
+    for key in attributes:
+        if not isinstance(schema, dict) or not _UNCERTAIN.isdisjoint(schema):
+            return ANYTHING
+        node = SchemaNode((), schema, {**root}, ())
+        if isinstance(key, str) and key not in schema.get("properties", ()):
+            is_closed = schema.get("additionalProperties") is False
+            if is_closed and schema.get("type") == "object":
+                return Lacking(key, tuple(schema.get("properties", ())))
+        schema = next((follow(each.schema, root) for each in below(node, key)), ANYTHING)
+    return schema
+
+
+# What says more of a place than the one schema there.
+_UNCERTAIN = frozenset(
+    {"allOf", "anyOf", "oneOf", "if", "not", "$dynamicRef", "patternProperties", "prefixItems"}
+)
 
 
 def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:

@@ -9,8 +9,14 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.model import RESERVED
-from sovl_tools.procedures.rules.environment import Environment, TracedCase, Use, assigned
-from sovl_tools.procedures.rules.schemas import Lacking, within
+from sovl_tools.procedures.rules.environment import (
+    Environment,
+    Lacking,
+    TracedCase,
+    Use,
+    assigned,
+    member,
+)
 from sovl_tools.procedures.templates.template import Reference, Template, TemplateError
 
 _VALUELESS = {"set", "if", "parallel", "wait", "return", "fail"}
@@ -84,8 +90,7 @@ def _lacking(
         if name in later:
             return f"{name!r} is assigned only later", "use it after that"
         return f"there is no variable {name!r}", did_you_mean(name, environment)
-    schema = environment[name].schema
-    found = within(schema, reference.attributes, schema)
+    found = member(environment[name].schema, reference.attributes)
     if isinstance(found, Lacking):
         words = f"{name!r} has no {found.name!r}"
         return words, did_you_mean(found.name, found.others)
