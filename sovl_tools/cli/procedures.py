@@ -1,22 +1,25 @@
-"""The procedures that a command works on: a file, and those that it runs."""
+"""The procedures that a command works on: files, and those that they run."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import click
 
 from sovl_tools.cli.command import Misuse
 from sovl_tools.cli.loaded import all_tools, named_tools
-from sovl_tools.model.catalog import BUILT_IN_ACTIONS
+from sovl_tools.configuration import Configuration
+from sovl_tools.configured import add_code, folders_of
+from sovl_tools.model.catalog import BUILT_IN_ACTIONS, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.procedures.parse.document import Written, written
+from sovl_tools.procedures.parse.document import Written, checked, told, written
 from sovl_tools.procedures.parse.files import file_beside
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.text import block
@@ -93,3 +96,34 @@ def place_of(error: StepError, procedures: Sequence[Written]) -> str:
             line, column = each.place(error.path, text_line=error.line)
             return f"{each.path}:{line}:{column}"
     return ""
+
+
+def known_tools(found: Configuration, validated: Catalog) -> Catalog:
+    """Return a catalog of the tools that have loaded in the child process, and of tools in code.
+
+    The child tells nothing but what is wrong, so they are loaded once more, here; what has not
+    loaded there is not touched.
+    """
+    names = {each.name for each in validated.candidates if each.status == "loaded"}
+    registry = folders_of(found, names)
+    add_code(registry, found)
+    unavailable = {**registry.catalog.unavailable, **validated.unavailable}
+    return replace(registry.catalog, unavailable=unavailable)
+
+
+def wrong_in(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
+    """Return all that is wrong with the procedures of some files.
+
+    Args:
+        paths: of the files.
+        catalog: the tools; None if they are not known, then what needs them is not asked.
+    """
+    return [each for path in paths for each in _wrong(path, catalog)]
+
+
+def _wrong(path: str, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
+    def other(name: str) -> Procedure | None:
+        place = file_beside(path, name)
+        return None if place is None else told(place).procedure
+
+    return checked(told(path), catalog, other)

@@ -171,7 +171,7 @@ def _procedures(
     """Return what is wrong in files of procedures."""
     if not files:
         return ()
-    from sovl_tools.cli.procedure_files import known_tools, wrong_in  # noqa: PLC0415 - likewise
+    from sovl_tools.cli.procedures import known_tools, wrong_in  # noqa: PLC0415 - likewise
 
     return wrong_in(files, None if validated is None else known_tools(found, validated))
 

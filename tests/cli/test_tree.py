@@ -8,8 +8,7 @@ from contextlib import redirect_stderr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.cli.live import Live, text_of
-from sovl_tools.cli.tree import Line, Tree
+from sovl_tools.cli.run_display import Line, Live, Tree, text_of
 from sovl_tools.procedures.run.events import State, StepEnded, StepRetried, StepStarted
 
 KEYS = [

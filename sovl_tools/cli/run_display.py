@@ -1,0 +1,321 @@
+"""What is shown of a run while it goes on: a tree on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from time import perf_counter
+from types import TracebackType
+from typing import NamedTuple, Self, TextIO, TypeAlias
+
+import click
+
+from sovl_tools.cli.call import words_of
+from sovl_tools.procedures.run.events import (
+    Event,
+    RunStarted,
+    StepEnded,
+    StepRetried,
+    StepStarted,
+)
+from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import painted
+
+RUNNING = "running"
+_ITERATION = re.compile(r"\[(\d+)\]\.steps\.\d+$")
+_BRANCH = re.compile(r"\.branches\.(\w+)\.\d+$")
+_CUT = re.compile(r"[\[./~]")
+
+WORDS = {
+    "succeeded": "done",
+    "failed": "failed",
+    "skipped": "skipped",
+    "continued": "failed, goes on",
+    "known": "done before",
+}
+"""What is said of a step that has ended, by its state."""
+
+
+class Line(NamedTuple):
+    """A step where it is shown.
+
+    Attributes:
+        key: of the step in its run.
+        label: what it is called, with its iteration or branch.
+        depth: how many steps lie around it.
+        state: how it ended; ``"running"`` if it has not.
+        started: when, on the clock of ``perf_counter``.
+        duration: in seconds; None if it has not ended.
+        message: why it failed, or why its last attempt did; None if it did not.
+    """
+
+    key: str
+    label: str
+    depth: int
+    state: str
+    started: float
+    duration: float | None = None
+    message: str | None = None
+
+
+def label_of(event: StepStarted | StepRetried | StepEnded) -> str:
+    """Return what a step is called, with the iteration or the branch that it begins with."""
+    iteration, branch = _ITERATION.search(event.key), _BRANCH.search(event.key)
+    if iteration is not None:
+        return f"#{int(iteration[1]) + 1} {event.label}"
+    return event.label if branch is None else f"{branch[1]}: {event.label}"
+
+
+def header(event: RunStarted) -> str:
+    """Return the line with which a run begins."""
+    return f"{event.procedure}, run {event.run_id}" if event.run_id else event.procedure
+
+
+def retry(event: StepRetried) -> str:
+    """Return why an attempt failed, and when the next one is."""
+    return f"{event.message}; attempt {event.attempt + 1} in {event.delay:g} s"
+
+
+class Tree:
+    """The steps that have begun, each under the one in which it is."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, Line] = {}
+        self._inner: dict[str, dict[str, list[str]]] = {}
+
+    def hear(self, event: StepStarted | StepRetried | StepEnded, now: float) -> None:
+        """Take over what has become of a step."""
+        line = self._lines.get(event.key)
+        if line is None:
+            line = Line(event.key, label_of(event), event.depth, RUNNING, now)
+            group = event.key.rpartition(".")[0]
+            self._inner.setdefault(self._around(group), {}).setdefault(group, []).append(event.key)
+        elif isinstance(event, StepStarted):
+            line = line._replace(state=RUNNING, started=now, duration=None, message=None)
+        if isinstance(event, StepRetried):
+            line = line._replace(message=retry(event))
+        if isinstance(event, StepEnded):
+            message = None if self._is_told(event) else event.message
+            line = line._replace(state=event.state, duration=event.duration, message=message)
+        self._lines[event.key] = line
+
+    def _around(self, group: str) -> str:
+        """Return the key of the step in which a group of steps is; "" for none."""
+        cuts = [found.start() for found in _CUT.finditer(group)]
+        return next((group[:cut] for cut in reversed(cuts) if group[:cut] in self._lines), "")
+
+    def _is_told(self, event: StepEnded) -> bool:
+        """Tell whether a step in this one has failed for the same reason, and says so."""
+        if event.message is None:
+            return False
+        return any(line.message == event.message for line in self._walk(event.key))
+
+    def lines(self, limit: int) -> list[Line | int]:
+        """Return no more than so many lines in the order of the procedure.
+
+        What is under way or has failed comes first, then what is the latest; a number stands for
+        so many steps that are left out.
+        """
+        lines = list(self._walk(""))
+        if len(lines) <= limit:
+            return [*lines]
+        by_rank = sorted(range(len(lines)), key=lambda number: (_rank(lines[number]), -number))
+        kept = sorted(by_rank[: limit - 1])
+        return [len(lines) - len(kept), *(lines[number] for number in kept)]
+
+    def _walk(self, key: str) -> Iterator[Line]:
+        for group in self._inner.get(key, {}).values():
+            for inner in group:
+                yield self._lines[inner]
+                yield from self._walk(inner)
+
+
+def _rank(line: Line) -> int:
+    return 0 if line.state == RUNNING else 1 if line.message is not None else 2
+
+
+_BEAT = 0.1
+"""Seconds between two drawings; more where a drawing takes long, so that it never takes much."""
+
+_MARKS = {
+    RUNNING: ("▸", "36"),
+    "succeeded": ("✓", "32"),
+    "failed": ("✗", "1;31"),
+    "skipped": ("-", "2"),
+    "continued": ("!", "33"),
+    "known": ("=", "32"),
+}
+_FAINT = "2"
+_UP, _ERASE_LINE, _ERASE_BELOW = "\x1b[{}A", "\x1b[2K", "\x1b[0J"
+
+
+class Live:
+    """Draws the tree at the end of the error output; what else is printed goes above it."""
+
+    def __init__(self) -> None:
+        self._terminal: TextIO = sys.stderr
+        self._color = not os.environ.get("NO_COLOR")
+        self._tree = Tree()
+        self._drawn = 0
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._draw_often, daemon=True)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        above = _Above(self)
+        self._stack.callback(above.close)
+        self._stack.enter_context(redirect_stdout(above))
+        self._stack.enter_context(redirect_stderr(above))
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+        self._end.set()
+        self._thread.join()
+        with self._lock:
+            self._draw()
+
+    def hear(self, event: Event) -> None:
+        """Take over an event; it is shown soon."""
+        if isinstance(event, StepStarted | StepRetried | StepEnded):
+            with self._lock:
+                self._tree.hear(event, perf_counter())
+        else:
+            words = header(event) if isinstance(event, RunStarted) else words_of(event)
+            self.print(f"{plain(words)}\n")
+
+    def print(self, text: str) -> None:
+        """Print lines above the tree."""
+        with self._lock:
+            self._erase()
+            self._terminal.write(text)
+            self._draw()
+
+    def _draw_often(self) -> None:
+        pause = _BEAT
+        while not self._end.wait(pause):
+            with self._lock:
+                started = perf_counter()
+                self._draw()
+                pause = max(_BEAT, 10 * (perf_counter() - started))
+
+    def _erase(self) -> None:
+        if self._drawn:
+            self._terminal.write(f"{_UP.format(self._drawn)}{_ERASE_BELOW}")
+        self._drawn = 0
+
+    def _draw(self) -> None:
+        columns, rows = shutil.get_terminal_size()
+        lines = self._tree.lines(max(rows - 1, 1))
+        texts = [text_of(each, columns - 1, color=self._color) for each in lines]
+        up = _UP.format(self._drawn) if self._drawn else ""
+        self._terminal.write(up + "".join(f"{_ERASE_LINE}{each}\n" for each in texts))
+        self._terminal.write(_ERASE_BELOW if len(texts) < self._drawn else "")
+        self._terminal.flush()
+        self._drawn = len(texts)
+
+
+def text_of(line: Line | int, width: int, *, color: bool) -> str:
+    """Return a line of the tree, no wider than so many characters."""
+    if isinstance(line, int):
+        return painted(f"… {line:,} more"[:width], _FAINT, color=color)
+    mark, tint = _MARKS[line.state]
+    lead = "  " * line.depth
+    rest = plain(f"{line.label}{_remark(line)}")[: max(width - len(lead) - 2, 0)]
+    tail = rest if line.state != "skipped" else painted(rest, _FAINT, color=color)
+    return f"{lead}{painted(mark, tint, color=color)} {tail}"
+
+
+def _remark(line: Line) -> str:
+    """Return what is said of a step behind its name: how long it takes, and why it failed."""
+    why = f"  {line.message}" if line.message is not None else ""
+    if line.state in {"skipped", "known"}:
+        return f"  {WORDS[line.state]}{why}"
+    if line.duration is None:
+        return f"  {perf_counter() - line.started:.0f} s{why}"
+    return f"  {line.duration:.2f} s{why}"
+
+
+class _Above(io.TextIOBase):
+    """A stream whose lines go above the tree."""
+
+    def __init__(self, live: Live) -> None:
+        super().__init__()
+        self._live = live
+        self._rest = ""
+
+    def write(self, text: str) -> int:
+        """Print all lines that are whole by now."""
+        lines, newline, self._rest = f"{self._rest}{text}".rpartition("\n")
+        if newline:
+            self._live.print(f"{lines}\n")
+        return len(text)
+
+    def close(self) -> None:
+        """Print what is left."""
+        if self._rest:
+            self._live.print(f"{self._rest}\n")
+        super().close()
+
+
+Tell: TypeAlias = Callable[[Event], object]
+
+_WIDTH = max(map(len, WORDS.values()))
+
+
+@contextmanager
+def showing(*, is_quiet: bool, is_verbose: bool) -> Iterator[Tell]:
+    """Yield what shows events on the error output; of a run that is to be quiet, nothing."""
+    if is_quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty() and not is_verbose:
+        with Live() as live:
+            yield live.hear
+    else:
+        yield Lines().hear
+
+
+class Lines:
+    """Says in a line each what begins, what ends and what is tried again."""
+
+    def __init__(self) -> None:
+        self._last: str | None = None
+
+    def hear(self, event: Event) -> None:
+        """Show an event."""
+        click.echo(plain(self._words(event)), err=True)
+
+    def _words(self, event: Event) -> str:
+        if isinstance(event, RunStarted):
+            return header(event)
+        if isinstance(event, StepStarted):
+            return _line("started", event)
+        if isinstance(event, StepRetried):
+            return f"{_line('failed', event)}: {retry(event)}"
+        if isinstance(event, StepEnded):
+            return f"{_line(WORDS[event.state], event)}{self._ending(event)}"
+        return words_of(event)
+
+    def _ending(self, event: StepEnded) -> str:
+        """Return how long a step took, and why it failed unless that has just been said."""
+        took = "" if event.state in {"skipped", "known"} else f"  in {event.duration:.2f} s"
+        is_news = event.message is not None and event.message != self._last
+        self._last = event.message
+        return f"{took}: {event.message}" if is_news else took
+
+
+def _line(word: str, event: StepStarted | StepRetried | StepEnded) -> str:
+    return f"{word:{_WIDTH}}  {'  ' * event.depth}{label_of(event)}  [{event.key}]"
