@@ -9,12 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.model.document import JSON, dotted
-from sovl_tools.procedures.templates.template import (
-    EvaluationError,
-    Reference,
-    Template,
-    TemplateError,
-)
+from sovl_tools.procedures.templates.language import EvaluationError, Reference, TemplateError
+from sovl_tools.procedures.templates.template import Template
 from tests.schema.strategies import moderate, values
 
 VARIABLES: dict[str, JSON] = {

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sovl_tools.procedures.templates.language import EvaluationError, TemplateError
 from sovl_tools.procedures.templates.sandbox import MAX_MADE
-from sovl_tools.procedures.templates.template import EvaluationError, Template, TemplateError
+from sovl_tools.procedures.templates.template import Template
 
 resource = pytest.importorskip("resource", reason="there is none on Windows")
 

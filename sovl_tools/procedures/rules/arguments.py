@@ -20,7 +20,8 @@ from sovl_tools.procedures.rules.environment import (
     TracedCase,
     member,
 )
-from sovl_tools.procedures.templates.template import Template, TemplateError
+from sovl_tools.procedures.templates.language import TemplateError
+from sovl_tools.procedures.templates.template import Template
 from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.fit import problems
 from sovl_tools.schema.messages import explanations, place

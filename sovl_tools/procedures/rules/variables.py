@@ -17,7 +17,8 @@ from sovl_tools.procedures.rules.environment import (
     assigned,
     member,
 )
-from sovl_tools.procedures.templates.template import Reference, Template, TemplateError
+from sovl_tools.procedures.templates.language import Reference, TemplateError
+from sovl_tools.procedures.templates.template import Template
 
 _VALUELESS = {"set", "if", "parallel", "wait", "return", "fail"}
 

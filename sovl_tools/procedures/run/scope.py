@@ -8,7 +8,8 @@ from typing import Any
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.procedures.errors import InputError, StepError
 from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.procedures.templates.template import EvaluationError, Template
+from sovl_tools.procedures.templates.language import EvaluationError
+from sovl_tools.procedures.templates.template import Template
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.messages import explanations, place
 

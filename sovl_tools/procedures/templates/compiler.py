@@ -6,7 +6,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from jinja2 import Template as Code
 from jinja2 import TemplateSyntaxError, nodes
@@ -17,6 +17,11 @@ from jinja2.visitor import NodeTransformer
 
 from sovl_tools.model.document import JSON, copied, dotted
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.procedures.templates.language import (
+    EvaluationError,
+    Reference,
+    TemplateError,
+)
 from sovl_tools.procedures.templates.sandbox import (
     LOOP,
     AbsentError,
@@ -25,12 +30,6 @@ from sovl_tools.procedures.templates.sandbox import (
     as_json,
     joined,
     metered,
-)
-from sovl_tools.procedures.templates.template import (
-    EvaluationError,
-    Reference,
-    Template,
-    TemplateError,
 )
 
 _SANDBOX = Sandbox()
@@ -41,10 +40,12 @@ _MAX_LEVELS = 100
 _PER_NODE = 16
 _Tree = TypeVar("_Tree", nodes.Template, nodes.Expr)
 _Variables = Mapping[str, JSON]
+Compiled: TypeAlias = tuple[str, tuple[Reference, ...], Callable[[_Variables], JSON]]
+"""The fields of a ``Template``."""
 
 
-def template(text: str) -> Template:
-    """Return what a text with templates is.
+def template(text: str) -> Compiled:
+    """Compile a text with templates.
 
     Raises:
         TemplateError: it can't be read.
@@ -58,11 +59,11 @@ def template(text: str) -> Template:
     def run(variables: _Variables) -> JSON:
         return joined(code.root_render_func(code.new_context(dict(variables))))
 
-    return Template("string", references, _evaluating(run, references))
+    return "string", references, _evaluating(run, references)
 
 
-def expression(text: str) -> Template:
-    """Return what a bare expression is.
+def expression(text: str) -> Compiled:
+    """Compile a bare expression.
 
     Raises:
         TemplateError: it can't be read.
@@ -93,8 +94,8 @@ def _only_expression(tree: nodes.Template) -> nodes.Expr | None:
     return outputs[0][0]
 
 
-def _value(expression: nodes.Expr) -> Template:
-    """Return a template that keeps the type of an expression's value."""
+def _value(expression: nodes.Expr) -> Compiled:
+    """Compile what keeps the type of an expression's value."""
     target = nodes.Name(_RESULT, "store", lineno=expression.lineno)
     assignment = nodes.Assign(target, expression, lineno=expression.lineno)
     tree = nodes.Template([assignment], lineno=1)
@@ -109,7 +110,7 @@ def _value(expression: nodes.Expr) -> Template:
     evaluate = _evaluating(run, references)
     chain = _chain(expression)
     if chain.is_dynamic or not isinstance(chain.root, nodes.Name):
-        return Template("value", references, evaluate)
+        return "value", references, evaluate
     name = chain.root.name
 
     # What is only handed on may be as large as it is.
@@ -122,7 +123,7 @@ def _value(expression: nodes.Expr) -> Template:
             return evaluate(variables)
         return copied(value)
 
-    return Template("value", references, look_up)
+    return "value", references, look_up
 
 
 def _code(tree: nodes.Template) -> Code:

@@ -32,7 +32,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
 from jinja2.utils import Namespace, missing
 
 from sovl_tools.model.document import JSON, JSON_TYPES, kind, parse_json
-from sovl_tools.procedures.templates.template import EvaluationError
+from sovl_tools.procedures.templates.language import EvaluationError
 
 MAX_RESULT = 1 << 20
 """How many characters a result may have when it is printed."""
