@@ -212,7 +212,7 @@ def test_every_rule_explains_itself() -> None:
     assert all(rule.explanation.count("\n") > 1 for rule in RULES)
 
 
-@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(procedures())
 def test_sound_procedures_raise_no_alarm_and_run(source: Any) -> None:
     manager = Kitchen("/dev/null", lambda: None).manager()

@@ -66,7 +66,7 @@ def try_all(path: Path, run_id: str) -> None:
             use(journal)
 
 
-@settings(moderate, max_examples=examples(300))
+@settings(moderate, max_examples=examples(100))
 @given(place=st.sampled_from(COLUMNS), value=st.sampled_from(WRONG))
 def test_a_column_that_holds_anything_is_a_journal_error(
     place: tuple[str, str], value: Any, sound: tuple[Path, str]
@@ -88,7 +88,7 @@ def test_a_column_that_holds_anything_is_a_journal_error(
             assert done.exception is None or isinstance(done.exception, SystemExit)
 
 
-@settings(moderate, max_examples=examples(300))
+@settings(moderate, max_examples=examples(100))
 @given(data=st.data())
 def test_bytes_that_change_are_a_journal_error(
     data: st.DataObject, sound: tuple[Path, str]
