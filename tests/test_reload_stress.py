@@ -30,11 +30,11 @@ from sovl_tools.loading.modules import ROOT, Generation
 from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import REPOSITORY, clean_environment, manifest_of
 
-SECONDS = float(os.environ.get("STRESS_SECONDS", "3"))
+SECONDS = float(os.environ.get("STRESS_SECONDS", "2"))
 SEED = int(os.environ.get("STRESS_SEED", "0")) or random.SystemRandom().getrandbits(32)
 ROUND = 3.0
 """So many seconds of chaos come between two looks at everything."""
-REVISIONS = 2
+REVISIONS = 1
 PATIENCE = 60.0
 """So many seconds a slow machine may take to come to rest."""
 AUTHORS = 4

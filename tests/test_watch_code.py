@@ -15,7 +15,6 @@ from tests.loading.folders import News, says
 from tests.loading.plugins import decorated
 
 YAML = "name: {}\ndescription: d\nsteps: [{{action: return, value: {}}}]\n"
-both_ways = pytest.mark.parametrize("poll", [False, True], ids=["events", "poll"])
 
 
 class Kind:
@@ -64,8 +63,11 @@ def until_it_is_rejected(news: News) -> CatalogChange:
     return next(change for change in iter(news.next, None) if change.rejected)
 
 
-@each_kind
-@both_ways
+@pytest.mark.parametrize(
+    ("kind", "poll"),
+    [(MODULES, False), (PROCEDURES, False), (MODULES, True)],
+    ids=["modules", "procedures", "modules, polled"],
+)
 def test_what_is_saved_is_served(kind: Kind, poll: bool, tmp_path: Path) -> None:  # noqa: FBT001
     directory = tmp_path / "code"
     kind.save(directory, "a", 1)

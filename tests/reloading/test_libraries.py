@@ -57,9 +57,9 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library
 
 def loaded(tmp_path: Path, *libraries: Path) -> ReloadState:
     """Load all tools and return them with the libraries that they may use."""
-    shelf = ReloadState(load([tmp_path / "tools"], settings=Settings()))
-    shelf.libraries.add(map(str, libraries))
-    return shelf
+    state = ReloadState(load([tmp_path / "tools"], settings=Settings()))
+    state.libraries.add(map(str, libraries))
+    return state
 
 
 def importing(library: Library, name: str = "echo") -> str:
@@ -76,12 +76,12 @@ def test_a_changed_module_runs_its_importers_again_and_no_other(
 ) -> None:
     write("echo", code=importing(library))
     write("other", code=says("other", "other"))
-    shelf = loaded(tmp_path, library.path)
-    before = dict(shelf.catalog.tools)
+    state = loaded(tmp_path, library.path)
+    before = dict(state.catalog.tools)
     changed = library.put("words.py", "WORD = 'three'\n")
-    assert shelf.reload({changed}).updated == ("echo",)
-    assert answers(shelf.catalog) == {"echo": "three", "other": "other"}
-    assert shelf.catalog.tools["other"] is before["other"]
+    assert state.reload({changed}).updated == ("echo",)
+    assert answers(state.catalog) == {"echo": "three", "other": "other"}
+    assert state.catalog.tools["other"] is before["other"]
 
 
 IMPORTS = {
@@ -97,30 +97,30 @@ def test_an_importer_is_known_however_it_imports(
     how: str, library: Library, write: Write, tmp_path: Path
 ) -> None:
     write("echo", code=gives("words.WORD", head=IMPORTS[how].format(library.name)))
-    shelf = loaded(tmp_path, library.path)
+    state = loaded(tmp_path, library.path)
     changed = library.put("words.py", "WORD = 'three'\n")
-    assert shelf.reload({changed}).updated == ("echo",)
-    assert answer(shelf.catalog.tools) == "three"
+    assert state.reload({changed}).updated == ("echo",)
+    assert answer(state.catalog.tools) == "three"
 
 
 def test_an_import_inside_a_function_gets_the_new_module(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
     write("late", code=lazily(library))
-    shelf = loaded(tmp_path, library.path)
-    assert answer(shelf.catalog.tools, "late") == "one"
+    state = loaded(tmp_path, library.path)
+    assert answer(state.catalog.tools, "late") == "one"
     changed = library.put("words.py", "WORD = 'three'\n")
-    assert shelf.reload({changed}).updated == ("late",)
-    assert answer(shelf.catalog.tools, "late") == "three"
+    assert state.reload({changed}).updated == ("late",)
+    assert answer(state.catalog.tools, "late") == "three"
 
 
 def test_an_import_in_a_helper_counts(library: Library, write: Write, tmp_path: Path) -> None:
     code = gives("helpers.words.WORD", head="from . import helpers\n")
     write("echo", code=code, helpers=f"from {library.name} import words\n")
-    shelf = loaded(tmp_path, library.path)
+    state = loaded(tmp_path, library.path)
     changed = library.put("words.py", "WORD = 'three'\n")
-    assert shelf.reload({changed}).updated == ("echo",)
-    assert answer(shelf.catalog.tools) == "three"
+    assert state.reload({changed}).updated == ("echo",)
+    assert answer(state.catalog.tools) == "three"
 
 
 THROUGH = {
@@ -159,11 +159,11 @@ def test_what_reaches_a_library_through_modules_that_are_not_watched_runs_again(
     running = import_module(program.stem)
     write("echo", code=gives("words.WORD", head=head))
     write("other", code=says("other", "other"))
-    shelf = loaded(tmp_path, library.path)
+    state = loaded(tmp_path, library.path)
     for word in ("two", "three"):
         changed = library.put("words.py", f"WORD = {word!r}\n")
-        assert shelf.reload({changed}).updated == ("echo",)
-        assert answer(shelf.catalog.tools) == word
+        assert state.reload({changed}).updated == ("echo",)
+        assert answer(state.catalog.tools) == word
     assert sys.modules[program.stem] is running
 
 
@@ -177,11 +177,11 @@ def test_what_imports_another_library_keeps_its_module(
     for name, each in (("echo", library), ("other", other), ("user", user)):
         write(name, code=importing(each, name))
     write("words", code=gives("'words'", "words", head=f"# {library.name}, words"))
-    shelf = loaded(tmp_path, library.path, other.path, user.path)
+    state = loaded(tmp_path, library.path, other.path, user.path)
     kept = other.modules()
     changed = library.put("words.py", "WORD = 'three'\n")
-    assert shelf.reload({changed}).updated == ("echo", "user")
-    assert answers(shelf.catalog) == {
+    assert state.reload({changed}).updated == ("echo", "user")
+    assert answers(state.catalog) == {
         "echo": "three",
         "other": "other",
         "user": "three",
@@ -197,10 +197,10 @@ def test_a_part_of_a_package_that_is_not_watched_as_a_whole_runs_again(
     library.put("parts/__init__.py", "WORD = 'one'\n")
     write("echo", code=gives("parts.WORD", head=f"from {library.name} import parts\n{RAN}"))
     write("other", code=importing(library, "other"))
-    shelf = loaded(tmp_path, library.path / "parts")
+    state = loaded(tmp_path, library.path / "parts")
     changed = library.put("parts/__init__.py", "WORD = 'three'\n")
-    assert shelf.reload({changed}).updated == ("echo",)
-    assert answers(shelf.catalog) == {"echo": "three", "other": "one"}
+    assert state.reload({changed}).updated == ("echo",)
+    assert answers(state.catalog) == {"echo": "three", "other": "one"}
 
 
 def test_a_module_that_comes_is_found_by_what_wants_it(
@@ -208,10 +208,10 @@ def test_a_module_that_comes_is_found_by_what_wants_it(
 ) -> None:
     head = f"try:\n    from {library.name} import new\nexcept ImportError:\n    new = None\n"
     write("echo", code=gives("new and new.WORD", head=head))
-    shelf = loaded(tmp_path, library.path)
-    assert answer(shelf.catalog.tools) is None
-    assert shelf.reload({library.put("new.py", "WORD = 'new'\n")}).updated == ("echo",)
-    assert answer(shelf.catalog.tools) == "new"
+    state = loaded(tmp_path, library.path)
+    assert answer(state.catalog.tools) is None
+    assert state.reload({library.put("new.py", "WORD = 'new'\n")}).updated == ("echo",)
+    assert answer(state.catalog.tools) == "new"
 
 
 def test_a_broken_tool_does_not_keep_a_module_from_being_renewed(
@@ -221,10 +221,10 @@ def test_a_broken_tool_does_not_keep_a_module_from_being_renewed(
     write(
         "late", code=gives("import_module(WORDS).WORD", "late", head=DYNAMIC.format(library.name))
     )
-    shelf = loaded(tmp_path, library.path)
-    assert answer(shelf.catalog.tools, "late") == "one"
-    shelf.reload({library.put("words.py", "WORD = 'three'\n")})
-    assert answer(shelf.catalog.tools, "late") == "three"
+    state = loaded(tmp_path, library.path)
+    assert answer(state.catalog.tools, "late") == "one"
+    state.reload({library.put("words.py", "WORD = 'three'\n")})
+    assert answer(state.catalog.tools, "late") == "three"
 
 
 DYNAMIC = "from importlib import import_module\nWORDS = '{0}.words'"
@@ -235,11 +235,11 @@ def test_an_edit_of_equal_length_within_a_second_runs(
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     write("echo", code=importing(library))
-    shelf = loaded(tmp_path, library.path)
+    state = loaded(tmp_path, library.path)
     for word in ("two", "six", "ten", "one"):
         changed = library.put("words.py", f"WORD = '{word}'\n")
-        assert shelf.reload({changed}).updated == ("echo",)
-        assert answer(shelf.catalog.tools) == word
+        assert state.reload({changed}).updated == ("echo",)
+        assert answer(state.catalog.tools) == word
 
 
 def test_a_module_that_uses_the_changed_one_is_imported_anew(
@@ -247,19 +247,19 @@ def test_a_module_that_uses_the_changed_one_is_imported_anew(
 ) -> None:
     library.put("parts/__init__.py", "from ..words import WORD\n")
     write("echo", code=gives("parts.WORD", head=f"from {library.name} import parts\n"))
-    shelf = loaded(tmp_path, library.path)
-    shelf.reload({library.put("words.py", "WORD = 'three'\n")})
-    assert answer(shelf.catalog.tools) == "three"
+    state = loaded(tmp_path, library.path)
+    state.reload({library.put("words.py", "WORD = 'three'\n")})
+    assert answer(state.catalog.tools) == "three"
 
 
 def test_a_sub_package_may_come(library: Library, write: Write, tmp_path: Path) -> None:
     code = gives("parts.WORD", head=f"from {library.name} import parts\n")
     write("echo", code=code)
-    shelf = loaded(tmp_path, library.path)
-    assert not shelf.catalog.tools
+    state = loaded(tmp_path, library.path)
+    assert not state.catalog.tools
     library.put("parts/__init__.py", "WORD = 'part'\n")
-    assert shelf.reload({str(library.path / "parts")}).added == ("echo",)
-    assert answer(shelf.catalog.tools) == "part"
+    assert state.reload({str(library.path / "parts")}).added == ("echo",)
+    assert answer(state.catalog.tools) == "part"
 
 
 def test_a_package_without_a_file_of_its_own_is_imported_anew(
@@ -267,10 +267,10 @@ def test_a_package_without_a_file_of_its_own_is_imported_anew(
 ) -> None:
     (library.path / "__init__.py").unlink()
     write("echo", code=importing(library))
-    shelf = loaded(tmp_path, library.path)
+    state = loaded(tmp_path, library.path)
     assert library.modules()[library.name].__file__ is None
-    shelf.reload({library.put("words.py", "WORD = 'three'\n")})
-    assert answer(shelf.catalog.tools) == "three"
+    state.reload({library.put("words.py", "WORD = 'three'\n")})
+    assert answer(state.catalog.tools) == "three"
 
 
 def test_a_single_module_may_be_a_library(library: Library, write: Write, tmp_path: Path) -> None:
@@ -279,19 +279,19 @@ def test_a_single_module_may_be_a_library(library: Library, write: Write, tmp_pa
     library.put("__init__.py", "")
     library.path.rename(tmp_path / "elsewhere")
     write("echo", code=gives("words.WORD", head=f"import {library.name} as words\n"))
-    shelf = loaded(tmp_path, module)
+    state = loaded(tmp_path, module)
     module.write_text("WORD = 'three'\n")
-    assert shelf.reload({str(module)}).updated == ("echo",)
-    assert answer(shelf.catalog.tools) == "three"
+    assert state.reload({str(module)}).updated == ("echo",)
+    assert answer(state.catalog.tools) == "three"
 
 
 def test_a_library_behind_a_link_is_known(library: Library, write: Write, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(library.path)
     write("echo", code=importing(library))
-    shelf = loaded(tmp_path, link)
+    state = loaded(tmp_path, link)
     library.put("words.py", "WORD = 'three'\n")
-    assert shelf.reload({str(link / "words.py")}).updated == ("echo",)
+    assert state.reload({str(link / "words.py")}).updated == ("echo",)
 
 
 def test_a_broken_library_leaves_the_tools_and_its_modules_in_place(
@@ -301,24 +301,24 @@ def test_a_broken_library_leaves_the_tools_and_its_modules_in_place(
     late = f"    from {library.name} import more\n\n"
     code = f"from {library.name} import words\n\n\ndef echo(text: str):\n{late}"
     write("echo", code=f"{code}    return words.WORD, more.WORD\n")
-    shelf = loaded(tmp_path, library.path)
-    before = shelf.catalog.tools["echo"]
-    change = shelf.reload({library.put("words.py", "WORD = \n")})
+    state = loaded(tmp_path, library.path)
+    before = state.catalog.tools["echo"]
+    change = state.reload({library.put("words.py", "WORD = \n")})
     assert change.rejected == ("echo",)
     assert [each.code for each in change.diagnostics] == ["ST501"]
-    assert shelf.catalog.tools["echo"] is before
-    assert answer(shelf.catalog.tools) == ("one", "more")
-    assert shelf.reload({library.put("words.py", "WORD = 'three'\n")}).updated == ("echo",)
-    assert answer(shelf.catalog.tools) == ("three", "more")
+    assert state.catalog.tools["echo"] is before
+    assert answer(state.catalog.tools) == ("one", "more")
+    assert state.reload({library.put("words.py", "WORD = 'three'\n")}).updated == ("echo",)
+    assert answer(state.catalog.tools) == ("three", "more")
 
 
 def test_the_old_modules_are_there_after_a_failure(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
     write("echo", code=importing(library))
-    shelf = loaded(tmp_path, library.path)
+    state = loaded(tmp_path, library.path)
     words = library.modules()[f"{library.name}.words"]
-    shelf.reload({library.put("words.py", "1 / 0\n")})
+    state.reload({library.put("words.py", "1 / 0\n")})
     assert library.modules()[f"{library.name}.words"] is words
 
 
@@ -338,32 +338,32 @@ def test_a_tool_that_a_library_kept_from_loading_is_tried_again(
 ) -> None:
     library.put("words.py", "1 / 0\n")
     write("echo", code=importing(library))
-    shelf = loaded(tmp_path, library.path)
-    assert "echo" in shelf.catalog.unavailable
-    assert shelf.reload({library.put("words.py", "WORD = 'two'\n")}).added == ("echo",)
-    assert answer(shelf.catalog.tools) == "two"
+    state = loaded(tmp_path, library.path)
+    assert "echo" in state.catalog.unavailable
+    assert state.reload({library.put("words.py", "WORD = 'two'\n")}).added == ("echo",)
+    assert answer(state.catalog.tools) == "two"
 
 
 def test_a_tool_and_its_library_may_change_together(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
     folder = write("echo", code=importing(library))
-    shelf = loaded(tmp_path, library.path)
+    state = loaded(tmp_path, library.path)
     write("echo", code=importing(library).replace("words.WORD", "words.OTHER"))
     changed = library.put("words.py", "OTHER = 'other'\n")
-    assert shelf.reload({str(folder / "echo.py"), changed}).updated == ("echo",)
-    assert answer(shelf.catalog.tools) == "other"
+    assert state.reload({str(folder / "echo.py"), changed}).updated == ("echo",)
+    assert answer(state.catalog.tools) == "other"
 
 
 def test_files_that_are_no_sources_are_nobodys_concern(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
     write("echo", code=importing(library))
-    shelf = loaded(tmp_path, library.path)
+    state = loaded(tmp_path, library.path)
     before = library.modules()
-    assert not shelf.reload({library.put("words.csv", "a,b")})
+    assert not state.reload({library.put("words.csv", "a,b")})
     assert library.modules() == before
-    assert not shelf.libraries.sources([str(tmp_path / f"{library.name}_2" / "words.py")])
+    assert not state.libraries.sources([str(tmp_path / f"{library.name}_2" / "words.py")])
 
 
 def test_modules_of_the_interpreter_and_odd_ones_are_left_alone(
@@ -416,13 +416,13 @@ def test_what_looks_otherwise_is_found_without_events(
 ) -> None:
     single = tmp_path / "src" / f"{library.name}_single.py"
     write("echo", code=importing(library))
-    shelf = loaded(tmp_path, library.path, single)
-    assert shelf.libraries.changed() == set()
+    state = loaded(tmp_path, library.path, single)
+    assert state.libraries.changed() == set()
     changed = {library.put("words.py", "WORD = 'three'\n"), library.put("parts/deep.py", "")}
     library.put("words.csv", "a,b")
     single.write_text("")
-    assert shelf.libraries.changed() == {*changed, str(single)}
-    assert changed <= shelf.changed()
-    shelf.reload(shelf.changed())
-    assert answer(shelf.catalog.tools) == "three"
-    assert shelf.libraries.changed() == set()
+    assert state.libraries.changed() == {*changed, str(single)}
+    assert changed <= state.changed()
+    state.reload(state.changed())
+    assert answer(state.catalog.tools) == "three"
+    assert state.libraries.changed() == set()
