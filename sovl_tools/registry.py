@@ -13,7 +13,7 @@ from importlib import import_module
 from inspect import iscoroutinefunction
 from typing import Any, Self, TypeAlias
 
-from sovl_tools.loading.collecting import report_of
+from sovl_tools.loading.discovery import report_of
 from sovl_tools.loading.limited import is_from_user
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.pipeline import Settings

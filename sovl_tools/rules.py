@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from sovl_tools.loading.checks import (
+from sovl_tools.loading.rules import (
     agreement,
     between,
     code,
-    file,
     folder,
     formats,
     manifest,
@@ -38,7 +37,7 @@ _RULES = (
     folder.unfit_name,
     *folder.RULES,
     folder.no_tools,
-    *file.RULES,
+    folder.unreadable,
     *text.ENCODING_RULES,
     *text.SYNTAX_RULES,
     *text.CONTENT_RULES,

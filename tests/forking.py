@@ -25,7 +25,7 @@ _ASKED = b"?"
 _EVERYDAY = (
     "importlib.metadata",
     "sovl_tools.registry",
-    "sovl_tools.loading.definition_checks",
+    "sovl_tools.loading.definitions",
     "sovl_tools.reloading.reloader",
     "sovl_tools.procedures.parse.yaml",
     "sovl_tools.search.ranking",

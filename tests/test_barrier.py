@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading.checks import agreement, file, manifest, offer, schema
-from sovl_tools.loading.collecting import collect
+from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.rules import agreement, manifest, offer, schema
+from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.model.diagnostic import Finding, RuleTable, rule
 from sovl_tools.scaffolding.sync import sync_of
 from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
@@ -73,9 +74,8 @@ def test_a_warning_that_fails_keeps_nothing_from_being_loaded(
 
 
 def test_the_road_of_a_folder_has_a_barrier(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file, "RULES", None)
+    monkeypatch.setattr(folder_rules, "RULES", None)
     (tools / "odd" / "odd.json").unlink()
-    (tools / "odd" / "odd.json").mkdir()
     registry = ToolRegistry.from_directory("tools")
     assert internal(registry)["tools/odd"][1].startswith("internal error: TypeError: ")
     assert "fine" in registry
@@ -94,7 +94,7 @@ def test_a_reload_that_fails_changes_nothing_and_says_so(
     registry = ToolRegistry.from_directory("tools")
     before = registry.catalog
     monkeypatch.chdir(tools)
-    monkeypatch.setattr("sovl_tools.loading.collecting.collect", None)
+    monkeypatch.setattr("sovl_tools.loading.discovery.collect", None)
     monkeypatch.setattr("sovl_tools.reloading.reload_state.collect", None)
     change = registry.reload()
     assert [each.code for each in change.diagnostics] == ["ST001"]
@@ -116,7 +116,7 @@ def test_a_tool_of_a_package_that_we_fail_at_leaves_the_others(
     def check(definition: Any) -> Any:
         return [*broken.check(definition)] if definition.name == "odd" else []
 
-    monkeypatch.setattr("sovl_tools.loading.definition_checks.disagreements", check)
+    monkeypatch.setattr("sovl_tools.loading.definitions.disagreements", check)
     registry = ToolRegistry()
     registry.load_modules("plugins")
     assert [each.name for each in registry] == ["fine"]

@@ -21,7 +21,7 @@ import pytest
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.collecting import collect, report_of
+from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.exporting import checked
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.catalog import LoadReport

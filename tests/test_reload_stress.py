@@ -26,7 +26,8 @@ from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools import Tooler, ToolRegistry, ToolResult
-from sovl_tools.loading.modules import ROOT, Generation
+from sovl_tools.loading.importer import TOOL_ROOT
+from sovl_tools.loading.modules import Generation
 from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import REPOSITORY, clean_environment, manifest_of
 
@@ -465,7 +466,7 @@ def compare(stage: Stage, part: Callable[[Stage, Facts], Facts]) -> None:
 def traces() -> set[str]:
     """Return the names of the tools' modules and loggers that are there."""
     names = [*sys.modules, *logging.root.manager.loggerDict]
-    return {name for name in names if name.startswith(f"{ROOT}.")}
+    return {name for name in names if name.startswith(f"{TOOL_ROOT}.")}
 
 
 def check_memory(stage: Stage, before: set[str]) -> None:

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from folders import make_folders
 
 from sovl_tools import Tooler
+from sovl_tools.loading.importer import TOOL_ROOT
 from sovl_tools.loading.load import load
-from sovl_tools.loading.modules import ROOT
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
@@ -77,7 +77,7 @@ class Traces(NamedTuple):
             pages * os.sysconf("SC_PAGE_SIZE"),
             sys.getallocatedblocks(),
             len(gc.get_objects()),
-            sum(name.startswith(ROOT) for name in sys.modules),
+            sum(name.startswith(TOOL_ROOT) for name in sys.modules),
             len(logging.root.manager.loggerDict),
         )
 

@@ -16,7 +16,7 @@ TARGET = 2.2
 START = """
 import sys, time
 started = time.perf_counter()
-from sovl_tools.loading.collecting import collect
+from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.pipeline import Settings
 """

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from sovl_tools.cli.command import Misuse, is_quiet, settings
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
-from sovl_tools.loading.collecting import collect
+from sovl_tools.loading.discovery import collect
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry

@@ -15,8 +15,8 @@ import click
 from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import configuration
-from sovl_tools.loading.checks.folder import fitting_name, unfit
 from sovl_tools.loading.discovery import tool_folder
+from sovl_tools.loading.rules.folder import fitting_name, unfit
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.plain import plain

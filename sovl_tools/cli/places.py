@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from sovl_tools.cli.command import Misuse, settings
 from sovl_tools.configuration import Configuration, configuration
-from sovl_tools.loading.checks.folder import missing_directory, no_tools
-from sovl_tools.loading.collecting import Collected
-from sovl_tools.loading.discovery import discover, tool_folder
+from sovl_tools.loading.discovery import Collected, discover, tool_folder
+from sovl_tools.loading.rules.folder import missing_directory, no_tools
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.procedures.parse.files import DIRECTORY, find_procedures, is_procedure
 from sovl_tools.procedures.parse.files import files as files_in

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.checks import code
 from sovl_tools.loading.child import candidate_of, document_of
+from sovl_tools.loading.import_errors import mishap
 from sovl_tools.loading.isolation import ending, interpreter
-from sovl_tools.loading.mishaps import mishap
+from sovl_tools.loading.location import shown
 from sovl_tools.loading.origins import Modules
-from sovl_tools.loading.whereabouts import shown
+from sovl_tools.loading.rules import code
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import SovlToolsError

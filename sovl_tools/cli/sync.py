@@ -18,7 +18,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.loaded import complete_names
 from sovl_tools.cli.output import colored, write
-from sovl_tools.loading.collecting import Collected, collect
+from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain

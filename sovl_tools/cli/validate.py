@@ -23,10 +23,10 @@ from sovl_tools.cli.output import colored, write
 from sovl_tools.cli.places import places_of, without_procedures
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.checks.folder import no_tools
-from sovl_tools.loading.collecting import collect, report_of
+from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder

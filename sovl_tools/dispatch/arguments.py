@@ -18,7 +18,7 @@ from sovl_tools.dispatch.parse_arguments import (
     vetted,
     whole,
 )
-from sovl_tools.loading.taking import signature_for
+from sovl_tools.loading.definitions import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied, json_path
 from sovl_tools.model.result import BadArgument, Failure, Repair

@@ -16,8 +16,8 @@ from types import FrameType
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.arguments import refusal
-from sovl_tools.loading.inner import as_written
-from sovl_tools.loading.whereabouts import innermost, shown
+from sovl_tools.loading.import_errors import as_written
+from sovl_tools.loading.location import innermost, shown
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import (
     TRACE,

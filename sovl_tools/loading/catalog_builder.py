@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sovl_tools.loading.checks.between import (
+from sovl_tools.loading.location import Locator
+from sovl_tools.loading.rules.between import (
     Clash,
     Holder,
     duplicate_tool,
     same_action,
     same_phrase,
 )
-from sovl_tools.loading.location import Locator
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, ask

@@ -1,9 +1,16 @@
-"""From a path to the tool folders in it."""
+"""From the paths that a caller names to the tool folders in them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable
+from itertools import chain
+from typing import NamedTuple
 
+from sovl_tools.loading.deferred import Deferred
+from sovl_tools.loading.rules.folder import missing_directory, no_tools
+from sovl_tools.model.catalog import Catalog, LoadReport
+from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder
 
 
@@ -58,3 +65,76 @@ def listed(folder: ToolFolder) -> ToolFolder:
         found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
     folders = frozenset(name for name, is_folder in found.items() if is_folder)
     return folder._replace(files=frozenset(found) - folders, folders=folders)
+
+
+class Collected(NamedTuple):
+    """Tool folders in the order of their precedence, and what is wrong with the paths."""
+
+    folders: tuple[ToolFolder, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def collect(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    names: Collection[str] | None = None,
+    base: str = "",
+    known: Iterable[ToolFolder] = (),
+) -> Collected:
+    """Return the tool folders of the paths; of those names only, if any are given.
+
+    A path may be a tools directory, one tool folder or a file in one. A folder that is named
+    twice counts once.
+
+    Args:
+        paths: relative ones are so to ``base``, by default the current directory.
+        names: names of folders.
+        base: an absolute path.
+        known: the folders of before, which stay where a directory is there but can't be listed.
+    """
+    folders: dict[str, ToolFolder] = {}
+    diagnostics: list[Diagnostic] = []
+    for path in paths:
+        text = os.fspath(path)
+        location = os.path.abspath(os.path.join(base, text))
+        try:
+            found = _folders(text, location)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            diagnostics += _diagnosed(missing_directory, text, (text, reason))
+            found = _kept(known, location) if isinstance(error, PermissionError) else []
+        else:
+            if not found:
+                diagnostics += _diagnosed(no_tools, text, text)
+        root = os.path.realpath(os.path.dirname(found[0].location)) if found else ""
+        for folder in found:
+            folders.setdefault(f"{root}/{folder.name}", folder)
+    wanted = [each for each in folders.values() if names is None or each.name in names]
+    return Collected(tuple(wanted), tuple(diagnostics))
+
+
+def _kept(known: Iterable[ToolFolder], root: str) -> list[ToolFolder]:
+    return [each for each in known if os.path.dirname(each.location) == root]
+
+
+def _folders(path: str, location: str) -> list[ToolFolder]:
+    folder = tool_folder(path, location)
+    return discover(path, location) if folder is None else [folder]
+
+
+def _diagnosed(rule: Rule, path: str, case: object) -> list[Diagnostic]:
+    return [
+        Diagnostic(rule.code, rule.severity, each.message, each.help, None, path, 1, 1)
+        for each in rule.check(case)
+    ]
+
+
+def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport:
+    """Return the report of a load: of the paths, of each folder, and between tools."""
+    known = (*diagnostics, *catalog.diagnostics)
+
+    def found() -> tuple[Diagnostic, ...]:
+        every = [*known, *chain.from_iterable(each.diagnostics for each in catalog.candidates)]
+        return tuple(sorted(every, key=lambda each: (each.path, each.line, each.column, each.code)))
+
+    return LoadReport(catalog.candidates, Deferred(found))

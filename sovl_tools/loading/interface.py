@@ -1,19 +1,33 @@
-"""What a tool's module offers: the function's signature, phrases and step handlers."""
+"""What a tool's module offers, looked up in the imported module or read from its text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import contextlib
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from types import MappingProxyType
+from importlib.util import find_spec
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.loading.discovery import listed
+from sovl_tools.loading.rules.module import ImportFailure
+from sovl_tools.model.definition import StepHandler, ToolDefinition
+from sovl_tools.model.diagnostic import Position
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.folder import ToolFolder
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.signature.agreement import implied
-from sovl_tools.signature.signature import Signature
+from sovl_tools.signature.from_function import from_function
+from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature
+from sovl_tools.signature.syntax_tree import Bindings, bindings, from_expression, from_name, literal
+
+PHRASES = "ACTIVATION_PHRASES"
+HANDLERS = "STEP_HANDLERS"
+REGISTER = "register_step_handlers"
+"""What a module may bind beside the function."""
 
 
 class Interface(NamedTuple):
@@ -50,3 +64,181 @@ class Interface(NamedTuple):
                     **without_functions(definition_of(self.function).parameters),
                 }
         return implied(self.signature or Signature(), self.function)
+
+
+class Offer(NamedTuple):
+    """What an imported module offers: its interface, and the things themselves.
+
+    Attributes:
+        interface: for the checks.
+        function: what the tool's name is bound to.
+        handlers: the step handlers by action, those of ``register_step_handlers`` included.
+    """
+
+    interface: Interface
+    function: Any
+    handlers: Mapping[str, StepHandler] = MappingProxyType({})
+
+
+def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHandler]) -> Offer:
+    """Look at what the module of the tool of that name offers.
+
+    ``existing`` are the step handlers of other tools, which ``register_step_handlers`` sees.
+
+    Raises:
+        BaseException: whatever the module's own code raises on being looked at.
+    """
+    members = vars(module)
+    own, register = members.get(HANDLERS), members.get(REGISTER)
+    if name in members and own is None and register is None:
+        signature = from_function(members[name])
+        interface = Interface(signature, phrases=_phrases(members), function=members[name])
+        return Offer(interface, members[name])
+    claims, removals = _register(register, existing)
+    interface = Interface(
+        signature=from_function(members[name]) if name in members else None,
+        names=tuple(key for key, value in members.items() if _is_own(value, module)),
+        phrases=_phrases(members),
+        handlers=_signatures(own) if isinstance(own, Mapping) else own,
+        registration=from_function(register) if register is not None else None,
+        claims=_signatures(claims),
+        removals=removals,
+        function=members.get(name),
+    )
+    handlers = {**(own if isinstance(own, Mapping) else {}), **claims}
+    return Offer(interface, members.get(name), handlers)
+
+
+def _phrases(members: Mapping[str, Any]) -> Any:
+    """Return the module's phrases, as a list of their own if they are a list of any kind."""
+    phrases = members.get(PHRASES)
+    if not isinstance(phrases, list | tuple):
+        return phrases
+    return [str.__str__(each) if isinstance(each, str) else each for each in phrases]
+
+
+def _is_own(value: object, module: ModuleType) -> bool:
+    return isinstance(value, FunctionType) and value.__module__ == module.__name__
+
+
+def _signatures(handlers: Mapping[Any, Any]) -> dict[Any, Signature]:
+    return {action: from_function(handler) for action, handler in handlers.items()}
+
+
+def takes(signature: Signature, count: int) -> bool:
+    """Tell whether something can be called with so many positional arguments."""
+    if signature.shape in {"class", "value"}:
+        return False
+    if not signature.is_certain:
+        return True
+    parameters = signature.parameters
+    slots = [p for p in parameters if p.kind in {"positional_only", "positional_or_keyword"}]
+    needed = [p for p in slots if p.default is REQUIRED]
+    open_ended = any(p.kind == "var_positional" for p in parameters)
+    starved = any(p.kind == "keyword_only" and p.default is REQUIRED for p in parameters)
+    return (open_ended or len(slots) >= count) and len(needed) <= count and not starved
+
+
+def _register(
+    register: object, existing: Mapping[str, StepHandler]
+) -> tuple[dict[str, StepHandler], tuple[str, ...]]:
+    """Let the module register its handlers in a copy, and return what it added and removed."""
+    if not callable(register) or not takes(from_function(register), 1):
+        return {}, ()
+    handlers = dict(existing)
+    register(handlers)
+    claims = {
+        action: handler
+        for action, handler in handlers.items()
+        if action not in existing or existing[action] is not handler
+    }
+    return claims, tuple(action for action in existing if action not in handlers)
+
+
+def parse_module(source: bytes, name: str) -> Interface:
+    """Return what the module of the tool of that name offers, as far as its text tells.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
+    """
+    found = bindings(ast.parse(source))
+    return Interface(
+        signature=from_name(name, found),
+        names=tuple(key for key, node in found.names.items() if _is_function(node)),
+        phrases=_literal(PHRASES, found),
+        handlers=_handlers(found),
+        registration=from_name(REGISTER, found) if REGISTER in found.names else None,
+    )
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def _literal(name: str, found: Bindings) -> Any:
+    return UNKNOWN if name in found.unsettled else literal(found.names.get(name))
+
+
+def _handlers(found: Bindings) -> Any:
+    node = found.names.get(HANDLERS)
+    if not isinstance(node, ast.Dict) or HANDLERS in found.unsettled:
+        return _literal(HANDLERS, found)
+    return {
+        literal(key): _handler(found, value)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if key is not None and literal(key) is not UNKNOWN
+    }
+
+
+def _handler(found: Bindings, node: ast.expr) -> Signature | Any:
+    if isinstance(node, ast.Name):
+        signature = from_name(node.id, found)
+    else:
+        signature = from_expression(node, found)
+    return UNKNOWN if signature is None or signature is ANYTHING else signature
+
+
+def sibling_imports(source: bytes, folder: ToolFolder) -> list[ImportFailure]:
+    """Return the statements that import a file of the folder as if it were a library.
+
+    Those that may fail unharmed, or may not run at all, are left out.
+    """
+    with contextlib.suppress(OSError):
+        folder = listed(folder)
+    stems = {name[:-3] for name in folder.files if name.endswith(".py")} | folder.folders
+    tree = ast.parse(source)
+    if any(isinstance(each, ast.Attribute) and _is_search_path(each) for each in ast.walk(tree)):
+        return []  # which may be another when they run
+    failures = []
+    for node in _unguarded(tree):
+        for module in _imported(node) if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            if module in stems - {folder.name} and _is_absent(module):
+                place = Position(folder.module_name, node.lineno, node.col_offset + 1)
+                failures.append(ImportFailure(place, "", "", f"{module}.py"))
+    return failures
+
+
+def _is_search_path(node: ast.Attribute) -> bool:
+    return node.attr == "path" and isinstance(node.value, ast.Name) and node.value.id == "sys"
+
+
+def _unguarded(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements below a node but for those in ``try`` and ``if``."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        if not isinstance(child, ast.Try | ast.TryStar | ast.If):
+            yield from _unguarded(child)
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name.partition(".")[0] for alias in node.names]
+    return [(node.module or "").partition(".")[0]] if node.level == 0 else []
+
+
+def _is_absent(module: str) -> bool:
+    try:
+        return find_spec(module) is None
+    except (ImportError, ValueError):
+        return True

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import IO
 
-from sovl_tools.loading.checks.module import (
+from sovl_tools.loading.child import COMMAND, SPEECHLESS, Report, decoded, request
+from sovl_tools.loading.pipeline import Settings, rejected
+from sovl_tools.loading.rules.module import (
     ImportFailure,
     import_crashed,
     import_flooded,
     import_stalled,
 )
-from sovl_tools.loading.child import COMMAND, SPEECHLESS, Report, decoded, request
-from sovl_tools.loading.pipeline import Settings, rejected
 from sovl_tools.loading.supervision import Observer
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Position, Rule, ask

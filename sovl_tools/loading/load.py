@@ -8,7 +8,7 @@ from time import time_ns
 from typing import NamedTuple
 
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.collecting import Collected, collect
+from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.model.catalog import Candidate, Catalog

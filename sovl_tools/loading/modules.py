@@ -20,13 +20,9 @@ from importlib.util import source_hash
 from types import ModuleType
 from weakref import ref
 
-from sovl_tools.loading.importer import Package, install
-from sovl_tools.loading.inner import TOOLS
+from sovl_tools.loading.importer import TOOL_ROOT, PrivatePackage, install
 from sovl_tools.loading.sources import Snapshot, read_data
 from sovl_tools.model.definition import ToolDefinition
-
-ROOT = TOOLS
-
 
 _GUARD: list[AbstractContextManager[None]] = [nullcontext()]
 
@@ -36,7 +32,7 @@ def guard_imports(guard: AbstractContextManager[None]) -> None:
     _GUARD[0] = guard
 
 
-class Generation(Package):
+class Generation(PrivatePackage):
     """One version of a tool folder's code."""
 
     def __init__(self, snapshot: Snapshot, package: str) -> None:
@@ -116,7 +112,7 @@ class Generation(Package):
         for name in tuple(self._names):
             sys.modules.pop(name, None)
         # importing a helper made the package an attribute of the root, which ends before all else
-        attributes = getattr(sys.modules.get(ROOT), "__dict__", {})
+        attributes = getattr(sys.modules.get(TOOL_ROOT), "__dict__", {})
         attributes.pop(self.package.rpartition(".")[2], None)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -150,7 +146,7 @@ def generation_of(snapshot: Snapshot) -> Generation:
         else:
             package = next(each for each in packages if each not in _GENERATIONS)
             known = _GENERATIONS[package] = Generation(snapshot, package)
-            install(ROOT, _named)
+            install(TOOL_ROOT, _named)
         _make_current(known)
         return known
 
@@ -158,10 +154,10 @@ def generation_of(snapshot: Snapshot) -> Generation:
 def _packages(snapshot: Snapshot) -> tuple[str, ...]:
     """Return what a generation of the snapshot may be called, the best name first."""
     if snapshot.folder.revision:
-        return (f"{ROOT}.{_placed(snapshot)}",)
-    package = f"{ROOT}.{snapshot.digest}"
+        return (f"{TOOL_ROOT}.{_placed(snapshot)}",)
+    package = f"{TOOL_ROOT}.{snapshot.digest}"
     is_known = snapshot.folder.location in _CURRENT or package in _GENERATIONS
-    return (package, f"{ROOT}.{_placed(snapshot)}") if is_known else (package,)
+    return (package, f"{TOOL_ROOT}.{_placed(snapshot)}") if is_known else (package,)
 
 
 def _make_current(generation: Generation) -> None:

@@ -8,25 +8,23 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.binding import bind, effective_phrases, has_own_phrases, known_actions
-from sovl_tools.loading.checks import file, module
-from sovl_tools.loading.checks import folder as folder_checks
-from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.checks.manifest import ManifestCase
 from sovl_tools.loading.deferred import Deferred
 from sovl_tools.loading.discovery import listed
-from sovl_tools.loading.examples import example_verdicts
-from sovl_tools.loading.failures import border_verdicts, import_verdicts
-from sovl_tools.loading.inspecting import inspect_module
-from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
+from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import Generation, generation_of
-from sovl_tools.loading.parsing import parse_module, sibling_imports
 from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.requirements import unmet
+from sovl_tools.loading.rules import folder as folder_rules
+from sovl_tools.loading.rules import module
+from sovl_tools.loading.rules.folder import Unreadable, unfit
+from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.loading.verdicts import (
     SEVERITIES,
     case_verdicts,
+    example_verdicts,
     interface_cases,
     manifest_verdicts,
     schema_verdicts,
@@ -111,9 +109,9 @@ def load_folder(
 def _load_folder(
     folder: ToolFolder, settings: Settings, existing: Mapping[str, StepHandler]
 ) -> Candidate:
-    verdicts = [] if unfit(folder.name) is None else ask((folder_checks.unfit_name,), folder)
+    verdicts = [] if unfit(folder.name) is None else ask((folder_rules.unfit_name,), folder)
     reading = read_manifest(folder)
-    if isinstance(reading, file.Unreadable):
+    if isinstance(reading, Unreadable):
         return rejected(folder, [*verdicts, *_unreadable(folder, reading)])
     verdicts += reading.verdicts
     if reading.manifest is None:
@@ -122,7 +120,7 @@ def _load_folder(
     if not work.manifest.enabled:
         return _finished(work, "disabled", reasons=('its manifest says "enabled": false',))
     snapshot = take_snapshot(folder)
-    if isinstance(snapshot, file.Unreadable):
+    if isinstance(snapshot, Unreadable):
         verdicts += _unreadable(folder, snapshot)
         return _finished(work, "rejected")
     source, is_sound = snapshot.files[folder.module_name], work.is_sound
@@ -132,13 +130,16 @@ def _load_folder(
     return _parse(work, source, missing)
 
 
-def _unreadable(folder: ToolFolder, failure: file.Unreadable) -> list[Verdict]:
+def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
     """Return why a file can't be read: the folder may hold it under another name, or not at all."""
     try:
-        found = ask(folder_checks.RULES, listed(folder)) if failure.is_absent else []
+        found = ask(folder_rules.RULES, listed(folder)) if failure.is_absent else []
     except OSError as error:
-        found = ask(file.RULES, file.Unreadable("", f"can't be listed: {error.strerror}"))
-    return found or ask(file.RULES, failure)
+        found = ask(
+            (folder_rules.unreadable,),
+            Unreadable("", f"can't be listed: {error.strerror}"),
+        )
+    return found or ask((folder_rules.unreadable,), failure)
 
 
 def _checked(

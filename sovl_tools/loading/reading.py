@@ -9,8 +9,9 @@ from collections.abc import Callable
 from json.decoder import JSONDecoder
 from typing import NamedTuple, NoReturn
 
-from sovl_tools.loading.checks import file, text
 from sovl_tools.loading.jsontext import too_deep_at
+from sovl_tools.loading.rules import text
+from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.model.diagnostic import Verdict, ask, has_errors
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Manifest, ToolFolder
@@ -19,7 +20,7 @@ MAX_MANIFEST_BYTES = 1 << 20
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | file.Unreadable:
+def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadable:
     """Return the content of a file in the folder, or why it can't be read.
 
     Never blocks: FIFOs and devices are refused without being waited for.
@@ -28,17 +29,17 @@ def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | file.Unre
         descriptor = os.open(f"{folder.location}/{name}", _OPEN_FLAGS)
     except (OSError, ValueError) as error:
         is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
-        return file.Unreadable(name, _reason(error), is_absent)
+        return Unreadable(name, _reason(error), is_absent)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            return file.Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")
+            return Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")
         if status.st_size > limit:
             words = f"has {status.st_size:,} bytes; at most {limit:,} are read"
-            return file.Unreadable(name, words)
+            return Unreadable(name, words)
         return os.read(descriptor, status.st_size + 1)
     except OSError as error:
-        return file.Unreadable(name, _reason(error))
+        return Unreadable(name, _reason(error))
     finally:
         os.close(descriptor)
 
@@ -63,10 +64,10 @@ class Reading(NamedTuple):
     verdicts: list[Verdict]
 
 
-def read_manifest(folder: ToolFolder) -> Reading | file.Unreadable:
+def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
     """Read and parse the folder's manifest, or return why its file can't be read."""
     data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
-    if isinstance(data, file.Unreadable):
+    if isinstance(data, Unreadable):
         return data
     try:
         content = data.decode()

@@ -1,4 +1,4 @@
-"""Registering tools by hand: what is entered in which place, or why it can't be."""
+"""Registering tools by hand: what is entered in which place, or why it can not be."""
 
 from __future__ import annotations
 
@@ -9,11 +9,38 @@ from itertools import count
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.loading.definition_checks import checked
-from sovl_tools.loading.equality import is_same_tool, ran
-from sovl_tools.loading.scanning import identity
+from sovl_tools.loading.definitions import checked, identity
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
+
+
+def is_another(first: Candidate, second: Candidate) -> bool:
+    """Tell whether two candidates certainly stand for two objects."""
+    functions = [each.definition.function for each in (first, second) if each.definition]
+    return len(functions) > 1 and ran(functions[0]) != ran(functions[1])
+
+
+def is_same_tool(first: ToolDefinition, second: ToolDefinition) -> bool:
+    """Tell whether two definitions say the same of the same function."""
+    return ran(first.function) == ran(second.function) and content_of(first) == content_of(second)
+
+
+def content_of(definition: ToolDefinition | None) -> tuple[Any, ...]:
+    """Return what a definition is made of, so that 1, 1.0 and true are told apart."""
+    if definition is None:
+        return ()
+    fields = dict(vars(definition))
+    handlers = fields.pop("step_handlers")
+    code = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
+    return repr(fields), sorted(handlers), [ran(each) for each in code]
+
+
+def ran(function: Any) -> tuple[int, ...]:
+    """Return what tells one function from another; a bound method is another object each time."""
+    if isinstance(function, MethodType):
+        return id(function.__func__), id(function.__self__)
+    return (id(function),)
+
 
 _Key: TypeAlias = tuple[Any, ...]
 """What a registration is found by: a name, a name and its function, a name and the function's text.

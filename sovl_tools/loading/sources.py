@@ -16,9 +16,9 @@ from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
-from sovl_tools.loading.checks.file import Unreadable
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.reading import read_file, read_manifest
+from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.model.folder import ToolFolder
 
 MAX_MODULE_BYTES = 4 << 20

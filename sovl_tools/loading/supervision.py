@@ -1,29 +1,62 @@
-"""Loading many folders on a thread that may be given up.
-
-Importing a tool runs its code, which may never return. The folders are loaded in turn on a
-daemon thread; when one takes longer than its limit the thread is abandoned, the folder is
-rejected, and another thread goes on with the rest.
-"""
+"""Loading many folders on a thread that may be given up."""
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.loading.checks.module import ImportFailure, import_stalled
-from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.failures import border_verdicts, own_place
+from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.limited import LOADER, frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
+from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import ask
 from sovl_tools.model.folder import ToolFolder
+
+_THRESHOLD = 1_000_000
+_LOCK = threading.Lock()
+_USERS: list[tuple[int, int, int]] = []
+
+
+@contextmanager
+def patient_collector() -> Iterator[None]:
+    """Let the collector run seldom for a while; nested and concurrent uses end with the last.
+
+    A load makes some hundred objects a tool, all of which stay. Looking through them again and
+    again for garbage would cost a third of the load.
+    """
+    with _LOCK:
+        _USERS.append(gc.get_threshold())
+        if 0 < _USERS[0][0] < _THRESHOLD:
+            gc.set_threshold(_THRESHOLD, *_USERS[0][1:])
+    try:
+        yield
+    finally:
+        with _LOCK:
+            original = _USERS[0]
+            _USERS.pop()
+            if not _USERS:
+                _promote()
+                gc.set_threshold(*original)
+
+
+def _promote() -> None:
+    """Move all objects to the oldest generation, without looking at any of them.
+
+    Otherwise the next collection of the youngest, a moment later, would look through the whole
+    load. Programs that keep objects frozen are left alone.
+    """
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
+
 
 Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 """Called with each folder before it is loaded and with each candidate afterwards."""

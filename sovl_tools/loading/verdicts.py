@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from sovl_tools.loading.checks import agreement, manifest, offer, schema
 from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.rules import agreement, manifest, offer, schema
+from sovl_tools.loading.rules.schema import ExampleCase, refused_example
 from sovl_tools.model.diagnostic import RuleTable, Severity, Verdict, ask, has_errors
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.folder import Manifest
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.fit import surely_fits
 from sovl_tools.schema.visitor import visit
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning")
@@ -69,3 +74,38 @@ def case_verdicts(cases: Cases, severity: Severity) -> list[Verdict]:
         agreed = agreed.with_values()
     found = ask(rules.due(agreed.occasions, severity), agreed)
     return found + ask(others.due(offered.occasions, severity), offered)
+
+
+def example_verdicts(manifest: Manifest) -> list[Verdict]:
+    """Return what the parameters refuse in the inputs of the examples."""
+    doubtful = [case for case in _cases(manifest) if not _surely(case, manifest)]
+    if not doubtful:
+        return []
+    try:
+        validator = compile_schema(manifest.parameters)
+    except SchemaError:
+        return []
+    checked = [case._replace(problems=validator.problems(case.arguments)) for case in doubtful]
+    return [verdict for case in checked for verdict in ask((refused_example,), case)]
+
+
+def _surely(case: ExampleCase, manifest: Manifest) -> bool:
+    return surely_fits(case.arguments, manifest.parameters)
+
+
+def _cases(manifest: Manifest) -> Iterator[ExampleCase]:
+    for index, example in enumerate(manifest.document.get("examples", ())):
+        arguments = arguments_of(example)
+        if arguments is not None:
+            yield ExampleCase(("examples", index, "input"), arguments, [])
+
+
+def arguments_of(example: dict[str, JSON]) -> dict[str, JSON] | None:
+    """Return an example's arguments, or None if its input is text that is only shown."""
+    given = example["input"]
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            return None
+    return given if isinstance(given, dict) else None

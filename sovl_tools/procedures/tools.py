@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.checks import code
-from sovl_tools.loading.definition_checks import checked, rejected
-from sovl_tools.loading.mishaps import Unit, empty, mishap
+from sovl_tools.loading.definitions import checked, rejected
+from sovl_tools.loading.import_errors import Unit, empty, mishap
+from sovl_tools.loading.location import shown
 from sovl_tools.loading.origins import MODULES, Directory, Sight
-from sovl_tools.loading.whereabouts import shown
+from sovl_tools.loading.rules import code
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition

@@ -14,10 +14,9 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sovl_tools.loading.checks.file import Unreadable
-from sovl_tools.loading.checks.folder import misnamed
 from sovl_tools.loading.discovery import listed
-from sovl_tools.loading.equality import content_of
+from sovl_tools.loading.registration import content_of
+from sovl_tools.loading.rules.folder import Unreadable, misnamed
 from sovl_tools.loading.sources import listed_data, take_snapshot
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.loading.inner import PLUGINS, TOOLS
+from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
 from sovl_tools.loading.limited import Abandoned, Stalled, within
 from sovl_tools.loading.sources import Snapshot
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
@@ -181,7 +181,7 @@ def _paths(module: ModuleType) -> list[str]:
 Importers: TypeAlias = Mapping[str, set[str]]
 """By the names of some modules, and of those that import them, what each imports of all those."""
 
-_OTHERS = sys.stdlib_module_names | {"sovl_tools", TOOLS, PLUGINS, "__main__"}
+_OTHERS = sys.stdlib_module_names | {"sovl_tools", TOOL_ROOT, PLUGIN_ROOT, "__main__"}
 """Top-level packages that import nothing of a user's, or must not run again."""
 _IMPORT_FUNCTIONS = {"import_module", "__import__"}
 

@@ -11,15 +11,13 @@ from operator import is_
 from typing import NamedTuple
 
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
-from sovl_tools.loading.collecting import Collected, collect
-from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.definition_checks import rejected
-from sovl_tools.loading.equality import ran
+from sovl_tools.loading.definitions import rejected
+from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave, snapshots
 from sovl_tools.loading.origins import Directory, Origin, Sight, distinct
-from sovl_tools.loading.registration import Registrations
-from sovl_tools.loading.supervision import LateFolder, load_folders
+from sovl_tools.loading.registration import Registrations, ran
+from sovl_tools.loading.supervision import LateFolder, load_folders, patient_collector
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic

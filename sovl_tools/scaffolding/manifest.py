@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import NamedTuple
 
-from sovl_tools.loading.checks.schema import (
+from sovl_tools.loading.rules.schema import (
     default_on_required,
     no_description,
     no_items,

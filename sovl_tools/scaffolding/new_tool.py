@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.checks.folder import unfit
+from sovl_tools.loading.rules.folder import unfit
 from sovl_tools.model.document import JSON, kind
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.scaffolding.function_spec import function_spec

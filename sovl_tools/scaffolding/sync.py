@@ -6,14 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import NamedTuple
 
-from sovl_tools.loading.checks import agreement
-from sovl_tools.loading.checks.file import Unreadable
-from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.checks.manifest import ManifestCase
-from sovl_tools.loading.checks.module import ImportFailure, import_stalled
-from sovl_tools.loading.checks.schema import default_on_required, unfit_default
-from sovl_tools.loading.examples import example_verdicts
-from sovl_tools.loading.failures import border_verdicts, own_place
+from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.location import Locator
@@ -21,8 +14,13 @@ from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
 from sovl_tools.loading.requirements import unmet
+from sovl_tools.loading.rules import agreement
+from sovl_tools.loading.rules.folder import Unreadable, unfit
+from sovl_tools.loading.rules.manifest import ManifestCase
+from sovl_tools.loading.rules.module import ImportFailure, import_stalled
+from sovl_tools.loading.rules.schema import default_on_required, unfit_default
 from sovl_tools.loading.sources import Snapshot, take_snapshot
-from sovl_tools.loading.verdicts import manifest_verdicts, schema_verdicts
+from sovl_tools.loading.verdicts import example_verdicts, manifest_verdicts, schema_verdicts
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ModulePlace,

@@ -12,7 +12,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from sovl_tools import ToolRegistry
-from sovl_tools.loading.modules import ROOT, Generation
+from sovl_tools.loading.importer import TOOL_ROOT
+from sovl_tools.loading.modules import Generation
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Status
 from sovl_tools.model.definition import ToolDefinition
 
@@ -106,19 +107,19 @@ def generations(place: Path) -> list[Generation]:
 def modules() -> set[str]:
     """Return the names of all modules of tools that can be imported."""
     gc.collect()
-    return {name for name in sys.modules if name.startswith(f"{ROOT}.")}
+    return {name for name in sys.modules if name.startswith(f"{TOOL_ROOT}.")}
 
 
 def loggers() -> set[str]:
     """Return the names of all loggers of tools' modules."""
     gc.collect()
-    return {name for name in logging.root.manager.loggerDict if name.startswith(f"{ROOT}.")}
+    return {name for name in logging.root.manager.loggerDict if name.startswith(f"{TOOL_ROOT}.")}
 
 
 def placeholders() -> int:
     """Return how many loggers of tools' modules the logger above them remembers."""
     gc.collect()
-    above = logging.root.manager.loggerDict.get(ROOT)
+    above = logging.root.manager.loggerDict.get(TOOL_ROOT)
     return len(above.loggerMap) if isinstance(above, logging.PlaceHolder) else 0
 
 

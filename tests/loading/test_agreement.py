@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from sovl_tools.loading.checks.agreement import disagreements
 from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.rules.agreement import disagreements
 from sovl_tools.model.folder import Manifest
 from sovl_tools.signature.signature import Parameter, Signature
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from sovl_tools import AITool, InferenceError, ToolDefinition, tool
 from sovl_tools.authoring.aitool import definition_of_instance
 from sovl_tools.authoring.decorator import definition_of
-from sovl_tools.loading.checks import code
-from sovl_tools.loading.checks.code import CodeCase
-from sovl_tools.loading.checks.folder import unfit
-from sovl_tools.loading.definition_checks import checked, diagnosed, not_inferable, rejected
+from sovl_tools.loading.definitions import checked, diagnosed, not_inferable, rejected
+from sovl_tools.loading.rules import code
+from sovl_tools.loading.rules.code import CodeCase
+from sovl_tools.loading.rules.folder import unfit
 from sovl_tools.model.catalog import Candidate
 from tests.loading.folders import handler
 from tests.schema.strategies import moderate

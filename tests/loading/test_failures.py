@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.loading.failures import border_verdicts, told
+from sovl_tools.loading.import_errors import border_verdicts, told
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import ToolFolder
 

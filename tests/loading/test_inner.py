@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading.inner import as_written
+from sovl_tools.loading.import_errors import as_written
 from tests.conftest import Write, code_of
 
 IMPORTS = {

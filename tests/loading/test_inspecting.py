@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.inspecting import inspect_module
-from sovl_tools.loading.parsing import parse_module
+from sovl_tools.loading.interface import inspect_module, parse_module
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.signature import REQUIRED, Signature
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.interpreter import DamageError, Interpreter
+from sovl_tools.loading.child import DamageError, Interpreter
 
 LIBRARY = os.path.dirname(os.__file__)
 NAMES = vars(builtins)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.collecting import collect
+from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolRegistry
+from sovl_tools.loading.importer import PLUGIN_ROOT
 from sovl_tools.loading.origins import (
     MODULES,
     PACKAGES,
@@ -22,8 +23,8 @@ from sovl_tools.loading.origins import (
     Package,
     PackageFolders,
     Sight,
+    package_of,
 )
-from sovl_tools.loading.plugins import ROOT, package_of
 from tests.conftest import Write
 from tests.loading.plugins import GROUP, HEAD, Site, classed, decorated, importable
 
@@ -303,7 +304,7 @@ def test_modules_of_a_directory_stand_alone(plugins: Site) -> None:
     sight = Modules(str(plugins.root)).look()
     assert answers(sight) == {"encode": 1, "wind": 2, "dashed": 3}
     assert sight.diagnostics == ()
-    assert all(each.location.startswith(f"{ROOT}.") for each in sight.candidates)
+    assert all(each.location.startswith(f"{PLUGIN_ROOT}.") for each in sight.candidates)
     import json
 
     assert json.loads("1") == 1
@@ -509,7 +510,7 @@ def test_a_module_that_answers_for_any_name_is_looked_at_alone(plugins: Site) ->
     before = set(sys.modules)
     sight = Modules(str(plugins.root)).look()
     assert (answers(sight), lines(sight)) == ({"gentle": 1, "strict": 2}, [])
-    assert {name.partition(".")[0] for name in set(sys.modules) - before} <= {ROOT}
+    assert {name.partition(".")[0] for name in set(sys.modules) - before} <= {PLUGIN_ROOT}
 
 
 def test_what_a_plugin_defines_can_be_pickled(plugins: Site) -> None:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.parsing import parse_module, sibling_imports
+from sovl_tools.loading.interface import Interface, parse_module, sibling_imports
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Parameter, Signature

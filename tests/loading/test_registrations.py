@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import cache
 
 from sovl_tools import ToolDefinition
-from sovl_tools.loading.checks import code
-from sovl_tools.loading.mishaps import Unit, empty, mishap
+from sovl_tools.loading.import_errors import Unit, empty, mishap
 from sovl_tools.loading.origins import MODULES, PACKAGES, EntryPoints, Package, Sight
 from sovl_tools.loading.registration import Registrations
+from sovl_tools.loading.rules import code
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.reloading.reload_state import Origins
 from tests.loading.folders import good

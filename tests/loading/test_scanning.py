@@ -11,7 +11,7 @@ import pytest
 
 from sovl_tools import AITool, tool
 from sovl_tools.authoring.decorator import definition_of
-from sovl_tools.loading.scanning import candidate_of, candidates_of, identity, members
+from sovl_tools.loading.definitions import candidate_of, candidates_of, identity, members
 from sovl_tools.model.catalog import Candidate
 from tests.dispatch.toolbox import tooler
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry, definition_of, tool
-from sovl_tools.loading.taking import disagreements, signature_for
+from sovl_tools.loading.definitions import disagreements, signature_for
 from sovl_tools.model.errors import ToolLoadError
 from tests.schema.strategies import moderate
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.loading.whereabouts import Whereabouts, shown, whereabouts_of
+from sovl_tools.loading.location import Whereabouts, shown, whereabouts_of
 from tests.schema.strategies import moderate
 
 SOURCE = '''\

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.collecting import Collected
+from sovl_tools.loading.discovery import Collected
 from sovl_tools.loading.load import Load
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Status
 from sovl_tools.model.folder import ToolFolder

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading.checks.folder import fitting_name
+from sovl_tools.loading.rules.folder import fitting_name
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.scaffolding.files import create_folder
 from sovl_tools.scaffolding.new_tool import (
@@ -74,7 +74,7 @@ def test_a_new_tool_is_in_line_with_its_function(tmp_path: Path) -> None:
 
 
 def folders(root: Path) -> Any:
-    from sovl_tools.loading.collecting import collect
+    from sovl_tools.loading.discovery import collect
 
     return collect([root / "tools"]).folders
 

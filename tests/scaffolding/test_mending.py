@@ -9,8 +9,8 @@ from annotated_types import Ge, Le
 from hypothesis import given
 
 from sovl_tools import tool
-from sovl_tools.loading.checks.agreement import contradictions
 from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.rules.agreement import contradictions
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import Manifest
 from sovl_tools.scaffolding.function_spec import function_spec

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
-from sovl_tools.loading.checks import text as json_rules
 from sovl_tools.loading.jsontext import Places, line_and_column, too_deep_at
+from sovl_tools.loading.rules import text as json_rules
 from sovl_tools.model.diagnostic import ManifestPlace, Position, Rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SovlToolsError

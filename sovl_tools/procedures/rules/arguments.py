@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.dispatch.arguments import nullable
-from sovl_tools.loading.taking import signature_for
+from sovl_tools.loading.definitions import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, kind

@@ -1,6 +1,6 @@
 """A tool that adds a rule which fails once, as a rule of sovl-tools might by mistake."""
 
-from sovl_tools.loading.checks import offer
+from sovl_tools.loading.rules import offer
 from sovl_tools.model.diagnostic import RuleTable, rule
 
 

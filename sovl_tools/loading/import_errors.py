@@ -1,19 +1,46 @@
-"""From an exception at import to the tool's own line."""
+"""From an exception at import to the diagnostic of a tool or of a source of tools."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 from types import FrameType
+from typing import NamedTuple
 
-from sovl_tools.loading.checks import module as checks
 from sovl_tools.loading.discovery import listed
-from sovl_tools.loading.inner import as_written, missing_helper
+from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
 from sovl_tools.loading.limited import is_from_user
-from sovl_tools.loading.whereabouts import innermost
-from sovl_tools.model.diagnostic import Position, Rule, Verdict, ask
+from sovl_tools.loading.location import Whereabouts, innermost, shown
+from sovl_tools.loading.rules import code
+from sovl_tools.loading.rules import module as checks
+from sovl_tools.loading.rules.code import CodeCase
+from sovl_tools.model.diagnostic import Diagnostic, Position, Rule, Verdict, ask
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
+
+_DIGEST = "[0-9a-f]{16}"
+_PACKAGE = rf"\b(?:{TOOL_ROOT}|{PLUGIN_ROOT})\.{_DIGEST}\b\.?"
+_HELPER = rf"{TOOL_ROOT}\.{_DIGEST}\.([\w.]+)"
+_MEMBER = rf"cannot import name '(\w+)' from '{TOOL_ROOT}\.{_DIGEST}'"
+
+
+def as_written(text: str) -> str:
+    """Return a text in which modules are called what relative imports call them."""
+    return re.sub(_PACKAGE, ".", text)
+
+
+def missing_helper(error: ImportError) -> str | None:
+    """Return where the file would be that a relative import in a tool's folder has not found.
+
+    It is relative to the folder, with slashes; None if something else is missing.
+    """
+    if isinstance(error, ModuleNotFoundError):
+        found = re.fullmatch(_HELPER, str(error.name))
+    else:
+        found = re.match(_MEMBER, str(error.msg))
+    return f"{found[1].replace('.', '/')}.py" if found else None
+
 
 _LONGEST_MESSAGE = 500
 
@@ -114,3 +141,63 @@ def own_place(origin: BaseException | FrameType | None, folder: ToolFolder) -> P
     if place is None:
         return Position(folder.module_name)
     return Position(_relative(place.path, folder), place.line, place.column)
+
+
+class Unit(NamedTuple):
+    """Something that is imported in the search for tools.
+
+    Attributes:
+        words: what it is, such as ``"the entry point 'weather'"``.
+        path: where it is: a file, or the dotted name of a module.
+        module: the dotted name of a module; what begins with the first part of it is its own code.
+    """
+
+    words: str
+    path: str
+    module: str
+
+    @property
+    def key(self) -> str:
+        """What tells it from the other units of its origin."""
+        return f"{self.words} {self.path}"
+
+    @classmethod
+    def of_module(cls, name: str, kind: str = "module") -> Unit:
+        """Return the unit of an importable module or package."""
+        return cls(f"the {kind} {name!r}", name, name)
+
+
+def failed(error: BaseException, unit: Unit) -> Diagnostic:
+    """Return that a unit can't be imported, at the last line of its own code that ran."""
+    words = f"{unit.words} can't be imported: {told(error)}"
+    return mishap(code.unavailable_source, words, *_place(error, unit))
+
+
+def overdue(frame: FrameType | None, unit: Unit, limit: float) -> Diagnostic:
+    """Return that the import of a unit had no end, at the line of its own code where it was."""
+    words = f"{unit.words} can't be imported: it was not done after {limit:g} s"
+    return mishap(code.unavailable_source, words, *_place(frame, unit))
+
+
+def empty(unit: Unit) -> Diagnostic:
+    """Return that there is no tool in a unit."""
+    return mishap(code.nothing_found, f"there is no tool in {unit.words}", unit.path)
+
+
+def mishap(rule: Rule, words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:
+    """Return what a rule says, in those words, of something that is no single tool."""
+    (found,) = rule.check(CodeCase(words))
+    return Diagnostic(rule.code, rule.severity, found.message, found.help, None, path, line, column)
+
+
+def _place(origin: BaseException | FrameType | None, unit: Unit) -> Whereabouts:
+    if isinstance(origin, SyntaxError) and os.path.isfile(origin.filename or ""):
+        place = max(origin.lineno or 1, 1), max(origin.offset or 1, 1)
+        return Whereabouts(shown(str(origin.filename)), *place)
+    own = innermost(origin, lambda frame: _runs_in(frame, unit))
+    return Whereabouts(unit.path) if own is None else own._replace(path=shown(own.path))
+
+
+def _runs_in(frame: FrameType, unit: Unit) -> bool:
+    module = str(frame.f_globals.get("__name__"))
+    return module.partition(".")[0] == unit.module.partition(".")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sovl_tools.loading.checks.offer import HANDLERS, PHRASES, REGISTER
+from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, Rule, rule
 

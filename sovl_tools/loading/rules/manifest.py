@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from sovl_tools.loading.checks.folder import unfit
 from sovl_tools.loading.requirements import is_requirement
+from sovl_tools.loading.rules.folder import unfit
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder

@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER, Interface, takes
 from sovl_tools.model.catalog import BUILT_IN_ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, RuleTable, rule
 from sovl_tools.search.words import words
-from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Signature
+from sovl_tools.signature.signature import UNKNOWN
 
-PHRASES = "ACTIVATION_PHRASES"
-HANDLERS = "STEP_HANDLERS"
-REGISTER = "register_step_handlers"
 _STEP_ARGUMENTS = 2
 
 
@@ -138,20 +135,6 @@ def unfit_handler(case: OfferCase) -> Iterator[Finding]:
             message = f"the handler of {action!r:.80} can't be called as handler(step, context)"
             place = case.place(action)
             yield Finding(place, message, "let it take two parameters: step and context")
-
-
-def takes(signature: Signature, count: int) -> bool:
-    """Tell whether something can be called with so many positional arguments."""
-    if signature.shape in {"class", "value"}:
-        return False
-    if not signature.is_certain:
-        return True
-    parameters = signature.parameters
-    slots = [p for p in parameters if p.kind in {"positional_only", "positional_or_keyword"}]
-    needed = [p for p in slots if p.default is REQUIRED]
-    open_ended = any(p.kind == "var_positional" for p in parameters)
-    starved = any(p.kind == "keyword_only" and p.default is REQUIRED for p in parameters)
-    return (open_ended or len(slots) >= count) and len(needed) <= count and not starved
 
 
 @rule("ST605", at=["registration"])

@@ -1,0 +1,370 @@
+"""From objects in Python to candidates: functions, methods, classes, definitions."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from sovl_tools.authoring.aitool import AITool, definition_of_instance
+from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
+from sovl_tools.authoring.defining import is_method
+from sovl_tools.loading.import_errors import told
+from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.location import whereabouts_of
+from sovl_tools.loading.rules import agreement, code
+from sovl_tools.loading.rules.agreement import AgreementCase
+from sovl_tools.loading.rules.code import CodeCase
+from sovl_tools.loading.rules.folder import unfit
+from sovl_tools.loading.rules.manifest import value_words, without_repeats
+from sovl_tools.loading.verdicts import schema_verdicts
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import (
+    Diagnostic,
+    ManifestPlace,
+    ModulePlace,
+    Rule,
+    Verdict,
+    ask,
+    internal_diagnostic,
+)
+from sovl_tools.model.document import JSON, dotted
+from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.folder import KEYS
+from sovl_tools.schema import fit
+from sovl_tools.schema.dynamic import without_functions
+from sovl_tools.schema.engine import published
+from sovl_tools.schema.subschemas import SchemaNode
+from sovl_tools.signature.agreement import differences
+from sovl_tools.signature.from_function import from_function
+from sovl_tools.signature.signature import Signature, from_object
+
+
+def checked(definition: ToolDefinition, location: str) -> Candidate:
+    """Return the candidate of a definition, checked as a manifest would be.
+
+    ``location`` is what tells the candidate from all others.
+    """
+    try:
+        found = [*_diagnostics(definition)]
+    except InferenceError as error:
+        found = [not_inferable(definition.function, error, definition.name)]
+    errors = tuple(str(each) for each in found if each.severity == "error")
+    place = whereabouts_of(_subject(definition))
+    if errors:
+        return rejected(definition.name, location, found)
+    return Candidate(
+        definition.name,
+        place.path,
+        location,
+        "loaded",
+        definition,
+        definition.activation_phrases,
+        has_own_phrases=True,
+        actions=tuple(definition.step_handlers),
+        diagnostics=tuple(found),
+        line=place.line,
+        column=place.column,
+    )
+
+
+def rejected(name: str, location: str, found: list[Diagnostic]) -> Candidate:
+    """Return the candidate of something that can't be a tool."""
+    reasons = tuple(str(each) for each in found if each.severity == "error")
+    first = found[0]
+    return Candidate(
+        name,
+        first.path,
+        location,
+        "rejected",
+        diagnostics=tuple(found),
+        reasons=reasons,
+        line=first.line,
+        column=first.column,
+    )
+
+
+def not_inferable(function: Any, error: InferenceError, name: str) -> Diagnostic:
+    """Return the diagnostic of a function whose parameters can't be expressed."""
+    message = error.message if error.parameter is None else f"{error.parameter!r}: {error.message}"
+    return diagnosed(
+        code.not_inferable, CodeCase(message, error.help), function, name, error.parameter
+    )
+
+
+def diagnosed(
+    rule: Rule, case: CodeCase, value: Any, name: str | None, parameter: str | None = None
+) -> Diagnostic:
+    """Return what a rule says of a case, at the place of a function or a class."""
+    (finding,) = rule.check(case)
+    place = whereabouts_of(value, parameter)
+    return Diagnostic(rule.code, rule.severity, finding.message, finding.help, name, *place)
+
+
+def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
+    problems = [*_problems(definition)]
+    for message, advice in problems:
+        case = CodeCase(message, advice)
+        yield diagnosed(code.invalid_definition, case, _subject(definition), definition.name)
+    if is_method(definition.function):
+        yield not_inferable(definition.function, _without_object(definition), definition.name)
+    elif not problems:
+        yield from map(partial(_disagreement, definition), disagreements(definition))
+    for parameter, message in definition.remarks:
+        words = (
+            f"{definition.name!r} {message}" if parameter is None else f"{parameter!r}: {message}"
+        )
+        yield diagnosed(
+            code.weak_description, CodeCase(words), definition.function, definition.name, parameter
+        )
+
+
+def _subject(definition: ToolDefinition) -> Any:
+    """Return what an author has written to make the tool."""
+    instance = definition.instance
+    function: Any = definition.function
+    is_whole = isinstance(instance, AITool) or not callable(function)
+    return type(instance) if is_whole else function
+
+
+def _disagreement(definition: ToolDefinition, verdict: Verdict) -> Diagnostic:
+    """Return what a rule for folders says of a definition, which has a schema but no manifest."""
+    rule, finding = verdict
+    function: Any = definition.function
+    parameter = finding.place.parameter if isinstance(finding.place, ModulePlace) else None
+    message, advice = (
+        text and text.replace("the manifest", "the schema")
+        for text in (finding.message, finding.help)
+    )
+    place = whereabouts_of(function if callable(function) else _subject(definition), parameter)
+    return Diagnostic(rule.code, rule.severity, str(message), advice, definition.name, *place)
+
+
+def _without_object(definition: ToolDefinition) -> InferenceError:
+    owner = definition.function.__qualname__.rpartition(".")[0]
+    words = "nothing supplies the object that the method belongs to"
+    return InferenceError(owner, "self", words, f"register an instance of {owner}")
+
+
+def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
+    """Yield what a manifest of the same content would be told, with its place in the words."""
+    try:
+        document = _document(definition)
+    except (TypeError, ValueError) as error:
+        yield f"the definition is no JSON: {error}", None
+        return
+    reason = unfit(str(definition.name))
+    if reason is not None:
+        yield f"{definition.name!r} can't name a tool: {reason}", "choose another one"
+    every = without_repeats(published("tool").problems(document))
+    problems = [each for each in every if reason is None or each.path != ("name",)]
+    for problem in problems:
+        message, advice = value_words(problem)
+        key = dotted(problem.path)
+        yield message if key in message else f"{key!r}: {message}", advice
+    if not problems:
+        yield from _schema_problems(document)
+
+
+def _schema_problems(document: dict[str, JSON]) -> Iterator[tuple[str, str | None]]:
+    for _, finding in schema_verdicts(document, "error"):
+        path = dotted(finding.place.path) if isinstance(finding.place, ManifestPlace) else ""
+        yield f"{path!r}: {finding.message}", finding.help
+
+
+def _document(definition: ToolDefinition) -> dict[str, JSON]:
+    fields: Mapping[str, Any] = {
+        key: getattr(definition, key) for key in sorted(KEYS) if hasattr(definition, key)
+    }
+    given = {key: value for key, value in fields.items() if value not in (None, (), {})}
+    given["parameters"] = without_functions(definition.parameters)
+    given.setdefault("description", definition.description)
+    plain: dict[str, JSON] = json.loads(json.dumps(given, default=_as_json, allow_nan=False))
+    return plain
+
+
+def _as_json(value: Any) -> JSON:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{value!r:.60} is of type {type(value).__name__}")
+
+
+_COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
+
+
+def signature_for(definition: ToolDefinition) -> Signature:
+    """Return the function's signature, its annotations resolved as far as somebody has done so."""
+    signature = from_function(definition.function)
+    if not definition.types:
+        return signature
+    parameters = [
+        each._replace(annotation=from_object(definition.types[each.name]))
+        if each.name in definition.types
+        else each
+        for each in signature.parameters
+    ]
+    return signature._replace(parameters=tuple(parameters))
+
+
+def disagreements(definition: ToolDefinition) -> list[Verdict]:
+    """Return why calls of a tool would fail, by the rules that hold for folders.
+
+    Its parameters are a schema. What ``preprocess`` returns, what functions say of the properties,
+    and what combined schemas come to can't be told; of those it is only asked for a function.
+    """
+    signature = signature_for(definition)
+    parameters: dict[str, Any] = {"properties": {}, **definition.parameters}
+    case = AgreementCase(definition.name, parameters, Interface(signature))
+    if signature.shape in {"class", "value"}:
+        return ask((agreement.not_a_function,), case)
+    if not _is_certain(definition):
+        return []
+    found = [
+        each
+        for each in differences(signature, parameters)
+        if each.kind != "not_sent" or not _is_supplied(each.name, parameters)
+    ]
+    return agreement.errors(case._replace(differences=tuple(found))) if found else []
+
+
+def _is_certain(definition: ToolDefinition) -> bool:
+    parameters = definition.parameters
+    told = map(callable, (parameters.get("properties"), parameters.get("required")))
+    return definition.preprocess is None and not any(told) and _COMBINED.isdisjoint(parameters)
+
+
+def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Tell whether the schema has a default for a parameter, as far as that can be told."""
+    schema = parameters["properties"].get(name)
+    if not isinstance(schema, Mapping) or "default" not in schema:
+        return callable(schema)
+    root = without_functions(parameters)
+    written = root["properties"][name]
+    if "default" not in written:
+        return True
+    node = SchemaNode(("properties", name), written, root, ())
+    return not fit.problems(node, written["default"])
+
+
+def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diagnostic]:
+    """Yield the candidates of the values that are tools, which were found at a path.
+
+    An object that a module has only imported counts as well; whoever looks at several modules
+    tells by the location that it is the same.
+    """
+    for value in values:
+        try:
+            candidate = candidate_of(value)
+        except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
+            yield internal_diagnostic(error, path, str(getattr(value, "__name__", None)))
+        else:
+            if candidate is not None:
+                yield candidate
+
+
+def members(module: ModuleType) -> list[Any]:
+    """Return the tools that stand in a module, each once; of a class its instances, if any do.
+
+    They come in the order in which the module binds them, so that of one name the first stays.
+    """
+    found = {id(value): value for value in [*vars(module).values()] if _is_tool(value)}
+    made = {id(type(value)) for value in found.values()}
+    return [each for each in found.values() if id(each) not in made and not _is_base(each, module)]
+
+
+def _is_tool(value: Any) -> bool:
+    if isinstance(value, type):
+        return issubclass(value, AITool)
+    return isinstance(value, AITool) or (inspect.isfunction(value) and hasattr(value, ATTRIBUTE))
+
+
+def _is_base(value: Any, module: ModuleType) -> bool:
+    """Tell whether something is a class that is only there for others to inherit from."""
+    if not isinstance(value, type):
+        return False
+    is_elsewhere = value.__module__ != module.__name__
+    return value.__name__.startswith("_") or (inspect.isabstract(value) and is_elsewhere)
+
+
+def candidate_of(value: Any) -> Candidate | None:
+    """Return the candidate of a function, a subclass of ``AITool`` or an instance of one.
+
+    Of anything else it is None.
+    """
+    place = identity(value)
+    if isinstance(value, type):
+        return _of_class(value, place) if issubclass(value, AITool) else None
+    if isinstance(value, AITool):
+        candidate = _of_instance(value, place)
+        return candidate._replace(location=f"{place}:{candidate.name}")
+    return _of_function(value, place) if inspect.isroutine(value) else None
+
+
+def identity(value: Any) -> str:
+    """Return what tells one object from all others, in a form that lasts over a reload."""
+    owner = value if hasattr(value, "__qualname__") else type(value)
+    return f"{owner.__module__}.{owner.__qualname__}"
+
+
+def _of_function(function: Any, place: str) -> Candidate:
+    attached = getattr(function, ATTRIBUTE, None)
+    name = str(getattr(attached, "name", function.__name__))
+    if name != function.__name__:
+        place = f"{place}:{name}"  # a factory makes several functions of one name
+    if attached is not None and not isinstance(attached, ToolDefinition):
+        words = f"its {ATTRIBUTE} is a {type(attached).__name__}, not a ToolDefinition"
+        case = CodeCase(words, "decorate it with sovl_tools.tool")
+        return rejected(name, place, [diagnosed(code.foreign_definition, case, function, name)])
+    try:
+        definition = define(function) if attached is None else definition_of(function)
+    except InferenceError as error:
+        return rejected(name, place, [not_inferable(function, error, name)])
+    return checked(definition, place)
+
+
+def _of_class(kind: type[AITool], place: str) -> Candidate:
+    missing = sorted(getattr(kind, "__abstractmethods__", ()))
+    if missing:
+        words = f"{kind.__name__} lacks {', '.join(missing)}"
+        case = CodeCase(words, "define them, or begin the name of a mere base class with '_'")
+        return _unusable(kind, case, place)
+    try:
+        instance = _instance(kind)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the constructor is the author's code
+        case = CodeCase(f"{kind.__name__}() failed: {told(error)}", "register an instance by hand")
+        return _unusable(kind, case, place)
+    return _of_instance(instance, place)
+
+
+def _instance(kind: type[AITool]) -> AITool:
+    """Return the one instance of a class that every look at its module finds again."""
+    made = vars(kind).get(_INSTANCE)
+    if not isinstance(made, kind):
+        made = kind()
+        setattr(kind, _INSTANCE, made)
+    return made
+
+
+_INSTANCE = "_tool_instance"
+
+
+def _of_instance(instance: AITool, place: str) -> Candidate:
+    try:
+        definition = definition_of_instance(instance)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - its properties are the author's code
+        case = CodeCase(f"{type(instance).__name__} can't be described: {told(error)}")
+        return _unusable(type(instance), case, place)
+    return checked(definition, place)
+
+
+def _unusable(kind: type, case: CodeCase, place: str) -> Candidate:
+    found = diagnosed(code.unusable_class, case, kind, kind.__name__)
+    return rejected(kind.__name__, place, [found])
