@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from json.decoder import JSONDecoder
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, MAX_DEPTH, depth
+from sovl_tools.model.document import JSON, MAX_DEPTH, depth, finite_number, strict_decoder
 
 Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 """An object, JSON text of one, or nothing for a tool that needs no arguments."""
@@ -24,19 +23,13 @@ If it is another one after a parse, there was one, unless it was of another thre
 
 def _float(digits: str) -> float:
     """Read a number with a fraction or an exponent; note the whole ones, which may be integers."""
-    number = float(digits)
-    if number - number != 0:
-        raise ValueError(f"{digits[:40]} is too large a number")
+    number = finite_number(digits)
     if number.is_integer():
         whole[0] = number
     return number
 
 
-def _refuse(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not a JSON number")
-
-
-_DECODER = JSONDecoder(parse_float=_float, parse_constant=_refuse)
+_DECODER = strict_decoder(parse_float=_float)
 # The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
 scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 

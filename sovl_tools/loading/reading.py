@@ -6,14 +6,13 @@ import json
 import os
 import stat
 from collections.abc import Callable
-from json.decoder import JSONDecoder
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from sovl_tools.loading.jsontext import too_deep_at
 from sovl_tools.loading.rules import text
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.model.diagnostic import Verdict, ask, has_errors
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, MAX_DEPTH, strict_decoder
 from sovl_tools.model.folder import Manifest, ToolFolder
 
 MAX_MANIFEST_BYTES = 1 << 20
@@ -92,18 +91,14 @@ def _explain(folder: ToolFolder, data: bytes) -> Reading:
 
 
 def _decode(content: str) -> JSON:
-    if content.count("{") + content.count("[") > text.MAX_DEPTH:
-        _refuse_depth(content)
+    brackets = content.count("{") + content.count("[")
+    if brackets > MAX_DEPTH and too_deep_at(content, MAX_DEPTH) is not None:
+        raise ValueError("nested too deep")
     if content[:1] == "{":
         document, end = _SCAN(content, 0)
         if not content[end:].strip():
             return document
     return _DECODER.decode(content)
-
-
-def _refuse_depth(content: str) -> None:
-    if too_deep_at(content, text.MAX_DEPTH) is not None:
-        raise ValueError("nested too deep")
 
 
 def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
@@ -113,19 +108,6 @@ def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     return members
 
 
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(word)
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if number - number != 0:
-        raise ValueError(digits)
-    return number
-
-
-_DECODER = JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
-)
+_DECODER = strict_decoder(object_pairs_hook=_unique)
 # What ``decode`` calls between two looks for white space, each of which costs half a microsecond.
 _SCAN: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]

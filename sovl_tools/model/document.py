@@ -3,40 +3,60 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeAlias
 
 JSON: TypeAlias = Any
 """Whatever ``json.loads`` returns."""
 
 MAX_DEPTH = 64
-"""How many levels of objects and arrays a call's arguments and its result may have."""
+"""How many levels of objects and arrays a manifest, a call's arguments and its result may have."""
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and indexes that lead from a document's root to a value in it."""
 
 
-def parse_json(text: str | bytes) -> JSON:
-    """Parse JSON text (RFC 8259), without the words and infinities that Python adds to it.
+def finite_number(digits: str) -> float:
+    """Read a number with a fraction or an exponent.
 
     Raises:
-        ValueError: it is no JSON, has a number beyond a double's range, or is nested too deep.
+        ValueError: it is beyond a double's range.
     """
-    try:
-        return json.loads(text, parse_constant=_refused, parse_float=_finite)
-    except RecursionError:
-        raise ValueError("it is nested too deep") from None
-
-
-def _refused(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number of JSON")
-
-
-def _finite(digits: str) -> float:
     number = float(digits)
     if number - number != 0:
         raise ValueError(f"{digits[:40]} is too large a number")
     return number
+
+
+def strict_decoder(
+    parse_float: Callable[[str], float] = finite_number,
+    object_pairs_hook: Callable[[list[tuple[str, JSON]]], JSON] | None = None,
+) -> json.JSONDecoder:
+    """Return a decoder of JSON (RFC 8259), without the words that Python adds to it."""
+
+    def refuse(word: str) -> NoReturn:
+        raise ValueError(f"{word} is not a JSON number")
+
+    return json.JSONDecoder(
+        object_pairs_hook=object_pairs_hook, parse_float=parse_float, parse_constant=refuse
+    )
+
+
+_DECODER = strict_decoder()
+
+
+def parse_json(text: str | bytes) -> JSON:
+    """Parse JSON text strictly.
+
+    Raises:
+        ValueError: it is no JSON, has a number beyond a double's range, or is nested too deep.
+    """
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text))
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 def pointer(path: Path) -> str:

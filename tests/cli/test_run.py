@@ -77,7 +77,7 @@ NAMES = ("--inputs", '{"names": []}')
         (["greetings.yaml", "--inputs", "{"], "they are no JSON"),
         (["greetings.yaml", "--inputs", '{"mark": "", "mark": ""}'], "'mark' is there twice"),
         (["greetings.yaml", "--inputs", "[]"], "they must be an object, not array"),
-        (["greetings.yaml", "--inputs", '{"names": NaN}'], "NaN is no number of JSON"),
+        (["greetings.yaml", "--inputs", '{"names": NaN}'], "NaN is not a JSON number"),
         (["greetings.yaml", "--inputs", "@nowhere.json"], "No such file"),
         (["greetings.yaml", "--inputs", "{}", "--input", "names=[]"], "not both"),
         (["greetings.yaml", "--timeout", "0"], "--timeout"),

@@ -221,7 +221,7 @@ def test_expressions_give_values(text: str, value: JSON) -> None:
         ("{{ 1e308 ** 2 }}", "the result is too large"),
         ("a {{ [1e308 * 10] }}", "the result is inf, which JSON can't hold"),
         ("{{ text | from_json }}", "from_json can't read the text: Expecting value: line 1"),
-        ("{{ '[NaN]' | from_json }}", "from_json can't read the text: NaN is no number of JSON"),
+        ("{{ '[NaN]' | from_json }}", "from_json can't read the text: NaN is not a JSON number"),
         ("{{ 1 | from_json }}", "from_json needs a string"),
         ("{{ ('[' * 100000) | from_json }}", "from_json can't read the text: it is nested"),
         ("{{ text | replace('a', 'b', 1, 2) }}", "replace() takes from 3 to 4 positional"),
