@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.cli.lines import PlainEditor, Terminal, history_path
+from sovl_tools.cli.chat.slash import notice
+from sovl_tools.cli.chat.terminal import PlainEditor, Terminal, harmless, history_path
 from sovl_tools.cli.main import group
-from sovl_tools.cli.slash import notice
-from sovl_tools.cli.transcript import harmless
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.reporting.plain import is_unsafe
 from sovl_tools.testing import ScriptedServer, calls, drops, fails, refuses, says

@@ -1,0 +1,1 @@
+"""``sovl-tools chat``: the command, what is typed and shown, and the commands of a chat."""
