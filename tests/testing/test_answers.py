@@ -66,9 +66,8 @@ def test_a_client_hears_what_the_script_says(provider: str, *, stream: bool, nam
 
 @PROVIDER
 @STREAM
-@pytest.mark.parametrize("name", REPLIES)
-async def test_an_async_client_hears_it_too(provider: str, *, stream: bool, name: str) -> None:
-    reply, stops = REPLIES[name]
+async def test_an_async_client_hears_it_too(provider: str, *, stream: bool) -> None:
+    reply, stops = REPLIES["call after text and reasoning"]
     with ScriptedServer([reply]) as server:
         answer = await ask_async(provider, server, stream=stream)
     assert answer == heard(reply, provider, stops[provider])

@@ -89,9 +89,9 @@ def test_a_failure_has_the_type_that_goes_with_its_status(provider: str, status:
 @PROVIDER
 @STREAM
 def test_a_client_that_tries_again_gets_the_next_reply(provider: str, *, stream: bool) -> None:
-    script = [fails(429, headers={"retry-after-ms": "1"}), drops(), says("Here")]
+    script = [fails(status, headers={"retry-after-ms": "1"}) for status in (429, 500)]
     with (
-        ScriptedServer(script) as server,
+        ScriptedServer([*script, says("Here")]) as server,
         client_of(provider, server, retries=2) as client,
     ):
         answer = create(provider, client, stream=stream)
