@@ -134,12 +134,12 @@ class ArgumentCheck:
         """Yield the problem without names that only seem unknown, as their alternative failed."""
         if problem.keyword != "unevaluatedProperties":
             yield problem
-        elif names := tuple(name for name in problem.expected if name not in self._mentioned()):
-            yield problem._replace(expected=names)
-
-    def _mentioned(self) -> set[str]:
+            return
         every = nodes(self._schema, ())
-        return {name for node in every for name in node.schema.get("properties", ())}
+        known = {name for node in every for name in node.schema.get("properties", ())}
+        names = tuple(name for name in problem.expected if name not in known)
+        if names:
+            yield problem._replace(expected=names)
 
     def _failure(self, reason: str) -> Failure:
         head = f"invalid arguments for {self._tool}"

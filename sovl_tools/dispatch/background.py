@@ -59,7 +59,9 @@ class BackgroundLoop:
             return future.result(None if limit is None else limit + _GRACE)
         except FutureTimeoutError:
             future.cancel()
-            _forget(self)
+            with _LOCK:
+                if self in _LOOPS:
+                    _LOOPS.remove(self)
             give_up_loop(self._thread)
             self._is_given_up = True
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -78,12 +80,6 @@ _LOCK = threading.Lock()
 _LOOPS: list[BackgroundLoop] = []
 _GRACE = 1.0
 """How long a loop may go on after a limit, in seconds: work that cleans up has half of that."""
-
-
-def _forget(loop: BackgroundLoop) -> None:
-    with _LOCK:
-        if loop in _LOOPS:
-            _LOOPS.remove(loop)
 
 
 def _start_anew() -> None:

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import takewhile
 from json import dumps
 from pathlib import Path
 from traceback import TracebackException
@@ -176,7 +175,8 @@ def _replaced(text: str, labels: dict[str, str]) -> str:
     while found := pattern.search(text, place):
         start = found.start()
         candidates = [
-            (_common(text[start:], each), -len(each), label)
+            # characters are meant, not parts of paths
+            (len(os.path.commonprefix([text[start:], each])), -len(each), label)  # noqa: RUF071
             for each, label in labels.items()
             if text.startswith(each[:_TELLING], start)
         ]
@@ -184,12 +184,6 @@ def _replaced(text: str, labels: dict[str, str]) -> str:
         parts += [text[place:start], label]
         place = start + length
     return "".join([*parts, text[place:]])
-
-
-def _common(first: str, second: str) -> int:
-    """Return how many characters two texts have in common from their beginning on."""
-    pairs = zip(first, second, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 _TELLING = 16

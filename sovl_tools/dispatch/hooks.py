@@ -74,16 +74,14 @@ def patterns_of(tools: Iterable[str] | str | None) -> tuple[str, ...] | None:
 
 def formed(hook: Hook) -> Hook:
     """Return the hook with its form."""
-    return hook._replace(form=hook.form or _form(hook.function))
-
-
-def _form(function: Any) -> Form:
-    for each in (function, getattr(function, "__call__", None)):  # noqa: B004 - its code
+    form: Form = hook.form or "sync"
+    # an object is what its __call__ is
+    for each in (getattr(hook.function, "__call__", None), hook.function):  # noqa: B004 - its code
         if inspect.iscoroutinefunction(each):
-            return "async"
-        if inspect.isgeneratorfunction(each):
-            return "generator"
-    return "sync"
+            form = "async"
+        elif inspect.isgeneratorfunction(each):
+            form = "generator"
+    return hook._replace(form=form)
 
 
 class _Hooking:
@@ -189,7 +187,9 @@ async def through(
         if first.form == "async":
             result = await first.function(call, following)
         elif first.form == "generator":
-            result = await _generated(first.function(call, _same), following, runner, scope)
+            result = await _generated(
+                first.function(call, lambda call: call), following, runner, scope
+            )
         else:
             function = partial(_passable, first.function)
             result = await runner.hook(function, call, scope, following)
@@ -232,11 +232,6 @@ def _passable(function: HookFunction, call: ToolCall, following: Any) -> Any:
         return function(call, following)
     except (StopIteration, GeneratorExit) as error:
         raise standing_for(error) from error
-
-
-def _same(call: ToolCall) -> ToolCall:
-    """Return the call itself: what a generator yields to have it run."""
-    return call
 
 
 def _checked(result: Any) -> ToolResult:

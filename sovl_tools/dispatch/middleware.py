@@ -59,7 +59,8 @@ def retry(
     def retrying(call: ToolCall, following: Next) -> Steps:
         result: ToolResult = yield following(call)
         pause = min(delay, longest_delay)
-        for _ in range(attempts - 1 if _is_idempotent(call.tool) else 0):
+        is_idempotent = any(call.tool.annotations.get(key) for key in ("idempotent", "read_only"))
+        for _ in range(attempts - 1 if is_idempotent else 0):
             if result.error is None or result.error.kind not in repeated:
                 break
             yield Pause(pause * (1 - random() / 2))  # noqa: S311 - no secret
@@ -68,10 +69,6 @@ def retry(
         return result
 
     return Hook(retrying, patterns_of(tools))
-
-
-def _is_idempotent(tool: ToolDefinition) -> bool:
-    return any(tool.annotations.get(key, False) for key in ("idempotent", "read_only"))
 
 
 class _Entry(NamedTuple):

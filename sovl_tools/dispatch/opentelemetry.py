@@ -150,7 +150,8 @@ class OpenTelemetry:
         name = plain(event.tool)
         attributes = _attributes(name, event.call_id)
         if self._content:
-            attributes[_ARGUMENTS] = _text(_given(event.arguments))
+            given = event.arguments  # a model sent a string, which is JSON already
+            attributes[_ARGUMENTS] = _text(given if isinstance(given, str) else as_json(given))
         if self._content and event.ok:
             attributes[_RESULT] = _text(as_json(event.value))
         start = _nanoseconds(event.started)
@@ -184,11 +185,6 @@ class _Multiset:
 
 def _attributes(name: str, call_id: str) -> dict[str, str]:
     return {**_CONSTANT, _NAME: name, _CALL_ID: plain(call_id)}
-
-
-def _given(arguments: Any) -> str:
-    """Return arguments as JSON text, which they are already if a model sent them as a string."""
-    return arguments if isinstance(arguments, str) else as_json(arguments)
 
 
 def _text(text: str) -> str:

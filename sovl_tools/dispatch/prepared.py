@@ -410,7 +410,9 @@ class Engine:
 
         def tell(event: Progress | LogMessage) -> None:
             try:
-                listen(_without_secrets(event, secrets))
+                if secrets and event.message is not None:
+                    event = event._replace(message=redacted(str(event.message), secrets))
+                listen(event)
             except KeyboardInterrupt:
                 raise
             except BaseException:
@@ -428,14 +430,6 @@ def _kept(tools: _Tools, catalog: Catalog) -> _Tools:
         if catalog.tools.get(name) is tool.definition
     )
     return kept
-
-
-def _without_secrets(
-    event: Progress | LogMessage, secrets: tuple[str, ...]
-) -> Progress | LogMessage:
-    if not secrets or event.message is None:
-        return event
-    return event._replace(message=redacted(str(event.message), secrets))
 
 
 def _log(event: Progress | LogMessage) -> None:

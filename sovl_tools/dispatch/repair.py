@@ -71,7 +71,10 @@ class _State(NamedTuple):
         document = _copy(self.document)
         given = {path: _at(document, path) for path in patch}
         for path, value in patch.items():
-            document = _with(document, path, value)
+            if path:
+                _at(document, path[:-1])[path[-1]] = value
+            else:
+                document = value
         return _State(document, self.given | given)
 
 
@@ -85,14 +88,6 @@ def _copy(value: JSON) -> JSON:
 def _at(document: JSON, path: Path) -> JSON:
     for part in path:
         document = document[part]
-    return document
-
-
-def _with(document: JSON, path: Path, value: JSON) -> JSON:
-    """Put a value into a document and return it, the value itself for the root."""
-    if not path:
-        return value
-    _at(document, path[:-1])[path[-1]] = value
     return document
 
 

@@ -164,11 +164,7 @@ class _Histogram:
         for bucket in sorted(self._buckets):
             rank -= self._buckets[bucket]
             if rank <= 0:
-                middle = float(f"{_middle(bucket):.4g}")
-                return min(max(middle, self.shortest), self.longest)
+                # the middle of a bucket has the highest bit of the low half set
+                (middle,) = unpack("f", pack("I", (bucket << 16) + (1 << 15)))
+                return min(max(float(f"{middle:.4g}"), self.shortest), self.longest)
         return 0.0
-
-
-def _middle(bucket: int) -> float:
-    (duration,) = unpack("f", pack("I", (bucket << 16) + (1 << 15)))
-    return float(duration)

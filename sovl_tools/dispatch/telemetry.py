@@ -148,7 +148,13 @@ def _line(event: CallEvent, *, content: bool) -> str:
     line = json.dumps(_record(event), separators=_COMPACT)
     if not content:
         return line
-    more = "".join(f',"{key}":{_bounded(value)}' for key, value in _content(event).items())
+    texts = {key: as_json(value, is_ascii=True) for key, value in _content(event).items()}
+    # what is cut is no JSON any more, and becomes a string
+    short = {
+        key: text if len(text) <= LONGEST else json.dumps(shortened(text))
+        for key, text in texts.items()
+    }
+    more = "".join(f',"{key}":{text}' for key, text in short.items())
     return f"{line[:-1]}{more}}}"
 
 
@@ -178,20 +184,10 @@ def _timestamp(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{micro:06}Z"
 
 
-def _bounded(value: Any) -> str:
-    text = as_json(value, is_ascii=True)
-    return text if len(text) <= LONGEST else json.dumps(shortened(text))
-
-
 def as_json(value: Any, *, is_ascii: bool = False) -> str:
     """Return the value as JSON text that UTF-8 can encode; what is no JSON becomes a string."""
-    text = _dumped(value, is_ascii=is_ascii)
-    return text.encode(errors="backslashreplace").decode()
-
-
-def _dumped(value: Any, *, is_ascii: bool) -> str:
     try:
-        return json.dumps(
+        text = json.dumps(
             value,
             ensure_ascii=is_ascii,
             allow_nan=False,
@@ -199,7 +195,8 @@ def _dumped(value: Any, *, is_ascii: bool) -> str:
             default=_represented,
         )
     except (TypeError, ValueError, RecursionError):
-        return json.dumps(_represented(value), ensure_ascii=is_ascii)
+        text = json.dumps(_represented(value), ensure_ascii=is_ascii)
+    return text.encode(errors="backslashreplace").decode()  # half a surrogate pair can't be sent
 
 
 def _represented(value: Any) -> str:

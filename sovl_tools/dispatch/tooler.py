@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from sovl_tools.dispatch.call import (
     Caller,
@@ -72,7 +72,8 @@ class Tooler(Caller):
             TypeError: a hook can't be called, or an observer can't be called at once.
         """
         if isinstance(registry, str | os.PathLike):
-            registry = _of_directory(registry)
+            module, _, name = _TOOLS_DIRECTORY.partition(":")
+            registry = cast("ToolLookup", getattr(import_module(module), name)(registry))
         check_timeout(timeout)
         check_word("mode", mode, (None, "inline", "thread"))
         check_word("coerce", coerce, ("strict", "lenient"))
@@ -86,7 +87,7 @@ class Tooler(Caller):
             mode,
             coerce,
             max_result_bytes,
-            tuple(_as_hook(each) for each in (*around, *hooks)),
+            tuple(each if isinstance(each, Hook) else hook(each) for each in (*around, *hooks)),
             seen,
         )
         super().__init__(Engine(registry, settings, listener=on_event, make_caller=Caller))
@@ -187,12 +188,6 @@ class ToolStream:
         return iterated(self.__aiter__())
 
 
-def _of_directory(path: str | os.PathLike[str]) -> ToolLookup:
-    module, _, name = _TOOLS_DIRECTORY.partition(":")
-    registry: ToolLookup = getattr(import_module(module), name)(path)
-    return registry
-
-
 def _check_least(name: str, number: int | None) -> None:
     if number is not None and number < 1:
         raise ValueError(f"{name} must be at least 1, not {number!r}")
@@ -203,10 +198,6 @@ def _checked_observer(observer: Any) -> Observer:
         raise TypeError(f"an observer must be a sync function (event), not {observer!r:.80}")
     checked: Observer = observer
     return checked
-
-
-def _as_hook(function: Hook | HookFunction) -> Hook:
-    return function if isinstance(function, Hook) else hook(function)
 
 
 _TOOLS_DIRECTORY = "sovl_tools.registry:tools_directory"

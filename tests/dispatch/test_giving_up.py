@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolContext, hook
-from tests.dispatch.toolbox import Call, each_way, run_script, tooler
+from tests.dispatch.toolbox import Call, call_async, call_sync, each_way, run_script, tooler
 
 
 async def swallow() -> str:
@@ -29,9 +29,15 @@ def pass_on(call: Any, following: Any) -> Any:
     return (yield following(call))
 
 
-@pytest.mark.parametrize("function", [swallow, spin])
-@pytest.mark.parametrize("hooks", [(), (pass_on,)], ids=["bare", "hooked"])
-@each_way
+@pytest.mark.parametrize(
+    ("call", "function", "hooks"),
+    [
+        (call_async, spin, ()),
+        (call_async, swallow, (pass_on,)),
+        (call_sync, spin, (pass_on,)),
+        (call_sync, swallow, ()),
+    ],
+)
 def test_a_tool_that_swallows_its_cancellation_is_given_up(
     call: Call, function: Any, hooks: Any
 ) -> None:
@@ -74,8 +80,7 @@ async def slow_to_clean() -> str:
     return "never"
 
 
-@pytest.mark.parametrize("timeout", [None, 5])
-@each_way
+@pytest.mark.parametrize(("call", "timeout"), [(call_async, None), (call_sync, 5)])
 def test_a_tool_may_clean_up_after_its_own_time_limit(call: Call, timeout: float | None) -> None:
     assert call(tooler(slow_to_clean), "slow_to_clean", timeout=timeout).value == "given in"
 
