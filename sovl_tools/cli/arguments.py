@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from typing import BinaryIO
 
 from sovl_tools.cli.command import Misuse
 from sovl_tools.model.document import JSON
 from sovl_tools.model.document import Path as Place
 from sovl_tools.schema import fit
 from sovl_tools.schema.subschemas import SchemaNode
+
+MAX_BYTES = 64 * 1024 * 1024
+"""How much is read of a file or the standard input."""
 
 
 def paired(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -94,13 +97,22 @@ def _read(text: str, option: str) -> str:
     if text == "-":
         if sys.stdin is None:
             raise Misuse(f"{option} -: there is no standard input")
-        return _decoded(sys.stdin.buffer.read(), f"{option} -")
+        return _decoded(_bounded(sys.stdin.buffer, f"{option} -"), f"{option} -")
     if text.startswith("@"):
         try:
-            return _decoded(Path(text[1:]).read_bytes(), f"{option} {text}")
+            with open(text[1:], "rb") as file:
+                return _decoded(_bounded(file, f"{option} {text}"), f"{option} {text}")
         except (OSError, ValueError) as error:
             raise Misuse(f"{option} {text}: {error}") from error
     return _decoded(text.encode(errors="surrogatepass"), option)
+
+
+def _bounded(file: BinaryIO, place: str) -> bytes:
+    """Read a file to its end, which a device or a pipe may not have."""
+    data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise Misuse(f"{place}: there are more than {MAX_BYTES:,} bytes")
+    return data
 
 
 def _decoded(data: bytes, place: str) -> str:

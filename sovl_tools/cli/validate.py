@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from dataclasses import replace
 from time import perf_counter
 from types import TracebackType
@@ -173,7 +174,9 @@ def _procedures(
         return ()
     from sovl_tools.cli.procedures import known_tools, wrong_in  # noqa: PLC0415 - likewise
 
-    return wrong_in(files, None if validated is None else known_tools(found, validated))
+    with chdir("."):  # a tool that changes the directory as it is imported does so here again
+        catalog = None if validated is None else known_tools(found, validated)
+    return wrong_in(files, catalog)
 
 
 def _load(folders: Sequence[ToolFolder], limits: Settings, progress: _Progress) -> list[Candidate]:

@@ -347,3 +347,9 @@ def test_the_command_ends_although_a_tool_waits_for_an_answer(write: Write, tmp_
         said = process.stderr.read()
     assert GIVEN_UP in said
     assert "Fatal" not in said
+
+
+def test_arguments_that_never_end_are_misuse(run: Run, echo: Path) -> None:
+    done = run("call", "echo", "--args", "@/dev/zero")
+    assert (done.code, done.out) == (2, "")
+    assert "--args @/dev/zero: there are more than 67,108,864 bytes" in done.err

@@ -478,3 +478,9 @@ def test_an_input_is_text_where_that_alone_fits(
 ) -> None:
     put("nullable.yaml", NULLABLE)
     assert json.loads(run("run", "nullable.yaml", "--input", f"id={text}").out) == expected
+
+
+def test_a_file_that_never_ends_is_a_finding(run: Run) -> None:
+    done = run("run", "/dev/zero")
+    assert (done.code, done.out) == (1, "")
+    assert "ST750 the text has more than 1,048,576 bytes" in done.err

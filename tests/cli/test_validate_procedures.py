@@ -227,3 +227,12 @@ def test_a_directory_with_neither_tools_nor_procedures_is_an_error(run: Run, put
     done = run("validate", "none", "--format", "json")
     (found,) = json.loads(done.out)["diagnostics"]
     assert (done.code, found["code"], found["severity"]) == (1, "ST106", "error")
+
+
+def test_a_tool_that_leaves_the_directory_hides_no_procedure(
+    run: Run, put: Put, write: Write
+) -> None:
+    put("greetings.yaml", GREETINGS)
+    write("away", manifest_of("away"), "import os\nos.chdir('/')\ndef away(text):\n    return 1\n")
+    done = run("validate", "greetings.yaml")
+    assert (done.code, done.out.count("ST750")) == (0, 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from sovl_tools.model.catalog import Catalog
@@ -13,7 +12,7 @@ from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.model import Procedure, made
-from sovl_tools.procedures.parse.text import Source, UnreadableError, read
+from sovl_tools.procedures.parse.text import MAX_BYTES, Source, UnreadableError, read
 from sovl_tools.procedures.rules import arguments, document, flow, variables
 from sovl_tools.procedures.rules.document import ReadingCase
 from sovl_tools.procedures.rules.environment import DocumentCase, Others, ProcedureCase, traced
@@ -65,7 +64,9 @@ class Written(NamedTuple):
     def _diagnostic(self, verdict: Verdict) -> Diagnostic:
         rule, finding = verdict
         name = self.name if self.procedure is None else self.procedure.name
-        name = name or FilePath(self.path).stem or "a procedure without a name"
+        name = (
+            name or os.path.splitext(os.path.basename(self.path))[0] or "a procedure without a name"
+        )
         line, column, message = 1, 1, finding.message
         if not isinstance(finding.place, ManifestPlace):
             line, column = finding.place.line, finding.place.column  # type: ignore[union-attr]
@@ -90,7 +91,8 @@ def written(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Written:
         text = json.dumps(dict(source), allow_nan=False)
         return _checked(json.loads(text), text, "", None)
     path = os.fspath(source)
-    content = FilePath(path).read_bytes()
+    with open(path, "rb") as file:
+        content = file.read(MAX_BYTES + 1)  # a device may never end
     try:
         found: Source = read(content, path=path)
     except UnreadableError as error:

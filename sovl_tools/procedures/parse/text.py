@@ -85,7 +85,7 @@ def read(text: str | bytes, *, path: str) -> Source:
 def _decoded(text: str | bytes) -> str:
     data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if len(data) > MAX_BYTES:
-        message = f"the text has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
+        message = f"the text has more than {MAX_BYTES:,} bytes"
         raise UnreadableError(message, 1, 1)
     case = json_rules.ManifestText("", data)
     _ask(case, json_rules.wrong_encoding)
