@@ -12,6 +12,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, Union
 
+from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.annotations.hints import text_of, value_of
 from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.model.context import ToolContext
@@ -116,16 +117,20 @@ class Signature(NamedTuple):
 ANYTHING = Signature((Parameter("arguments", "var_keyword"),), "callable")
 """Of a callable of which nothing is known."""
 
-
 _UNKNOWN = Annotation(HIDDEN, None, None, HIDDEN)
+_CONTEXT = Annotation(ToolContext, is_context=True)
 
 
 def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
     """Return what an annotation says; ``lookup`` knows the names in the text within it."""
     if type(annotation) is type:
-        return Annotation(annotation, is_context=annotation is ToolContext)
+        return _CONTEXT if annotation is ToolContext else Annotation(annotation)
+    if isinstance(annotation, types.GenericAlias) and type(annotation.__origin__) is type:
+        return Annotation(annotation)
     if isinstance(annotation, str):
         return from_text(annotation, lookup or conventional)
+    if type(annotation) is types.UnionType or typing.get_origin(annotation) is Union:
+        return _union(annotation, lookup or conventional)
     return _UNKNOWN if annotation is HIDDEN else _described(annotation, lookup or conventional)
 
 
@@ -146,18 +151,30 @@ def from_node(node: ast.expr, lookup: Lookup) -> Annotation:
     return from_object(value, lookup)._replace(source=ast.unparse(node), value=value)
 
 
+def _union(annotation: Any, lookup: Lookup) -> Annotation:
+    # A few plain unions are used everywhere, and a load meets thousands of them.
+    try:
+        known = _PLAIN_UNIONS.get(annotation)
+    except TypeError:  # a member that can't be hashed
+        known = None
+    if known is not None:
+        return Annotation(annotation, known)
+    members = typing.get_args(annotation)
+    parts = [from_object(each, lookup) for each in members]
+    optional = type(None) in members or _any_of(part.optional for part in parts)
+    if optional is not None and is_plain(annotation):
+        _PLAIN_UNIONS[annotation] = optional
+    return Annotation(annotation, optional, _any_of(part.is_context for part in parts))
+
+
+_PLAIN_UNIONS: dict[Any, bool] = {}
+"""Whether a union of built-in types is optional."""
+
+
 def _described(annotation: object, lookup: Lookup) -> Annotation:
+    origin = getattr(annotation, "__origin__", annotation)
     if isinstance(annotation, typing.ForwardRef):
         return from_text(annotation.__forward_arg__, lookup)
-    origin = getattr(annotation, "__origin__", annotation)
-    if origin is Union or type(annotation) is types.UnionType:
-        members = typing.get_args(annotation)
-        parts = [from_object(each, lookup) for each in members]
-        return Annotation(
-            annotation,
-            type(None) in members or _any_of(part.optional for part in parts),
-            _any_of(part.is_context for part in parts),
-        )
     if hasattr(annotation, "__metadata__"):
         return from_object(typing.get_args(annotation)[0], lookup)._replace(source=annotation)
     if type(origin).__name__ in {"TypeAliasType", "NewType", "TypeVar"}:
