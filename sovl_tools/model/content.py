@@ -69,6 +69,7 @@ class _Media:
         given = _checked("media_type", self.media_type or told(self.data, self._kind) or "")
         if not given:
             raise ValueError(f"media_type is needed: the bytes do not tell what {self._kind} it is")
+        # An image as ``audio/…`` is a mistake that a provider would answer with an error.
         if not re.match(rf"{self._kind}/\S", given):
             raise ValueError(f"media_type must begin with '{self._kind}/', not be {given!r}")
         object.__setattr__(self, "media_type", given)
@@ -240,6 +241,7 @@ def cut(text: str, limit: int) -> str:
     It is cut between characters, with their combining marks, and says so at its end unless the
     words would take more than half of the limit.
     """
+    # A character has at most four bytes in UTF-8, so that most texts need no encoding.
     if len(text) * 4 <= limit or len(data := text.encode()) <= limit:
         return text
     sizes = limit, len(data)
@@ -293,4 +295,5 @@ def _guessed(path: str | os.PathLike[str]) -> str | None:
     import mimetypes  # noqa: PLC0415 - it reads the system's tables
 
     media_type, compression = mimetypes.guess_type(os.fspath(path))
+    # ``page.svg.gz`` is no SVG.
     return None if compression else media_type

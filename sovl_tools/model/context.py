@@ -54,6 +54,7 @@ class State(MutableMapping[str, Any]):
 
 
 def _check(value: Any, place: str, level: int = 0) -> None:
+    # Exact types: a subclass would be a class of the tool's own.
     if type(value) in _SCALARS:
         return
     if level > _MAX_STATE_DEPTH:

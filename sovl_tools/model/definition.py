@@ -61,6 +61,7 @@ def schema_of(parameters: Sequence[ToolParameterDefinition]) -> dict[str, JSON]:
 def _property(parameter: ToolParameterDefinition) -> dict[str, JSON]:
     names = [name.strip() for name in parameter.type_str.split("|")]
     schema: dict[str, JSON] = {}
+    # ``"any"``, for one, stands for no type at all.
     if all(name in PYTHON_TYPES for name in names):
         schema["type"] = names[0] if len(names) == 1 else names
     if parameter.description:
@@ -155,6 +156,7 @@ class ToolDefinition:
         written, properties = self.parameters.get("properties"), parameters.get("properties", {})
         if not isinstance(written, Mapping) or "required" not in parameters:
             return parameters
+        # Whoever wrote the function could not know whether it would bring a default.
         brought = [name for name, each in written.items() if callable(each)]
         supplied = [
             name
@@ -167,6 +169,7 @@ class ToolDefinition:
     @property
     def parameter_definitions(self) -> list[ToolParameterDefinition]:
         """The parameters one by one, in the order of the schema."""
+        # A tool from a folder has its annotations where its function does.
         types = self.types or getattr(self.function, "__annotations__", {})
         found: list[ToolParameterDefinition] = _entered(_PARAMETERS)(
             self.resolve().parameters, types

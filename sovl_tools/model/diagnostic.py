@@ -235,6 +235,7 @@ def _asked(each: Rule, subjects: Iterable[object]) -> list[Verdict]:
     try:
         for subject in subjects:
             for finding in each.check(subject):
+                # Beyond that the file is of another kind, and locating each finding costs more.
                 if len(found) == MAX_FINDINGS:
                     words = f"and more from here on, beside the {MAX_FINDINGS} that are told"
                     more = Finding(finding.place, words, "mend those first, then look again")

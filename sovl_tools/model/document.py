@@ -23,6 +23,7 @@ def finite_number(digits: str) -> float:
         ValueError: it is beyond a double's range.
     """
     number = float(digits)
+    # Infinity less itself is no number; so math need not be imported for this.
     if number - number != 0:
         raise ValueError(f"{digits[:40]} is too large a number")
     return number

@@ -31,5 +31,6 @@ def _inner(function: Any) -> Any:
         inner = getattr(function, name, None)
         if inner is not None:
             return inner
+    # An object with a method of that name; built-in types have none in Python.
     called = type(function).__call__
     return called if isinstance(called, FunctionType) else None

@@ -10,6 +10,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # noqa: PLC0415 - 4 ms, needed only in bad cases
 
     candidates = {each.casefold(): each for each in known}
+    # A model may send a name of any length, and comparing is quadratic.
     found = get_close_matches(word.casefold()[:80], candidates, n=1, cutoff=0.7)
     return candidates[found[0]] if found else None
 

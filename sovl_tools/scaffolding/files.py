@@ -26,6 +26,7 @@ def create_folder(location: str, files: Mapping[str, bytes]) -> None:
         os.mkdir(temporary)
         for file, data in files.items():
             _write(os.path.join(temporary, file), data)
+        # From here on there is a tool, with all its files.
         os.rename(temporary, location)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -46,6 +47,7 @@ def replace_files(location: str, files: Mapping[str, bytes]) -> None:
             stack.enter_context(_staged(os.path.realpath(os.path.join(location, name)), data))
             for name, data in files.items()
         ]
+        # Nothing has been touched so far, and what is left can hardly fail.
         for temporary, path in staged:
             os.replace(temporary, path)
 
@@ -76,4 +78,5 @@ def _write(path: str, data: bytes) -> None:
     with open(path, "xb") as file:
         file.write(data)
         file.flush()
+        # Otherwise a crash could leave an empty file under the right name.
         os.fsync(file.fileno())

@@ -114,6 +114,7 @@ def _inferred(function: Callable[..., Any]) -> FunctionSpec:
     errors: dict[str, InferenceError] = {}
     while True:
         try:
+            # An error names one parameter: what the others have to say is asked without it.
             found = infer(_without(function, errors), documentation=documentation)
         except InferenceError as error:
             if error.parameter is None or error.parameter in errors:
@@ -130,6 +131,7 @@ def _without(function: Callable[..., Any], names: Collection[str]) -> Callable[.
     signature = inspect.signature(function)
     kept = [each for name, each in signature.parameters.items() if name not in names]
 
+    # What inspect asks for is the signature, and inference the annotations behind it.
     def narrowed(**_: Any) -> None:
         """Stand for the function."""
 
@@ -142,6 +144,7 @@ def _without(function: Callable[..., Any], names: Collection[str]) -> Callable[.
 
 def _decorated(function: Callable[..., Any], definition: ToolDefinition) -> FunctionSpec:
     source, parameters = definition.source, definition.parameters
+    # The decorator makes up such a text where nobody gave one.
     is_described = definition.description != f"Tool: {definition.name}"
     said = {key: plain(getattr(definition, key)) for key in FIELDS if getattr(definition, key)}
     flaws = {key: reason for key, value in said.items() if (reason := _unfit_field(key, value))}
@@ -192,6 +195,7 @@ def _unwritable_parameters(
     inside = len(("parameters", "properties", "name"))
     for key, schema in properties.items():
         document = {"parameters": {"type": "object", "properties": {key: schema}}}
+        # The meta-schema could not even be asked about what is no JSON.
         for problem in [] if unwritable(schema) else published("tool").problems(document):
             if len(problem.path) > inside:
                 place = dotted(problem.path[inside:])
@@ -229,6 +233,7 @@ def _writable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
     errors = {}
     definitions = schema.get("$defs", {})
     for name, each in schema["properties"].items():
+        # A definition that nothing else needs goes with the property that does.
         flaw = unwritable([each, *(definitions[key] for key in needed(each, definitions))])
         if flaw is not None:
             words = f"its schema can't be written: {flaw}"

@@ -176,6 +176,7 @@ def rendered(
 def _is_simple(value: JSON) -> bool:
     """Tell whether a value may stand on one line: it holds no object of objects alone."""
     if isinstance(value, dict):
+        # Properties, for one, are read one below the other.
         is_map = bool(value) and all(isinstance(each, dict) for each in value.values())
         return not is_map and all(map(_is_simple, value.values()))
     return not isinstance(value, list) or all(map(_is_simple, value))
@@ -233,6 +234,7 @@ class _Editor(NamedTuple):
 
     def value(self, node: Node, before: JSON, after: JSON, *, is_free: bool = True) -> str:
         """Return the text of a value; ``is_free`` tells whether it may take several lines."""
+        # 1 is not true, and not 1.0 either.
         if canonical(before) == canonical(after):
             return self._text_of(node)
         if node.children and after and type(before) is type(after):
@@ -263,6 +265,7 @@ class _Editor(NamedTuple):
 
     def _items(self, node: Node, before: list[JSON], after: list[JSON]) -> Iterator[_Piece]:
         old, new = [*map(canonical, before)], [*map(canonical, after)]
+        # Its heuristics for long texts would take frequent items for noise.
         steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         for step, start, end, first, last in steps:
             if step == "equal":
@@ -312,6 +315,7 @@ class _Editor(NamedTuple):
         if count == 1:
             lead = self.text[node.lead]
             return f",{lead}" if "\n" in lead else self.layout.comma
+        # A new child is set off as the old one was that followed here.
         if before is not None and after is None:
             after = before + 1
         return self.text[node.between(min(max(after or 0, 1), count - 1))]

@@ -104,6 +104,7 @@ def patched(
     found = dict(copied(dict(document)))
     found = _placed(found, "name", name, after=("$schema",))
     text, own = spec.documentation.description, found.get("description", "")
+    # A description of another type is a finding, and not ours to replace.
     if text and isinstance(own, str) and not own.strip():
         found = _placed(found, "description", text, after=("$schema", "name", "title"))
     parameters = _parameters(found.get("parameters", {}), spec, prune=prune)
@@ -123,11 +124,15 @@ def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
     found = parameters
     if "type" not in found:
         found = _placed(found, "type", "object", after=("$schema",))
-    properties = {
-        name: _property(found, name, spec)
-        for name in found.get("properties", ())
-        if not prune or spec.takes(name)
-    }
+    properties, texts = {}, spec.documentation.parameters
+    for name, each in found.get("properties", {}).items():
+        if prune and not spec.takes(name):
+            continue
+        properties[name] = each
+        if isinstance(each, dict):
+            own = spec.parameters["properties"].get(name, {})
+            node = SchemaNode((*BASE, "properties", name), each, found, BASE, is_property=True)
+            properties[name] = _annotated(node, own, texts.get(name))
     properties = _with_new(properties, spec.described)
     found = _placed(found, "properties", properties, after=("type",))
     required = _required(found, spec, prune=prune)
@@ -139,15 +144,6 @@ def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
     return _placed(found, "$defs", definitions, after=found) if definitions else found
 
 
-def _property(parameters: dict[str, JSON], name: str, spec: FunctionSpec) -> JSON:
-    """Return the schema of a property, with a description and a default if it lacks them."""
-    schema, own = parameters["properties"][name], spec.parameters["properties"].get(name, {})
-    if not isinstance(schema, dict):
-        return schema
-    node = SchemaNode((*BASE, "properties", name), schema, parameters, BASE, is_property=True)
-    return _annotated(node, own, spec.documentation.parameters.get(name))
-
-
 def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> list[str]:
     properties = parameters["properties"]
     found = [
@@ -155,6 +151,7 @@ def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -
         for name in parameters.get("required", ())
         if not spec.has_default(name) and not (prune and name not in properties)
     ]
+    # New names stand in the order of the signature, behind the one before them there.
     position = 0
     for name in filter(spec.needs, spec.arguments):
         if name in found:
@@ -176,6 +173,7 @@ def _renamed(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSO
         return own
     same = {name for name, each in ours.items() if theirs.get(name) == each}
     names = {name: name for name in same if same.issuperset(needed(ours[name], ours))}
+    # What both sides use in one place is one thing, whatever they call it.
     names |= _partners(parameters, own)
     taken = {*theirs, *names.values()}
     for name in ours:
@@ -213,7 +211,15 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
         prune: takes out properties and values that the function does not take.
     """
     for pair in agreed(pairs(parameters, own)):
-        _overwrite(pair.schema, _patched_part(_Case(pair, Matcher(parameters, own), prune)))
+        found = pair.schema
+        both = kinds(found, parameters), kinds(pair.own, own)
+        # What contradicts the function is told, not patched; see sync.
+        if "$ref" not in found and None not in both and not exclude_each_other(*both):
+            case = _Case(pair, Matcher(parameters, own), prune)
+            for part in _PARTS:
+                found = part(case, found)
+            _overwrite(pair.schema, found)
+    # Descriptions and defaults come last, into the subschemas that are new by now, too.
     places = {id(each.schema): each for each in nodes(parameters, BASE)}
     for pair in pairs(parameters, own):
         node = places.get(id(pair.schema))
@@ -253,21 +259,12 @@ class _Case(NamedTuple):
         return all(each is not None and each - {"null"} == {kind} for each in both)
 
 
-def _patched_part(case: _Case) -> dict[str, JSON]:
-    found, own = case.pair.schema, case.own
-    both = kinds(found, case.matcher.parameters), kinds(own, case.matcher.own)
-    if "$ref" in found or None in both or exclude_each_other(*both):
-        return found
-    for part in _PARTS:
-        found = part(case, found)
-    return found
-
-
 def _with_properties(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     own = case.own
     is_plain = "anyOf" not in found and "oneOf" not in found
     if "properties" not in own or not (is_plain and case.are("object", found)):
         return found
+    # Without ``prune`` nothing that somebody wrote is taken out.
     superfluous = set(unknown_properties(found, own)) if case.prune else set()
     known = {
         key: each for key, each in found.get("properties", {}).items() if key not in superfluous

@@ -72,6 +72,7 @@ def parameter(text: str) -> NewParameter:
 def _default(type_: str, text: str) -> JSON:
     """Read a default as its type wants it: text as it stands, anything else as JSON."""
     if type_ == "string":
+        # Half of a surrogate pair raises a ValueError here, before it is in a file.
         text.encode()
         return text
     spelt_in_python = {"True": "true", "False": "false"}
@@ -84,6 +85,7 @@ def _default(type_: str, text: str) -> JSON:
         raise ValueError("the default is null; write NAME:TYPE? for what may be left out")
     if not has_type(value, {type_}):
         raise ValueError(f"the default {text} is {kind(value)!r}, but the type is {type_!r}")
+    # 2.0 is an integer to JSON Schema, but would be odd as a default in Python.
     return int(value) if type_ == "integer" else value
 
 
@@ -115,6 +117,7 @@ def tool_of_parameters(
     name: str, parameters: Sequence[NewParameter], *, description: str = "", is_async: bool = False
 ) -> NewTool:
     """Return a tool with these parameters, which does nothing yet but return them."""
+    # In Python a parameter with a default can't stand before one without.
     ordered = sorted(parameters, key=lambda each: not each.is_required)
     purpose = description or purpose_of(name)
     schema: dict[str, JSON] = {
@@ -163,6 +166,7 @@ def _docstring(text: str) -> str:
     text = text.strip()
     body = text.removesuffix('"')
     escaped = body.replace("\\", "\\\\").replace('"""', r"\"\"\"")
+    # A quotation mark at the end would join those of the docstring.
     if body != text:
         escaped += r"\""
     first, *others = escaped.split("\n")

@@ -40,21 +40,20 @@ def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
     found = follow(schema, root)
     if not isinstance(found, dict) or depth > _DEEPEST:
         return value
-    node = SchemaNode(("parameters", "$defs", _PLACE), found, _with(root, found), ("parameters",))
+    # References in a part are followed from the root, so that it needs a place there.
+    whole = {**root, "$defs": {**root.get("$defs", {}), _PLACE: found}}
+    node = SchemaNode(("parameters", "$defs", _PLACE), found, whole, ("parameters",))
     for value in _values(found, root, depth):
+        # A guess may fail over keywords that nobody thought of here.
         if not fit.problems(node, value):
             break
     return value
 
 
-def _with(root: dict[str, JSON], schema: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a schema that has another one at a place where a reference finds it."""
-    return {**root, "$defs": {**root.get("$defs", {}), _PLACE: schema}}
-
-
 def _values(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[JSON]:
     yield from values_of(schema) or ()
     yield from schema.get("examples", ())
+    # The first one that fits will do.
     for each in alternatives_of(schema):
         if each is not schema:
             yield sample(each, root, depth + 1)

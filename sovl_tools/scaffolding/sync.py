@@ -79,6 +79,7 @@ class Sync(NamedTuple):
             OSError: it can't be written; then it is as it was.
         """
         data = read_file(self.folder, self.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+        # Editors that put the mark there expect it to stay.
         mark = _MARK if isinstance(data, bytes) and data.startswith(_MARK) else b""
         text = (self.after or "").encode()
         replace_files(self.folder.location, {self.folder.manifest_name: mark + text})
@@ -122,6 +123,7 @@ def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
         return _synced(folder, manifest, spec=found.spec, interface=found.interface, prune=prune)
     wrong = _unsound(folder, manifest) if manifest else ()
     missing = unmet(manifest.document) if manifest else ()
+    # The import failed, and what is required and missing explains that.
     if found.verdicts and missing:
         return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
     # what the module has under the tool's name is no function, or one that says nothing
@@ -166,6 +168,7 @@ class _Look(NamedTuple):
 
 def _look(snapshot: Snapshot, *, limit: float) -> _Look:
     """Import a folder's module, within so many seconds, and look at the tool's function."""
+    # On a thread of its own, which can be given up.
     outcome = within(limit, lambda: _run(snapshot))
     if isinstance(outcome, Stalled):
         place = own_place(outcome.frame, snapshot.folder)
@@ -212,6 +215,7 @@ def _synced(
     else:
         document = patched(manifest.document, spec, name=folder.name, prune=prune)
         before, after = manifest.text, edited(manifest.text, document)
+    # What is told has its place in the text that will be there.
     new = Manifest(document, after)
     verdicts = (*_unsound(folder, new), *_left(new, spec, interface))
     notes = [
@@ -237,6 +241,7 @@ def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
 def _left(manifest: Manifest, spec: FunctionSpec, interface: Interface) -> Iterator[Verdict]:
     """Yield what is still wrong between a patched manifest and its function."""
     for verdict in agreement.disagreements(manifest, interface):
+        # Differences that only warn are contradictions, which come next.
         if verdict.rule.severity == "error":
             yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, spec)))
     yield from agreement.contradictions(manifest, interface)

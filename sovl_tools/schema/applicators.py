@@ -28,6 +28,7 @@ def in_place(found: Iterable[SchemaNode], value: JSON = ANY_VALUE) -> list[Schem
     pending = list(found)
     while pending:
         node = pending.pop()
+        # By identity: equal subschemas at two places may hold references that lead elsewhere.
         if id(node.schema) not in applied:
             applied[id(node.schema)] = node
             pending += _beside(node, value)
@@ -47,6 +48,7 @@ def _beside(node: SchemaNode, value: JSON) -> Iterator[SchemaNode]:
     yield from _children(node, "allOf")
     for keyword in _ALTERNATIVES:
         yield from filter(is_met, _children(node, keyword))
+    # ``then`` and ``else`` say nothing where there is no ``if``.
     for condition in _child(node, "if"):
         if is_met(condition):
             yield from _child(node, "then")
@@ -69,6 +71,7 @@ def below(node: SchemaNode, key: str | int) -> Iterator[SchemaNode]:
         yield from _child(node, "patternProperties", pattern)
     if key in schema.get("properties", ()):
         yield from _child(node, "properties", key)
+    # It speaks only of members that nothing else names.
     elif not patterns:
         yield from _child(node, "additionalProperties")
 
@@ -83,6 +86,7 @@ def _child(node: SchemaNode, *path: str | int) -> Iterator[SchemaNode]:
     """Yield the subschema at a path below another one, if it is there and no boolean."""
     schema: JSON = node.schema
     for part in path:
+        # A list always has the index; true and false hold nothing to go by.
         if isinstance(schema, dict) and part not in schema:
             return
         schema = schema[part]

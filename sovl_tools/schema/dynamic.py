@@ -128,6 +128,7 @@ class _Part(NamedTuple):
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
+            # Subclasses of built-in types become those, without the code of their own methods.
             return str.__str__(value)
         if isinstance(value, int):
             return int.__int__(value)
@@ -151,6 +152,7 @@ class _Part(NamedTuple):
         """Return what is taken of a function's result, which may run more of the author's code."""
         try:
             return take(_Part(self.call, self.path, is_returned=True), self.call(function))
+        # The author's code may raise anything; an interrupt is the user's.
         except (KeyboardInterrupt, ResolutionError):
             raise
         except BaseException as error:

@@ -47,6 +47,7 @@ def engine_name() -> str:
 
 @cache
 def _engine() -> ModuleType:
+    # Our module for an engine imports its library at once, so that is tried first.
     for library, module in _ENGINES.values():
         try:
             import_module(library)

@@ -44,6 +44,7 @@ def problems(node: SchemaNode, value: JSON) -> list[Problem]:
 
 def _validator(node: SchemaNode) -> Validator:
     """Compile the subschema, as a part of its root if it has references that lead there."""
+    # A subschema alone compiles faster than the whole schema that it is from.
     if not any(_REFERENCES & part.schema.keys() for part in nodes(node.schema, ())):
         return compile_schema(node.schema)
     from urllib.parse import quote  # noqa: PLC0415 - 4 ms, for doubtful values only
@@ -88,6 +89,7 @@ class _Fit(NamedTuple):
         """Return whether the value fits; None if only an engine knows."""
         if type(schema) is not dict:
             return schema if type(schema) is bool else None
+        # What a keyword not known here would say is left to the engine.
         keys = schema.keys()
         if not keys.isdisjoint(_LEFT_TO_THE_ENGINE) or type(value) not in _KINDS:
             return None
@@ -117,6 +119,7 @@ class _Fit(NamedTuple):
         if "anyOf" in schema:
             yield _any(self.fits(value, each) for each in schema["anyOf"])
         if "oneOf" in schema:
+            # One doubt is enough: two of them could fit.
             found = [self.fits(value, each) for each in schema["oneOf"]]
             yield None if None in found else sum(map(bool, found)) == 1
         if "not" in schema:
@@ -168,6 +171,7 @@ def _equal(value: JSON, other: JSON) -> bool | None:
         return True if repr(value) == repr(other) else None
     if isinstance(value, bool) or isinstance(other, bool):
         return value is other
+    # Python compares such numbers exactly, an engine perhaps not.
     if isinstance(value, int | float) and abs(value) > _EXACT:
         return None
     return bool(value == other)
@@ -180,6 +184,7 @@ def _text_fits(fit: _Fit, value: str, schema: dict[str, JSON]) -> bool | None:
     if "pattern" in schema and not matches(schema["pattern"], value):
         return None
     if fit.with_formats and "format" in schema:
+        # A text that does not match may be in the format all the same.
         literal = _LITERAL_FORMATS.get(schema["format"])
         return True if literal is not None and re.fullmatch(literal, value) else None
     return True

@@ -29,6 +29,7 @@ def _is_number(value: JSON) -> bool:
 
 
 def _is_count(value: JSON) -> bool:
+    # To JSON Schema 2.0 is an integer.
     return _is_number(value) and value >= 0 and value == int(value)
 
 

@@ -26,6 +26,7 @@ def merged(schemas: Sequence[JSON]) -> dict[str, JSON] | None:
 
     Nothing is followed: where one of several holds a reference, there is no such schema.
     """
+    # True and {} admit everything, and so add nothing.
     every = [schema for schema in schemas if schema is not True and schema != {}]
     if any(not isinstance(schema, dict) for schema in every):
         return None
@@ -63,6 +64,7 @@ def _check_closed(closed: dict[str, JSON], other: dict[str, JSON]) -> None:
     """Refuse properties about which the other schema says something without naming them."""
     if "additionalProperties" not in closed:
         return
+    # The closed one would refuse what only the other one names.
     names = {*other.get("properties", ())} - {*closed.get("properties", ())}
     if names or "patternProperties" in other or "patternProperties" in closed:
         raise _ConflictError

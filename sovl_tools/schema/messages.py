@@ -55,8 +55,10 @@ _ABSENT = {
 def _renamed(problem: Problem, missing: tuple[str, ...], known: Collection[str]) -> dict[str, str]:
     """Return for each superfluous name which one may be meant, as a question, or nothing."""
     names = problem.expected
+    # A name that is given already is not what another one was meant to be.
     others = {*known, *missing}.difference(names)
     near = {name: nearest(name, others) for name in names}
+    # One too many and one too few: that is a rename, however unlike the names are.
     if len(names) == len(missing) == 1:
         near = {name: each or missing[0] for name, each in near.items()}
     free = {name: each for name, each in near.items() if each and each not in problem.value}
@@ -204,6 +206,7 @@ def _alternatives(problem: Problem) -> str:
     if not problem.branches or not all(problem.branches):
         return "fits more than one of the alternatives, but must fit exactly one"
     first, *more = told = explained([problem])
+    # All branches are equally far off, so that each is named.
     if first.branches and first.path == problem.path and not more:
         return _either(first)
     places = [place(each.path[len(problem.path) :]) for each in told]

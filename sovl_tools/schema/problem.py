@@ -77,6 +77,7 @@ def explained(problems: Iterable[Problem]) -> list[Problem]:
     of the place itself in each branch, or with ``required`` alone in each.
     """
     every = [each for problem in problems for each in _resolved(problem)]
+    # Who reads which values are allowed need not read of which type they are.
     listed = {each.path for each in every if each.keyword in LISTED}
     kept = [each for each in every if each.keyword != "type" or each.path not in listed]
     return sorted(deduplicated(kept), key=lambda each: (in_order(each.path), each.keyword))
@@ -97,6 +98,7 @@ def _resolved(problem: Problem) -> _Branch:
     for branch in problem.branches:
         inner = explained(branch)
         first = inner[0]
+        # A branch that is a union itself, and undecided, stands for its own branches.
         is_union = len(inner) == 1 and first.path == problem.path and first.branches
         branches += first.branches if is_union else [inner]
     alike = [branch for branch in branches if _could_be_meant(branch, problem)]
@@ -169,6 +171,7 @@ def _lacking(problem: Problem, branches: list[_Branch]) -> _Branch:
     common = tuple(name for name in names[0] if all(name in each for each in names))
     if common:
         return [branches[0][0]._replace(expected=common)]
+    # Branches that lack many names more than the best are hardly meant.
     most = min(map(len, names)) + 2
     few = tuple((branch[0],) for branch in branches if len(branch[0].expected) <= most)
     return [problem._replace(branches=few)] if len(few) > 1 else few[0]

@@ -32,6 +32,7 @@ def compile_schema(schema: JSON) -> Validator:
     """Compile the schema; see ``sovl_tools.schema.engine.compile_schema``."""
     try:
         Draft202012Validator.check_schema(schema, format_checker=_FORMATS)
+        # The engine itself looks references up only when a value leads it to them.
         resource = DRAFT202012.create_resource(schema)
         _resolve_references(resource, REGISTRY.resolver_with_root(resource))
     except (EngineSchemaError, Unresolvable, RecursionError) as error:
@@ -97,7 +98,7 @@ def _problem(error: Any, base: Path = ()) -> Problem:
     if any(part == "propertyNames" and previous not in IN_OBJECT for previous, part in steps):
         return Problem("propertyNames", path, error.instance)
     keyword = ONE_FOR.get(error.validator, str(error.validator))
-    if keyword == "not" and {"not": error.validator_value} == _NEVER:
+    if keyword == "not" and {"not": error.validator_value} == _NEVER:  # our own stand-in
         keyword = "false"
     branches: dict[str | int, list[Problem]] = {}
     for each in error.context or ():

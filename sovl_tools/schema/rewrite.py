@@ -166,6 +166,7 @@ class Rewrite:
     def finish(self) -> dict[str, JSON]:
         """Copy the definitions to which what is copied so far refers, and return them all."""
         targets = self.definitions.targets
+        # To copy a definition may bring up others.
         while len(self.made) < len(targets):
             for name in [each for each in targets if each not in self.made]:
                 self.definition(name)
@@ -185,6 +186,7 @@ class Rewrite:
             return self.decided(schema, path) if isinstance(schema, bool) else copied(schema)
         made = schema.copy()
         kind = schema.get("type")
+        # Most schemas have one of a few sets of keywords, so that plans are kept by these.
         key = (kind if type(kind) is str else None, *schema)
         plan = self._plans.get(key) or self._plan(key)
         for keyword in plan.dropped:
@@ -213,6 +215,7 @@ class Rewrite:
         kept = [each for each in keywords if each not in dropped]
         steps = tuple((each, _WAYS.get(each, "value")) for each in kept if each not in _AS_THEY_ARE)
         plan = _Plan(dropped, steps, cls.concerns(frozenset(kept), kind))
+        # Schemas from outside could otherwise fill the memory with odd keywords.
         if len(cls._plans) > _MOST_PLANS:
             cls._plans.clear()
         cls._plans[key] = plan

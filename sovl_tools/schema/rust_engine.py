@@ -24,6 +24,7 @@ from sovl_tools.schema.problem import (
 def compile_schema(schema: JSON) -> Validator:
     """Compile the schema; see ``sovl_tools.schema.engine.compile_schema``."""
     try:
+        # Offline: a reference to an address is an error and never fetched.
         compiled = jsonschema_rs.Draft202012Validator(schema, offline=True)
     except ValueError as error:
         raise SchemaError(str(error).partition("\n")[0]) from error
@@ -82,6 +83,7 @@ def _refused_outright(error: jsonschema_rs.ValidationError, path: Path, root: JS
     value = root
     for part in path:
         value = value[part]
+    # The engine does not say which name it was; an object of none would have fitted.
     if keyword == "propertyNames":
         return Problem("propertyNames", path, next(iter(value)))
     return Problem("additionalProperties", path, value, tuple(value))

@@ -154,6 +154,7 @@ def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
     """
     if ":" not in document:  # what a relative name means depends on where it stands
         return None
+    # Of two parts of one name nobody knows which is meant.
     found = [node for node in nodes(root, ()) if node.schema.get("$id") == document]
     if len(found) != 1:
         return None
@@ -201,6 +202,7 @@ def _pointed(root: JSON, path: Path) -> Reference:
     target, found = root, []
     for key in path:
         try:
+            # Pointers write indexes as text, and an object may have a key of digits.
             step = int(key) if isinstance(target, list) and str(key).isdigit() else key
             target = target[step]
         except (KeyError, IndexError, TypeError):
@@ -260,6 +262,7 @@ def _expansion(root: dict[str, JSON]) -> _Expansion:
         if is_measured_below:
             known[id(value)] = _measured(root, value, known)
         elif id(value) not in known:
+            # What leads back to itself meets this provisional measure and ends there.
             known[id(value)] = _Expansion(1, 0)
             pending.append((value, True))
             pending.extend((part, False) for part in (*_parts(value), *_targets(root, value)))

@@ -101,6 +101,7 @@ def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
             found = []
             for keyword, key, child in subschemas(schema, stop.nesting):
                 size += 1
+                # Most subschemas have nothing that a rule speaks of, and are spared a node.
                 kind = "property" if keyword == "properties" else ""
                 below = _stop(rules, kind, tuple(child))
                 if not below.is_idle:
