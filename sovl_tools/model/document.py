@@ -136,10 +136,11 @@ JSON_TYPES: dict[type, str] = {
     int: "integer",
     float: "number",
     bool: "boolean",
-    type(None): "null",
     list: "array",
     dict: "object",
+    type(None): "null",
 }
 """The types of which JSON values are, and what JSON Schema calls them."""
 
-JSON_KINDS = frozenset(JSON_TYPES.values())
+JSON_KINDS = tuple(JSON_TYPES.values())
+"""The types of JSON Schema, in the order in which people are told them."""

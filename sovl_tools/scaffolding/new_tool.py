@@ -5,24 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from types import NoneType
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.rules.folder import unfit
-from sovl_tools.model.document import JSON, kind
+from sovl_tools.model.document import JSON, JSON_TYPES, kind
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.scaffolding.function_spec import function_spec
 from sovl_tools.scaffolding.jsonedit import rendered
 from sovl_tools.scaffolding.manifest import manifest_of, meaning_of, purpose_of
 from sovl_tools.schema.fit import has_type
 
-PYTHON = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "array": "list",
-    "object": "dict",
-}
+PYTHON = {name: each.__name__ for each, name in JSON_TYPES.items() if each is not NoneType}
 """The types that a parameter may have, and what Python calls them."""
 
 _TYPES = {**{name: name for name in PYTHON}, **{own: name for name, own in PYTHON.items()}}

@@ -41,7 +41,7 @@ def _is_set(value: JSON) -> bool:
 def _is_type(value: JSON) -> bool:
     if isinstance(value, str):
         return value in JSON_KINDS
-    return _is_set(value) and bool(value) and JSON_KINDS.issuperset(value)
+    return _is_set(value) and bool(value) and {*value} <= {*JSON_KINDS}
 
 
 _TEXT = Keyword("scalar", "a string", lambda value: isinstance(value, str))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sovl_tools.loading.requirements import is_requirement
 from sovl_tools.loading.rules.folder import unfit
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
-from sovl_tools.model.document import JSON, Path, dotted
+from sovl_tools.model.document import JSON, JSON_KINDS, Path, dotted
 from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.engine import Problem
@@ -179,12 +179,11 @@ def _schema_words(problem: Problem) -> tuple[str, str | None]:
     if problem.path[-1] == "type" and isinstance(problem.value, str) and problem.branches:
         message = f"{problem.value!r} is not a JSON Schema type"
         synonym = _SYNONYMS.get(problem.value.casefold())
-        hint = f"write {synonym!r}" if synonym else did_you_mean(problem.value, _TYPES)
-        return message, hint or f"the types are {', '.join(_TYPES)}"
+        hint = f"write {synonym!r}" if synonym else did_you_mean(problem.value, JSON_KINDS)
+        return message, hint or f"the types are {', '.join(JSON_KINDS)}"
     return f"{name!r} {describe(problem)}", None
 
 
-_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _SYNONYMS = {
     "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number",
     "double": "number", "decimal": "number", "bool": "boolean", "list": "array", "tuple": "array",
