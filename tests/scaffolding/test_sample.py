@@ -9,7 +9,7 @@ from sovl_tools.scaffolding.function_spec import function_spec
 from sovl_tools.scaffolding.sample import sample, sample_of
 from sovl_tools.schema.engine import compile_schema
 from tests.scaffolding.strategies import annotated_types
-from tests.scaffolding.test_mending import taking
+from tests.scaffolding.test_patching_below import taking
 from tests.schema.strategies import moderate
 
 

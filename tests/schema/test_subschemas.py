@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.schema.subschemas import SchemaNode, nodes
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.subschemas import (
+    Reference,
+    SchemaNode,
+    excess,
+    expands_too_far,
+    is_static,
+    lookup,
+    nodes,
+)
 from tests.schema.strategies import moderate, schemas
 
 LEAF: dict[str, Any] = {"title": "leaf"}
@@ -101,3 +111,155 @@ def test_a_path_leads_to_its_node_and_parents_come_first(schema: JSON) -> None:
         assert not seen or any(node.path[:length] in seen for length in range(len(node.path)))
         assert node.path not in seen
         seen.add(node.path)
+
+
+ROOT: dict[str, Any] = {
+    "$id": "urn:root",
+    "$defs": {
+        "size": {"type": "integer"},
+        "a/b~c": {"type": "string"},
+        "a b": {"type": "null"},
+        "50%": {"type": "number"},
+        "named": {"$anchor": "here"},
+        "apart": {"$id": "urn:apart"},
+    },
+    "anyOf": [{"minimum": 1}, {"maximum": 2}],
+}
+LEADS_OUT = "leads out of the schema, and nothing is fetched"
+
+
+@pytest.mark.parametrize(
+    ("reference", "target"),
+    [
+        ("#", ROOT),
+        ("", ROOT),
+        ("urn:root", ROOT),
+        ("#/$defs/size", {"type": "integer"}),
+        ("urn:root#/$defs/size", {"type": "integer"}),
+        ("#/$defs/size/type", "integer"),
+        ("#/anyOf/1", {"maximum": 2}),
+        ("#/$defs/a~1b~0c", {"type": "string"}),
+        ("#/$defs/a%20b", {"type": "null"}),
+        ("#/%24defs/50%25", {"type": "number"}),
+    ],
+)
+def test_a_pointer_leads_to_its_target(reference: str, target: Any) -> None:
+    found = lookup(ROOT, reference)
+    assert (found.target, found.failure) == (target, None)
+    place: Any = ROOT
+    for key in found.path:
+        place = place[key]
+    assert place is found.target
+
+
+@pytest.mark.parametrize(
+    "reference", ["#here", "urn:apart", "https://json-schema.org/draft/2020-12/schema"]
+)
+def test_what_only_the_engine_can_follow_is_no_failure(reference: str) -> None:
+    assert lookup(ROOT, reference).failure is None
+
+
+@pytest.mark.parametrize(
+    ("reference", "failure"),
+    [
+        ("#/$defs/absent", "leads nowhere"),
+        ("#/$defs/size/type/deeper", "leads nowhere"),
+        ("#/anyOf/2", "leads nowhere"),
+        ("#/anyOf/first", "leads nowhere"),
+        ("#/anyOf/-1", "leads nowhere"),
+        ("#absent", "names an anchor that is not there"),
+        ("other.json", LEADS_OUT),
+        ("http://localhost/schema.json#/$defs/size", LEADS_OUT),
+        ("file:///etc/passwd", LEADS_OUT),
+    ],
+)
+def test_a_reference_that_leads_nowhere_says_why(reference: str, failure: str) -> None:
+    assert lookup(ROOT, reference) == Reference(failure=failure)
+    with pytest.raises(SchemaError):
+        compile_schema({**ROOT, "$ref": reference})
+
+
+def chain(length: int) -> dict[str, Any]:
+    """Return a schema whose definitions refer each to the next one."""
+    defined: dict[str, Any] = {
+        f"d{each}": {"properties": {"next": {"$ref": f"#/$defs/d{each + 1}"}}}
+        for each in range(length - 1)
+    }
+    first = {"$ref": "#/$defs/d0"}
+    return {"properties": {"x": first}, "$defs": {**defined, f"d{length - 1}": {}}}
+
+
+def test_a_long_straight_way_through_definitions_is_not_too_far() -> None:
+    assert excess(chain(150)) is None
+    assert excess(chain(200)) is None
+    assert excess(chain(1_000)) == excess(chain(201))
+    assert excess(chain(201)) == "follow upon one another more than 200 times"
+
+
+def test_definitions_that_refer_twice_to_the_next_one_multiply() -> None:
+    defined: dict[str, Any] = {
+        f"d{each}": {"allOf": [{"$ref": f"#/$defs/d{each + 1}"}] * 2} for each in range(40)
+    }
+    root = {"$ref": "#/$defs/d0", "$defs": {**defined, "d40": {}}}
+    assert excess(root) == "multiply to more than 10,000 subschemas"
+    assert expands_too_far(root)
+
+
+def test_what_refers_to_itself_is_counted_once() -> None:
+    tree = {"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}}
+    assert not expands_too_far(tree)
+
+
+THING = {"$id": "urn:x:thing", "type": "string", "$defs": {"a": {"$anchor": "here"}}}
+
+
+@pytest.mark.parametrize(
+    ("reference", "target"),
+    [
+        ("urn:x:thing", THING),
+        ("urn:x:thing#", THING),
+        ("urn:x:thing#/$defs/a", {"$anchor": "here"}),
+        ("urn:x:thing#here", {"$anchor": "here"}),
+        ("urn:x:thing#/$defs/absent", None),
+        ("urn:x:other", None),
+    ],
+)
+def test_a_part_is_found_by_its_own_name(reference: str, target: Any) -> None:
+    root = {"$id": "urn:root", "properties": {"a": {"const": THING}}, "$defs": {"thing": THING}}
+    assert lookup(root, reference).target == target
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"$defs": {"a": THING, "b": dict(THING)}},
+        {"$defs": {"a": {**THING, "items": {"$ref": "#/$defs/a"}}}},
+        {"$defs": {"a": {**THING, "items": {"$dynamicRef": "#here"}}}},
+        {"enum": [THING]},
+    ],
+    ids=["twice", "referring to itself", "referring to an anchor in it", "only a value"],
+)
+def test_a_part_whose_name_is_not_enough_is_left_to_the_engine(root: dict[str, Any]) -> None:
+    assert lookup(root, "urn:x:thing") == Reference()
+
+
+def test_a_name_that_depends_on_where_it_stands_is_left_to_the_engine() -> None:
+    assert lookup({"$defs": {"a": {"$id": "thing"}}}, "thing") == Reference()
+
+
+@pytest.mark.parametrize(
+    ("parts", "reference", "is_sure"),
+    [
+        ([{"$dynamicAnchor": "node"}], "#node", True),
+        ([{"$anchor": "node"}], "#node", True),
+        ([{"$dynamicAnchor": "node"}, {"$dynamicAnchor": "node", "$id": "urn:b"}], "#node", False),
+        ([{"$dynamicAnchor": "other"}], "#node", False),
+        ([{}], "#/allOf/0", True),
+        ([{"$id": "urn:b"}], "#/allOf/0", False),
+        ([{"$dynamicAnchor": "node", "$id": "urn:b"}], "urn:b#node", False),
+    ],
+)
+def test_a_dynamic_reference_is_a_plain_one_if_one_place_only_has_the_name(
+    parts: list[JSON], reference: str, *, is_sure: bool
+) -> None:
+    assert is_static({"allOf": parts}, reference) is is_sure

@@ -20,7 +20,7 @@ from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.from_function import from_function
 from tests.annotations.strategies import schema_of
 from tests.scaffolding.strategies import annotated_types
-from tests.scaffolding.test_drift import after, parameters
+from tests.scaffolding.test_patching import after, parameters
 from tests.schema.strategies import moderate
 
 

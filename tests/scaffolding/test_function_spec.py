@@ -11,7 +11,7 @@ from sovl_tools.model.errors import InferenceError
 from sovl_tools.scaffolding.function_spec import function_spec, unwritable
 from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.new_tool import tool_of_function
-from tests.scaffolding.test_drift import after, parameters
+from tests.scaffolding.test_patching import after, parameters
 
 HALF = "it holds half of a surrogate pair"
 TOO_LARGE = "it is not a number that JSON can hold"
