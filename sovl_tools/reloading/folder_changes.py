@@ -158,20 +158,15 @@ def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
     """Return what to do if the files are there but have kept the name of another folder."""
     with contextlib.suppress(OSError):
         folder = listed(folder)
+    # the former name of the folder is that of its only manifest
+    former = (misnamed(folder, folder.manifest_name) or folder.manifest_name).removesuffix(".json")
+    others = {name: f"{former}{os.path.splitext(name)[1]}" for name in missing}
     renames = [
         f"rename {other!r} to {name!r}"
-        for name in missing
-        if (other := _named_before(folder, name)) is not None
+        for name, other in others.items()
+        if other in folder.files and other != name
     ]
     return f"; {' and '.join(renames)}" if renames else ""
-
-
-def _named_before(folder: ToolFolder, wanted: str) -> str | None:
-    """Return the file of a folder's former name, the name of its only manifest, if it is there."""
-    manifest = misnamed(folder, folder.manifest_name)
-    stem, suffix = (manifest or folder.manifest_name)[:-5], wanted[wanted.rindex(".") :]
-    name = f"{stem}{suffix}"
-    return name if name in folder.files and name != wanted else None
 
 
 def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
@@ -184,16 +179,16 @@ def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
         new: what has become of its files.
         is_served: whether the old one, rather than its last good version, is in the catalog.
     """
-    if _is_same(old, new):
+    if old is new:
         return old
-    if new.status in {"disabled", "unavailable", "waiting"} or _is_broken_off(new):
+    bare, other = (each._replace(definition=None, previous=None) for each in (old, new))
+    if bare == other and content_of(old.definition) == content_of(new.definition):
+        return old
+    if new.status in {"disabled", "unavailable", "waiting"}:
+        return new
+    if new.status == "rejected" and _is_emptied(ToolFolder(new.name, new.path, new.location)):
         return new
     return new._replace(previous=old._replace(previous=None) if is_served else old.previous)
-
-
-def _is_broken_off(candidate: Candidate) -> bool:
-    folder = ToolFolder(candidate.name, candidate.path, candidate.location)
-    return candidate.status == "rejected" and _is_emptied(folder)
 
 
 def _is_emptied(folder: ToolFolder) -> bool:
@@ -203,13 +198,3 @@ def _is_emptied(folder: ToolFolder) -> bool:
     except OSError:
         return False
     return folder.manifest_name not in names and folder.module_name not in names
-
-
-def _is_same(old: Candidate, new: Candidate) -> bool:
-    if old is new:
-        return True
-    return _bare(old) == _bare(new) and content_of(old.definition) == content_of(new.definition)
-
-
-def _bare(candidate: Candidate) -> Candidate:
-    return candidate._replace(definition=None, previous=None)

@@ -199,12 +199,16 @@ def importers(names: Collection[str], modules: Mapping[str, ModuleType]) -> Impo
         if name.partition(".")[0] not in _OTHERS and name not in names
         if (source := _source(module)) is not None
     }
+    packages = {
+        name: name if hasattr(modules[name], "__path__") else name.rpartition(".")[0]
+        for name in sources
+    }
     found: dict[str, set[str]] = {name: set() for name in names}
     fresh = set(names)
     while fresh:
         is_naming = _naming(fresh)
         imports = {
-            name: found.keys() & imported(source, _package(name, modules[name]))
+            name: found.keys() & imported(source, packages[name])
             for name, source in sources.items()
             if is_naming(name, source)
         }
@@ -284,7 +288,3 @@ def _source(module: ModuleType) -> bytes | None:
         return Path(file).read_bytes()
     except OSError:
         return None
-
-
-def _package(name: str, module: ModuleType) -> str:
-    return name if hasattr(module, "__path__") else name.rpartition(".")[0]

@@ -119,15 +119,21 @@ class ReloadState:
         is_everywhere = was_torn or touched is None
         for late, _ in [*self._late.values()] if leave is None else ():
             self._finish(late, late.outcome())
-        if is_everywhere or self._must_list(touched or (), sources):
+        others = [path for path in touched or () if path not in sources]
+        # a path outside of all folders, or a folder itself: some may have come or gone
+        if is_everywhere or any(self._owner(path) in {None, path} for path in others):
             self._relist()
         self.origins.look(self.origins if is_everywhere else self.origins.concerned(touched or ()))
-        due = self._due(None if is_everywhere else touched, sources)
         taken = self.libraries.take_out(sources, snapshots()) if sources else Taken()
         renew_parts(taken.modules, limit=self._source.settings.limit)
-        forced = self._depending(taken.users) if sources else set()
-        forced |= self.folders.keys() if was_torn else set()
-        due = self._in_order({each.location for each in due} | forced) if forced else due
+        forced = (
+            set(self.folders) if was_torn else self._depending(taken.users) if sources else set()
+        )
+        if is_everywhere:
+            due = list(self.folders.values())
+        else:
+            new = self.folders.keys() - self._candidates.keys()
+            due = self._in_order(new | forced | {self._owner(path) for path in others})
         candidates = self._load(due, is_patient=touched is not None, forced=forced, leave=leave)
         renew(taken.modules, limit=self._source.settings.limit)
         for each in candidates:
@@ -229,10 +235,6 @@ class ReloadState:
             new = successor(old, new, is_served=is_served)
         self._candidates[new.location] = new
 
-    def _must_list(self, touched: Collection[str], sources: set[str]) -> bool:
-        """Tell whether folders may have come or gone."""
-        return any(self._owner(path) in {None, path} for path in touched if path not in sources)
-
     def _owner(self, path: str) -> str | None:
         """Return the location of the tool's folder in which a path lies, if it lies in one."""
         while path not in self.folders:
@@ -274,13 +276,6 @@ class ReloadState:
         revision = self._revisions[location] = next(_REVISIONS)
         if location in self.folders:
             self.folders[location] = self.folders[location]._replace(revision=revision)
-
-    def _due(self, touched: Collection[str] | None, sources: set[str]) -> list[ToolFolder]:
-        """Return the folders that have to be looked at, in order."""
-        if touched is None:
-            return list(self.folders.values())
-        new = self.folders.keys() - self._candidates.keys()
-        return self._in_order(new | {self._owner(path) for path in touched if path not in sources})
 
     def _in_order(self, locations: Collection[str | None]) -> list[ToolFolder]:
         if len(locations) == 1:
@@ -351,7 +346,12 @@ class ReloadState:
         late, known = self._late.get(folder.location), self._candidates.get(folder.location)
         if late is not None:  # what it writes beside itself must not begin its import again
             return bool(concerning(folder, late.seen.changed(seen), is_loaded=True))
-        if known is None or (not is_patient and _is_unsure(known)):
+        if known is None:
+            return True
+        # it may load otherwise although its files are as before: by what it requires, or imports
+        is_unsure = known.status != "disabled" and known.definition is None
+        is_unsure = is_unsure or (known.definition is not None and bool(known.definition.requires))
+        if is_unsure and not is_patient:
             return True
         return self.changes.is_changed(folder, seen, is_loaded=self._is_loaded(folder))
 
@@ -372,13 +372,6 @@ class _Late(NamedTuple):
 
     late: LateFolder
     seen: Fingerprint
-
-
-def _is_unsure(candidate: Candidate) -> bool:
-    """Tell whether a folder may load otherwise although its files are as before."""
-    if candidate.definition is None:
-        return candidate.status != "disabled"
-    return bool(candidate.definition.requires)
 
 
 class Origins:
@@ -423,7 +416,16 @@ class Origins:
                 sight = origin.look()
             except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
                 sight = Sight.of_problem(internal_diagnostic(error, str(origin)))
-            self._sights[key] = _whole(sight, self._sights.get(key, Sight()))
+            # of what was lost from sight the last good version serves
+            before = self._sights.get(key, Sight()).units
+            lost = {
+                unit: tuple(
+                    rejected(each.name, each.location, [found])._replace(diagnostics=())
+                    for each in before.get(unit, ())
+                )
+                for unit, found in sight.lost.items()
+            }
+            self._sights[key] = sight._replace(units={**sight.units, **lost})
 
     def concerned(self, touched: Iterable[str]) -> list[Origin]:
         """Return the origins to which something at one of the paths may matter."""
@@ -452,15 +454,3 @@ class Origins:
             if each.definition is None or ran(each.definition.function) not in known
         )
         return list(found.values())
-
-
-def _whole(sight: Sight, before: Sight) -> Sight:
-    """Return what was seen, and what was lost from sight, so that its last good version serves."""
-    lost = {
-        key: tuple(
-            rejected(each.name, each.location, [found])._replace(diagnostics=())
-            for each in before.units.get(key, ())
-        )
-        for key, found in sight.lost.items()
-    }
-    return sight._replace(units={**sight.units, **lost})

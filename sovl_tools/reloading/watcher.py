@@ -51,11 +51,6 @@ class Batch(NamedTuple):
     since: float
     number: int = 0
 
-    @property
-    def is_flood(self) -> bool:
-        """Whether there were so many that the system may have dropped some."""
-        return self.number >= _FLOOD
-
 
 class Debounce:
     """A queue of paths at which something has happened. ``put`` may be called by any thread."""
@@ -159,7 +154,7 @@ class Watcher:
         touched = set(batch.paths)
         if self._events is None:
             touched |= self._poll()
-        elif batch.is_flood:
+        elif batch.number >= _FLOOD:  # of so many the system may have dropped some
             touched |= self._subject.changed()
         if touched:
             self._subject.react(touched, since=batch.since)
