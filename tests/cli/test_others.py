@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -115,28 +114,52 @@ def test_descriptions_are_cut_on_a_terminal_alone(run: Run, terminal: Run, write
     assert shown[1].endswith("…")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["list"], ["validate"], ["show", "echo"], ["call", "echo", "text=a"], ["export"],
-        ["match", "a"], ["search", "a"], ["new", "echo"], ["new", "echo", "--from", "json:dumps"],
-        ["sync"], ["watch"], ["chat"], ["stats", "--tokens"], ["stats", "a"], ["run", "a.yaml"],
-        ["runs", "a.db"], ["graph", "a.yaml"],
-    ],
-)  # fmt: skip
-def test_a_current_directory_that_is_gone_is_misuse(command: list[str], tmp_path: Path) -> None:
-    line = shlex.join([sys.executable, "-m", "sovl_tools", *command])
+GONE = [
+    ["list"], ["validate"], ["show", "echo"], ["call", "echo", "text=a"], ["export"],
+    ["match", "a"], ["search", "a"], ["new", "echo"], ["new", "echo", "--from", "json:dumps"],
+    ["sync"], ["watch"], ["chat"], ["stats", "--tokens"], ["stats", "a"], ["run", "a.yaml"],
+    ["runs", "a.db"], ["graph", "a.yaml"],
+]  # fmt: skip
+IN_GONE = """
+import json, os, sys, tempfile
+from importlib import import_module
+from sovl_tools.cli.main import COMMANDS, main
+
+for place, _ in COMMANDS.values():
+    import_module(place.partition(":")[0])
+os.mkdir("gone")
+os.chdir("gone")
+os.rmdir("../gone")
+for command in json.loads(sys.argv[1]):
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        child = os.fork()
+        if child == 0:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            sys.argv[1:] = command
+            main()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        for file in (out, err):
+            file.seek(0)
+        print(json.dumps([code, out.read(), err.read()]), flush=True)
+"""
+"""Runs commands where there is no directory, each in a fork."""
+
+
+def test_a_current_directory_that_is_gone_is_misuse(tmp_path: Path) -> None:
     done = subprocess.run(
-        ["sh", "-c", f"mkdir gone; cd gone; rmdir ../gone; {line}"],
+        [sys.executable, "-P", "-c", IN_GONE, json.dumps(GONE)],
         cwd=tmp_path,
-        env=uncovered(clean_environment()),
+        env={**uncovered(clean_environment()), "TMPDIR": str(tmp_path)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
-    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (2, "", False)
-    assert "No such file or directory" in done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    for command, (code, out, err) in zip(GONE, told, strict=True):
+        assert (command, code, out, "Traceback" in err) == (command, 2, "", False)
+        assert "No such file or directory" in err
 
 
 SCHEMAS = {
