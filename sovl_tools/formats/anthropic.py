@@ -13,7 +13,7 @@ from typing import Any
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
 from sovl_tools.formats.compat import ANTHROPIC
 from sovl_tools.formats.form import Cost, Form, loose, not_strict, size_of, strict
-from sovl_tools.formats.strict import FORMATS, Dialect, UnfitError
+from sovl_tools.formats.strict import FORMATS, Dialect, StrictError
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.schema.fit import surely_fits
@@ -68,7 +68,7 @@ def _enforced(shape: Shape, asked: Asked) -> Shape:
     """Return a loose tool as a strict one; if it can't be, as it is with the reason."""
     try:
         return _completed(strict(shape.tool, _FORM), asked)
-    except UnfitError as error:
+    except StrictError as error:
         return not_strict(shape, error)
 
 

@@ -198,10 +198,10 @@ class Adaptation(Rewrite):
 
 def compatible(parameters: dict[str, JSON], rules: Rules) -> Compatible:
     """Return a copy of a schema of arguments that a provider takes, and what that loses."""
-    easing = _Easing(parameters, rules, admits_more=False)
-    found = easing.whole()
-    if easing.is_weakened and easing.has_inverse:
-        return _Easing(parameters, rules, admits_more=True).whole()
+    compat = _Compat(parameters, rules, admits_more=False)
+    found = compat.whole()
+    if compat.is_weakened and compat.has_inverse:
+        return _Compat(parameters, rules, admits_more=True).whole()
     return found
 
 
@@ -218,7 +218,7 @@ _INVERSE = frozenset({"oneOf", "not", "if", "maxContains"})
 _WITHOUT_MEMBERS = ("string", "integer", "number", "boolean", "null")
 
 
-class _Easing(Adaptation):
+class _Compat(Adaptation):
     """Changes what some rules refuse.
 
     Attributes:

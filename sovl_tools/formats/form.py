@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sovl_tools.formats.base import ROOT, Loss, Shape
 from sovl_tools.formats.compat import Rules, compatible, misnamed
-from sovl_tools.formats.restore import Undoing
-from sovl_tools.formats.strict import Dialect, UnfitError, narrowed
+from sovl_tools.formats.restore import Restore
+from sovl_tools.formats.strict import Dialect, StrictError, strict_subset
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.functions import underlying
@@ -36,7 +36,7 @@ class Form(NamedTuple):
     Attributes:
         rules: what it refuses in any schema.
         dialect: the part of JSON Schema that it can enforce.
-        cost: returns what a strict schema costs; raises an UnfitError for one that is too large.
+        cost: returns what a strict schema costs; raises a StrictError for one that is too large.
         define: makes the definition of a tool.
     """
 
@@ -52,7 +52,7 @@ def formed(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
         return loose(tool, form)
     try:
         return strict(tool, form)
-    except UnfitError as error:
+    except StrictError as error:
         return not_strict(loose(tool, form), error)
 
 
@@ -66,23 +66,23 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
     """Return a tool whose schema the provider enforces.
 
     Raises:
-        UnfitError: it says what the provider can't enforce.
+        StrictError: it says what the provider can't enforce.
     """
     parameters, dialect = tool.parameters, form.dialect
     try:
-        found = narrowed(parameters, dialect, demands_all=dialect.demands_all)
+        found = strict_subset(parameters, dialect, require_all=dialect.require_all)
         cost = form.cost(found.schema)
     except RecursionError:
-        raise UnfitError(ROOT, "it is nested too deep") from None
+        raise StrictError(ROOT, "it is nested too deep") from None
     losses = found.losses + _unsaid(tool)
     if not form.rules.takes_names(found.names):
         losses += misnamed(parameters, found.schema, rules=form.rules)
-    undo = Undoing(parameters, dialect) if dialect.demands_all and found.has_optional else None
+    undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
     definition = form.define(tool, found.schema, is_strict=True)
     return Shape(tool, definition, losses, undo, is_strict=True, cost=cost)
 
 
-def not_strict(shape: Shape, why: UnfitError) -> Shape:
+def not_strict(shape: Shape, why: StrictError) -> Shape:
     """Return a loose tool that says why it is not strict."""
     loss = Loss("loose", why.path, f"not strict: {why.message}", why.help)
     return shape._replace(losses=(loss, *shape.losses))

@@ -12,7 +12,7 @@ from typing import Any
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
 from sovl_tools.formats.compat import OPENAI
 from sovl_tools.formats.form import Cost, Form, Size, formed, size_of
-from sovl_tools.formats.strict import FORMATS, Dialect, UnfitError, is_elaborate
+from sovl_tools.formats.strict import FORMATS, Dialect, StrictError, is_elaborate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
@@ -37,7 +37,7 @@ DIALECT = Dialect(
         }
     ),
     {"format": FORMATS.__contains__, "pattern": lambda pattern: not is_elaborate(pattern)},
-    demands_all=True,
+    require_all=True,
     tells_by_first=True,
 )  # fmt: skip
 
@@ -46,13 +46,13 @@ def cost(schema: dict[str, JSON]) -> Cost:
     """Refuse a schema that is too large; there is no limit to all tools together.
 
     Raises:
-        UnfitError: it says what there is too much of.
+        StrictError: it says what there is too much of.
     """
     size = size_of(schema)
     for name, words in _SAYS.items():
         count, most = getattr(size, name), getattr(MOST, name)
         if count > most:
-            raise UnfitError(ROOT, f"it has {count:,} {words}, more than {most:,}")
+            raise StrictError(ROOT, f"it has {count:,} {words}, more than {most:,}")
     return ()
 
 

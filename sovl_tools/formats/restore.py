@@ -11,14 +11,14 @@ from functools import cached_property
 from itertools import islice, product
 
 from sovl_tools.formats.base import Compile
-from sovl_tools.formats.strict import Dialect, accepts_null, narrowed
+from sovl_tools.formats.strict import Dialect, accepts_null, strict_subset
 from sovl_tools.model.document import JSON
 
 _MOST = 64
 """So many ways to read a value are tried."""
 
 
-class Undoing:
+class Restore:
     """Takes nulls out of arguments that stand for properties left out.
 
     Where a null may stand for itself as well, or a value for several alternatives, the manifest
@@ -43,7 +43,7 @@ class Undoing:
     @cached_property
     def _schema(self) -> dict[str, JSON]:
         """The schema in the dialect, with optional properties."""
-        return narrowed(self._parameters, self._dialect).schema
+        return strict_subset(self._parameters, self._dialect).schema
 
     def _ways(self, value: JSON, schema: dict[str, JSON], compile_schema: Compile) -> list[JSON]:
         """Return the ways to read a value, the likeliest first."""
@@ -113,7 +113,7 @@ _ROOT = "(root)"
 
 
 def _rerooted(schema: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a narrowed schema that can stand in another one: ``#`` leads to a definition."""
+    """Return a strict schema that can stand in another one: ``#`` leads to a definition."""
     if schema.get("$ref") == "#":
         return {**schema, "$ref": f"#/$defs/{_ROOT}"}
     made = dict(schema)

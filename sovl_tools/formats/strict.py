@@ -57,7 +57,7 @@ _OUTSIDE = ("title", "description")
 _ELABORATE = re.compile(r"\\[1-9]|\\k<|\(\?P=|[*+?}]\?")
 
 
-class UnfitError(Exception):
+class StrictError(Exception):
     """A schema that can't be said strictly.
 
     Attributes:
@@ -85,7 +85,7 @@ class Dialect:
     Attributes:
         keeps: keywords that may stay as they are, but for those of ``admits``.
         admits: tells it of the values of some keywords.
-        demands_all: whether every property has to be required; an optional one may be null instead.
+        require_all: whether every property has to be required; an optional one may be null instead.
         is_recursive: whether definitions may refer to themselves.
         wraps_references: whether a reference that is described becomes an ``anyOf`` of one, which
             may be described; else what it leads to takes its place.
@@ -95,7 +95,7 @@ class Dialect:
 
     keeps: frozenset[str]
     admits: Mapping[str, Callable[[JSON], bool]]
-    demands_all: bool = False
+    require_all: bool = False
     is_recursive: bool = True
     wraps_references: bool = True
     tells_by_first: bool = False
@@ -156,7 +156,7 @@ class _Plan(NamedTuple):
     has_conditions: bool
 
 
-class Narrowed(NamedTuple):
+class StrictSubset(NamedTuple):
     """A schema in a dialect, with its definitions in ``$defs``.
 
     Attributes:
@@ -172,31 +172,31 @@ class Narrowed(NamedTuple):
     has_optional: bool
 
 
-def narrowed(
-    parameters: dict[str, JSON], dialect: Dialect, *, demands_all: bool = False
-) -> Narrowed:
+def strict_subset(
+    parameters: dict[str, JSON], dialect: Dialect, *, require_all: bool = False
+) -> StrictSubset:
     """Return the schema of a tool's arguments in a dialect.
 
     Args:
         parameters: the schema of the manifest.
         dialect: what the provider knows.
-        demands_all: whether optional properties become required ones that may be null.
+        require_all: whether optional properties become required ones that may be null.
 
     Raises:
-        UnfitError: it says what the dialect can't say.
+        StrictError: it says what the dialect can't say.
     """
-    work = _Narrowing(parameters, dialect, demands_all=demands_all)
+    work = _Subset(parameters, dialect, require_all=require_all)
     schema = work.root()
     for properties, name in work.nullable:
         properties[name] = _nullable(properties[name], work.definitions)
     made = {**schema, "$defs": work.definitions} if work.definitions else schema
-    return Narrowed(made, tuple(work.losses), frozenset(work.names), work.has_optional)
+    return StrictSubset(made, tuple(work.losses), frozenset(work.names), work.has_optional)
 
 
-class _Narrowing:
+class _Subset:
     """The definitions that are there so far, and what was lost."""
 
-    def __init__(self, parameters: dict[str, JSON], dialect: Dialect, *, demands_all: bool) -> None:
+    def __init__(self, parameters: dict[str, JSON], dialect: Dialect, *, require_all: bool) -> None:
         self.definitions: dict[str, JSON] = {}
         self.losses: list[Loss] = []
         self.names: set[str] = set()
@@ -204,7 +204,7 @@ class _Narrowing:
         self.has_optional = False
         self._source = Definitions(parameters)
         self._dialect = dialect
-        self._demands_all = demands_all
+        self._require_all = require_all
         self._open: list[str | None] = []
 
     def root(self) -> dict[str, JSON]:
@@ -233,7 +233,7 @@ class _Narrowing:
         said = self._spelled_out(keyword, schema[keyword], path)
         known = schema["properties"].keys()
         if any(not isinstance(each, dict) or not known >= {*mentioned(each)} for each in said):
-            raise UnfitError(path, f"{keyword} describes the arguments as a whole")
+            raise StrictError(path, f"{keyword} describes the arguments as a whole")
         self._lose("moved", path, f"{keyword} of all arguments stands in the description only")
         return {key: each for key, each in schema.items() if key != keyword}, note(keyword, said)
 
@@ -245,7 +245,7 @@ class _Narrowing:
         made: JSON = copy.schema({keyword: value}, ())
         found = spelled_out(made[keyword], copy.finish())
         if found is None:
-            raise UnfitError(path, "it refers to what contains itself")
+            raise StrictError(path, "it refers to what contains itself")
         return found
 
     def _lose(self, what: str, path: Path, message: str) -> None:
@@ -254,7 +254,7 @@ class _Narrowing:
     def _node(self, schema: JSON, path: Path) -> dict[str, JSON]:
         """Return a subschema in the dialect."""
         if not isinstance(schema, dict):
-            raise UnfitError(path, "any value is admitted" if schema else "no value is admitted")
+            raise StrictError(path, "any value is admitted" if schema else "no value is admitted")
         plan = self._dialect.plan(schema)
         if plan.way == "several" or plan.is_dynamic:
             schema = self._flat(schema, path)
@@ -272,13 +272,13 @@ class _Narrowing:
         while self._dialect.plan(schema).way == "several" or (path == ROOT and "$ref" in schema):
             steps += 1
             if steps > _MOST or len(path) > _MOST:
-                raise UnfitError(path[:_SHOWN], "it refers to itself")
+                raise StrictError(path[:_SHOWN], "it refers to itself")
             parts = [{key: each for key, each in schema.items() if key not in {"allOf", "$ref"}}]
             parts += [{"$ref": schema["$ref"]}] if "$ref" in schema else []
             parts += schema.get("allOf", ())
             found = merged([audible(self._followed(each, path)) for each in parts])
             if found is None:
-                raise UnfitError(path, "allOf can't be said as one schema")
+                raise StrictError(path, "allOf can't be said as one schema")
             schema = found
         return schema
 
@@ -305,7 +305,7 @@ class _Narrowing:
     def _address(self, reference: str, path: Path) -> str:
         found = self._source.address(reference)
         if found is None:
-            raise UnfitError(path, f"the reference {reference!r} can't be followed")
+            raise StrictError(path, f"the reference {reference!r} can't be followed")
         return found
 
     def _target(self, address: str) -> JSON:
@@ -326,7 +326,7 @@ class _Narrowing:
         target = self._target(address)
         name = None if address == "#" else address.removeprefix(_DEFINITION)
         if not self._dialect.is_recursive and name in self._open:
-            raise UnfitError(path, "it contains itself", "give it a bounded depth")
+            raise StrictError(path, "it contains itself", "give it a bounded depth")
         others, notes = self._annotated(schema, path)
         if not others and not notes:
             self._define(name, target)
@@ -353,7 +353,7 @@ class _Narrowing:
         while "$ref" in made:
             following = made["$ref"].removeprefix(_DEFINITION)
             if following in seen:
-                raise UnfitError(path, "it refers to nothing but itself")
+                raise StrictError(path, "it refers to nothing but itself")
             seen.add(following)
             made = self.definitions.get(following, {})
 
@@ -381,7 +381,7 @@ class _Narrowing:
             common = {key: each for key, each in schema.items() if key in beside}
             branches = [merged([common, each]) for each in whole]
             if None in branches:
-                raise UnfitError(place, f"{keyword} stands beside other keywords")
+                raise StrictError(place, f"{keyword} stands beside other keywords")
         made = [self._node(each, (*place, index)) for index, each in enumerate(branches)]
         others, notes = self._annotated(schema, path)
         return with_notes({"anyOf": made, **others}, notes)
@@ -446,16 +446,16 @@ class _Narrowing:
             if not schema.keys().isdisjoint(keywords):
                 self._lose("rewritten", path, f"only a value of type {name} is admitted")
                 return [name]
-        raise UnfitError(path, "any type is admitted", "say its type")
+        raise StrictError(path, "any type is admitted", "say its type")
 
     def _add_values(self, made: dict[str, JSON], schema: dict[str, JSON], path: Path) -> None:
         for keyword in ("enum", "const"):
             if keyword in schema:
                 values = schema[keyword] if keyword == "enum" else [schema[keyword]]
                 if not values:
-                    raise UnfitError((*path, keyword), "there is nothing to choose from")
+                    raise StrictError((*path, keyword), "there is nothing to choose from")
                 if any(isinstance(each, dict | list) for each in values):
-                    raise UnfitError((*path, keyword), f"{keyword} has values that are no scalars")
+                    raise StrictError((*path, keyword), f"{keyword} has values that are no scalars")
                 made[keyword] = copied(schema[keyword])
                 if self._dialect.minds_case:
                     continue
@@ -466,9 +466,9 @@ class _Narrowing:
 
     def _items(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         if "prefixItems" in schema:
-            raise UnfitError((*path, "prefixItems"), "a tuple has items of different schemas")
+            raise StrictError((*path, "prefixItems"), "a tuple has items of different schemas")
         if "items" not in schema:
-            raise UnfitError(path, "an array does not say what its items are", "add 'items'")
+            raise StrictError(path, "an array does not say what its items are", "add 'items'")
         return self._node(schema["items"], (*path, "items"))
 
     def _add_members(
@@ -481,18 +481,18 @@ class _Narrowing:
             unknown = {*consequences(schema)} - properties.keys()
             if unknown:
                 message = f"a condition is about {min(unknown)!r}, which is not listed"
-                raise UnfitError(path, message)
+                raise StrictError(path, message)
         members: dict[str, JSON] = {}
         for name, each in properties.items():
             if each is not False or name in required:
                 members[name] = self._node(each, (*path, "properties", name))
         absent = [name for name in schema.get("required", ()) if name not in members]
         if absent:
-            raise UnfitError((*path, "required"), f"{absent[0]!r} is required but not described")
+            raise StrictError((*path, "required"), f"{absent[0]!r} is required but not described")
         named = [name for name in members if name in required]
         if len(named) < len(members):
             self.has_optional = True
-            if self._demands_all:
+            if self._require_all:
                 self.nullable += [(members, name) for name in members if name not in required]
                 named = [*members]
         self.names.update(members)
@@ -505,9 +505,9 @@ class _Narrowing:
         others = schema.get("additionalProperties")
         if schema.get("patternProperties") or others not in (None, False):
             keyword = "patternProperties" if others in (None, False) else "additionalProperties"
-            raise UnfitError((*path, keyword), "an object may have properties of any name")
+            raise StrictError((*path, keyword), "an object may have properties of any name")
         if others is None and not schema.get("properties"):
-            raise UnfitError(path, "an object does not list its properties")
+            raise StrictError(path, "an object does not list its properties")
         if others is None:
             self._lose("rewritten", path, "an object can't have other properties than those listed")
 
@@ -537,7 +537,7 @@ def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[
 def accepts_null(
     schema: dict[str, JSON], definitions: Mapping[str, JSON], seen: tuple[str, ...] = ()
 ) -> bool:
-    """Tell whether a narrowed schema admits null; ``seen`` are references on the way to it."""
+    """Tell whether a strict schema admits null; ``seen`` are references on the way to it."""
     while "$ref" in schema:
         reference: str = schema["$ref"]
         if reference in seen or reference == "#":

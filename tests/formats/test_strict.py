@@ -9,7 +9,7 @@ import pytest
 
 from sovl_tools.formats.anthropic import DIALECT as ANTHROPIC
 from sovl_tools.formats.openai import DIALECT as OPENAI
-from sovl_tools.formats.strict import Narrowed, UnfitError, narrowed
+from sovl_tools.formats.strict import StrictError, StrictSubset, strict_subset
 
 TEXT = {"type": "string"}
 CLOSED = "an object can't have other properties than those listed"
@@ -21,20 +21,20 @@ def arguments(**properties: Any) -> dict[str, Any]:
 
 def property_of(schema: Any, **more: Any) -> Any:
     """Return what becomes of a schema that one property has."""
-    return narrowed({**arguments(a=schema), **more}, OPENAI).schema["properties"]["a"]
+    return strict_subset({**arguments(a=schema), **more}, OPENAI).schema["properties"]["a"]
 
 
-def lost(found: Narrowed) -> list[tuple[str, str, str]]:
+def lost(found: StrictSubset) -> list[tuple[str, str, str]]:
     return [(each.kind, "/".join(map(str, each.path[1:])), each.message) for each in found.losses]
 
 
 def losses_of(schema: Any, **more: Any) -> list[tuple[str, str, str]]:
-    return lost(narrowed({**arguments(a=schema), **more}, OPENAI))
+    return lost(strict_subset({**arguments(a=schema), **more}, OPENAI))
 
 
 def why(schema: Any, dialect: Any = OPENAI, **more: Any) -> tuple[str, str]:
-    with pytest.raises(UnfitError) as caught:
-        narrowed({**arguments(a=schema), **more}, dialect)
+    with pytest.raises(StrictError) as caught:
+        strict_subset({**arguments(a=schema), **more}, dialect)
     return "/".join(map(str, caught.value.path)), caught.value.message
 
 
@@ -48,7 +48,7 @@ def test_a_plain_schema_is_closed_and_otherwise_as_it_was() -> None:
         "required": ["b"],
     }
     before = deepcopy(schema)
-    assert narrowed(schema, OPENAI)[:2] == (
+    assert strict_subset(schema, OPENAI)[:2] == (
         {
             "type": "object",
             "description": "All.",
@@ -63,7 +63,7 @@ def test_a_plain_schema_is_closed_and_otherwise_as_it_was() -> None:
 
 def test_no_arguments_at_all_are_an_empty_object() -> None:
     empty = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-    assert narrowed({"type": "object"}, OPENAI)[:2] == (empty, ())
+    assert strict_subset({"type": "object"}, OPENAI)[:2] == (empty, ())
 
 
 def test_what_can_not_stay_is_told_in_the_description() -> None:
@@ -238,7 +238,7 @@ def test_definitions_are_narrowed_once_and_may_refer_to_themselves() -> None:
         "$anchor": "tree",
     }
     schema = {**arguments(a={"$ref": "#/$defs/tree"}, b={"$ref": "#"}), "$defs": {"tree": tree}}
-    found = narrowed(schema, OPENAI).schema
+    found = strict_subset(schema, OPENAI).schema
     assert found["properties"] == {"a": {"$ref": "#/$defs/tree"}, "b": {"$ref": "#"}}
     items = found["$defs"]["tree"]["properties"]["children"]["items"]
     assert items == {"$ref": "#/$defs/tree"}
@@ -254,7 +254,7 @@ def test_losses_in_definitions_are_told_once_with_their_place() -> None:
     schema = {"type": "array", "items": {"$ref": "#/$defs/short"}}
     both = {**arguments(a=schema, b={"$ref": "#/$defs/short"}), **more}
     message = "maxLength stands in the description only"
-    assert lost(narrowed(both, OPENAI)) == [("moved", "$defs/short/maxLength", message)]
+    assert lost(strict_subset(both, OPENAI)) == [("moved", "$defs/short/maxLength", message)]
 
 
 def test_a_reference_that_is_described_is_wrapped_or_replaced() -> None:
@@ -264,7 +264,7 @@ def test_a_reference_that_is_described_is_wrapped_or_replaced() -> None:
         "anyOf": [{"$ref": "#/$defs/short"}],
         "description": 'A.\n\nDefault: "x".',
     }
-    found = narrowed({**arguments(a=schema), **more}, ANTHROPIC).schema
+    found = strict_subset({**arguments(a=schema), **more}, ANTHROPIC).schema
     assert found["properties"]["a"] == {
         **TEXT,
         "title": "Short",
@@ -276,7 +276,7 @@ def test_a_reference_that_is_described_is_wrapped_or_replaced() -> None:
 
 def test_a_chain_of_references_is_followed() -> None:
     more = {"$defs": {"one": {"$ref": "#/$defs/two"}, "two": TEXT}}
-    found = narrowed({**arguments(a={"$ref": "#/$defs/one"}), **more}, OPENAI).schema
+    found = strict_subset({**arguments(a={"$ref": "#/$defs/one"}), **more}, OPENAI).schema
     assert found["$defs"] == {"one": {"$ref": "#/$defs/two"}, "two": TEXT}
 
 
@@ -286,7 +286,7 @@ def test_alternatives_of_all_arguments_are_told_in_words() -> None:
         "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
         "oneOf": [{"properties": {"a": {"const": "x"}}}, {}],
     }
-    found = narrowed(schema, OPENAI)
+    found = strict_subset(schema, OPENAI)
     assert "anyOf" not in found.schema
     assert found.schema["description"].startswith("Fits at least one of: ")
     assert [kind for kind, _, _ in lost(found)] == ["moved", "moved"]
@@ -295,14 +295,14 @@ def test_alternatives_of_all_arguments_are_told_in_words() -> None:
 @pytest.mark.parametrize("branch", [True, {"properties": {"c": TEXT}}, {"$ref": "#/$defs/x"}])
 def test_alternatives_that_bring_arguments_can_not_be_strict(branch: Any) -> None:
     schema = {**arguments(a=TEXT), "anyOf": [branch], "$defs": {"x": {"required": ["c"]}}}
-    with pytest.raises(UnfitError, match="anyOf describes the arguments as a whole"):
-        narrowed(schema, OPENAI)
+    with pytest.raises(StrictError, match="anyOf describes the arguments as a whole"):
+        strict_subset(schema, OPENAI)
 
 
 def test_arguments_of_any_name_can_not_be_strict() -> None:
     schema = {**arguments(a=TEXT), "additionalProperties": {}}
-    with pytest.raises(UnfitError, match="properties of any name"):
-        narrowed(schema, OPENAI)
+    with pytest.raises(StrictError, match="properties of any name"):
+        strict_subset(schema, OPENAI)
 
 
 @pytest.mark.parametrize(
@@ -319,9 +319,9 @@ def test_arguments_of_any_name_can_not_be_strict() -> None:
     ids=str,
 )
 def test_a_condition_about_what_could_not_be_given_is_not_strict(condition: Any) -> None:
-    with pytest.raises(UnfitError):
-        narrowed({**arguments(a=TEXT), **condition}, OPENAI)
-    known = narrowed({**arguments(a=TEXT, x=TEXT), **condition}, OPENAI)
+    with pytest.raises(StrictError):
+        strict_subset({**arguments(a=TEXT), **condition}, OPENAI)
+    known = strict_subset({**arguments(a=TEXT, x=TEXT), **condition}, OPENAI)
     assert {kind for kind, _, _ in lost(known)} == {"moved"}
 
 
@@ -358,7 +358,7 @@ def test_what_is_told_in_words_needs_no_definitions() -> None:
 
 def test_what_a_provider_keeps_beside_alternatives_stays() -> None:
     schema = {"anyOf": [TEXT, {"type": "null"}], "default": None}
-    found = narrowed(arguments(a=schema), ANTHROPIC)
+    found = strict_subset(arguments(a=schema), ANTHROPIC)
     assert found.schema["properties"]["a"] == schema
     assert found.losses == ()
 
@@ -370,7 +370,7 @@ def test_alternatives_that_begin_alike_are_told_of_where_that_matters() -> None:
     schema = {"anyOf": [one, {"$ref": "#/$defs/two"}, TEXT]}
     message = "alternatives that begin with the same property may be refused"
     assert losses_of(schema, **more) == [("doubt", "properties/a/anyOf", message)]
-    assert narrowed({**arguments(a=schema), **more}, ANTHROPIC).losses == ()
+    assert strict_subset({**arguments(a=schema), **more}, ANTHROPIC).losses == ()
     other = {**arguments(size=TEXT, name=TEXT), "additionalProperties": False}
     assert losses_of({"anyOf": [one, other]}) == []
 
@@ -378,7 +378,7 @@ def test_alternatives_that_begin_alike_are_told_of_where_that_matters() -> None:
 def test_values_that_differ_in_case_alone_are_told_of_where_that_matters() -> None:
     schema = {**TEXT, "enum": ["Red", "red", "blue"]}
     message = "values that differ in case alone may be mistaken for one another"
-    found = narrowed(arguments(a=schema), ANTHROPIC)
+    found = strict_subset(arguments(a=schema), ANTHROPIC)
     assert lost(found) == [("doubt", "properties/a/enum", message)]
     assert losses_of(schema) == []
-    assert narrowed(arguments(a={**TEXT, "enum": ["Red", "blue"]}), ANTHROPIC).losses == ()
+    assert strict_subset(arguments(a={**TEXT, "enum": ["Red", "blue"]}), ANTHROPIC).losses == ()

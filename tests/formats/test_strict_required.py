@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sovl_tools.formats.openai import DIALECT
-from sovl_tools.formats.restore import Undoing
-from sovl_tools.formats.strict import accepts_null, narrowed
+from sovl_tools.formats.restore import Restore
+from sovl_tools.formats.strict import accepts_null, strict_subset
 from sovl_tools.schema.engine import compile_schema
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -21,12 +21,12 @@ def check_of(schema: dict[str, Any]) -> Any:
 
 
 def demanding(parameters: dict[str, Any]) -> dict[str, Any]:
-    return narrowed(parameters, DIALECT, demands_all=True).schema
+    return strict_subset(parameters, DIALECT, require_all=True).schema
 
 
-def undoing(parameters: dict[str, Any]) -> Undoing:
-    assert narrowed(parameters, DIALECT).has_optional
-    return Undoing(parameters, DIALECT)
+def undoing(parameters: dict[str, Any]) -> Restore:
+    assert strict_subset(parameters, DIALECT).has_optional
+    return Restore(parameters, DIALECT)
 
 
 def closed(*required: str, **properties: Any) -> dict[str, Any]:
@@ -114,8 +114,8 @@ def test_null_is_admitted_by_what_says_so(schema: dict[str, Any], accepts: bool)
 
 def test_where_everything_is_required_nothing_has_to_be_undone() -> None:
     whole = closed("a", a={"type": "array", "items": closed("b", b=TEXT)})
-    assert not narrowed(whole, DIALECT).has_optional
-    assert not narrowed(closed(), DIALECT).has_optional
+    assert not strict_subset(whole, DIALECT).has_optional
+    assert not strict_subset(closed(), DIALECT).has_optional
 
 
 SCHEMA: dict[str, Any] = {
