@@ -105,14 +105,11 @@ def serve(request: dict[str, Any]) -> None:
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sight = Modules(request["plugins"], request["limit"]).look()
-    reports.write(_encoded(Found(sight.candidates, sight.diagnostics)))
+    found = [[*map(document_of, sight.candidates)], sight.diagnostics]
+    reports.write(json.dumps(found).encode())
     reports.flush()
     sys.stderr.flush()
     os._exit(0)
-
-
-def _encoded(found: Found) -> bytes:
-    return json.dumps([[*map(document_of, found.candidates)], found.diagnostics]).encode()
 
 
 def _decoded(text: bytes) -> Found:

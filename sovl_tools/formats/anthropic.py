@@ -7,7 +7,7 @@ limits), "Tool search tool", "Prompt caching", and its SDK (``anthropic.types.To
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
@@ -79,7 +79,8 @@ def _completed(shape: Shape, asked: Asked) -> Shape:
 
 
 def _with_examples(shape: Shape) -> Shape:
-    inputs = [*_inputs(shape.tool)]
+    given = (each.get("input") for each in shape.tool.examples)
+    inputs: list[JSON] = [each for each in given if isinstance(each, dict)]
     reason = _why_no_examples(shape, inputs) if inputs else None
     if reason is not None:
         loss = Loss("dropped", ("examples",), f"examples are left out: {reason}")
@@ -87,10 +88,6 @@ def _with_examples(shape: Shape) -> Shape:
     if inputs:
         shape.definition["input_examples"] = copied(inputs)
     return shape
-
-
-def _inputs(tool: ToolDefinition) -> Iterator[JSON]:
-    return (each["input"] for each in tool.examples if isinstance(each.get("input"), dict))
 
 
 def _why_no_examples(shape: Shape, inputs: list[JSON]) -> str | None:

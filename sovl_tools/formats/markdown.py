@@ -29,17 +29,13 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
 
 def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
     """Return the sections of all tools below a table of them."""
-    rows = [
-        f"| [{shape.tool.name}](#{shape.tool.name.lower()}) | {_first_line(shape.tool)} |"
-        for shape in shapes
-    ]
+    rows = []
+    for tool in (shape.tool for shape in shapes):
+        first_line = _escaped(tool.description.strip().partition("\n")[0])
+        rows.append(f"| [{tool.name}](#{tool.name.lower()}) | {first_line} |")
     head = "\n".join(["| Tool | What it does |", "| --- | --- |", *rows])
     sections = [shape.definition for shape in shapes]
     return "\n\n".join(["# Tools", head if rows else "There are no tools.", *sections]), ()
-
-
-def _first_line(tool: ToolDefinition) -> str:
-    return _escaped(tool.description.strip().partition("\n")[0])
 
 
 def _facts(tool: ToolDefinition) -> Iterator[str]:

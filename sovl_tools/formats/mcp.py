@@ -7,7 +7,7 @@ tools. Source: modelcontextprotocol.io, specification of revision 2026-07-28, To
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sovl_tools.formats.base import Asked, Loss, Shape
@@ -32,14 +32,10 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     definition["inputSchema"] = copied(tool.parameters)
     if tool.output_schema is not None:
         definition["outputSchema"] = copied(tool.output_schema)
-    hints = _hints(tool.annotations)
+    hints = {HINTS[name]: value for name, value in tool.annotations.items() if name in HINTS}
     if hints:
         definition["annotations"] = hints
     return Shape(tool, definition, _refused(tool.output_schema))
-
-
-def _hints(annotations: Mapping[str, bool]) -> dict[str, JSON]:
-    return {HINTS[name]: value for name, value in annotations.items() if name in HINTS}
 
 
 def _refused(schema: dict[str, JSON] | None) -> tuple[Loss, ...]:

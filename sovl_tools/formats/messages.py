@@ -128,20 +128,14 @@ def gemini(outcome: Outcome) -> Made:
     if outcome.is_error:
         response["response"] = {"error": as_one_text(outcome.content)}
     elif not isinstance(outcome.content, str):
-        shown = [each for each in outcome.content if _is_shown_to_gemini(each)]
+        pictures = [each for each in outcome.content if is_picture(each)]
+        shown = [each for each in pictures if each["mimeType"] != "image/gif"]
         texts = [described(each) for each in outcome.content if each not in shown]
         response["response"] = {"output": "\n".join(texts)}
         if shown:
-            response["parts"] = [{"inlineData": _gemini_blob(each)} for each in shown]
+            blobs = [{"mimeType": each["mimeType"], "data": each["data"]} for each in shown]
+            response["parts"] = [{"inlineData": each} for each in blobs]
     return {"role": "user", "parts": [{"functionResponse": response}]}
-
-
-def _is_shown_to_gemini(block: Made) -> bool:
-    return is_picture(block) and block["mimeType"] != "image/gif"
-
-
-def _gemini_blob(block: Made) -> Made:
-    return {"mimeType": block["mimeType"], "data": block["data"]}
 
 
 MESSAGES: dict[str, Callable[[Outcome], Made]] = {

@@ -47,16 +47,11 @@ def _own(tool: ToolDefinition) -> Any:
     if make is None or getattr(make, "__module__", "") == _DEFAULTS:
         return None
     own = json.loads(json.dumps(make()))
-    _check(own, tool.name)
-    return own
-
-
-def _check(own: Any, name: str) -> None:
-    """Refuse what is no definition of the tool."""
     if not isinstance(own, dict) or not isinstance(own.get("function"), dict):
         raise TypeError("it returned no object with a 'function'")
-    if own["function"].get("name") != name:
-        raise ValueError(f"it names {own['function'].get('name')!r}, not {name!r}")
+    if own["function"].get("name") != tool.name:
+        raise ValueError(f"it names {own['function'].get('name')!r}, not {tool.name!r}")
+    return own
 
 
 def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:

@@ -67,7 +67,8 @@ def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
 
 def _arguments(parameters: dict[str, JSON]) -> list[str]:
     properties, required = parameters.get("properties", {}), parameters.get("required", ())
-    if _are_bare(parameters, properties) and properties.keys() >= {*required}:
+    is_bare = _BASIC.issuperset(parameters) and all(map(_is_bare, properties.values()))
+    if is_bare and properties.keys() >= {*required}:
         lines = [_bare(name, each, required) for name, each in properties.items()]
         return ["Arguments:", *lines] if lines else ["Arguments: none."]
     whole = _Value.of(parameters, _Text(parameters, {}), "the arguments")
@@ -267,11 +268,6 @@ class _Value(NamedTuple):
             is_said = is_said or bool(value.said()) or value.type not in _PLURALS
             lines += value.lines(labels[min(index, 1)])
         return lines if is_said or len(lines) > len(schemas) else []
-
-
-def _are_bare(parameters: dict[str, JSON], properties: dict[str, JSON]) -> bool:
-    """Tell whether a schema says no more than what its bare properties are."""
-    return _BASIC.issuperset(parameters) and all(map(_is_bare, properties.values()))
 
 
 def _is_bare(schema: JSON) -> bool:

@@ -23,7 +23,10 @@ def _command(diagnostic: Diagnostic) -> str:
         "col": str(diagnostic.column),
         "title": diagnostic.code,
     }
-    properties = ",".join(f"{key}={_property(value)}" for key, value in fields.items())
+    properties = ",".join(
+        f"{key}={_data(value).replace(':', '%3A').replace(',', '%2C')}"
+        for key, value in fields.items()
+    )
     hint = f"\nhelp: {diagnostic.help}" if diagnostic.help else ""
     return f"::{diagnostic.severity} {properties}::{_data(diagnostic.message + hint)}"
 
@@ -31,7 +34,3 @@ def _command(diagnostic: Diagnostic) -> str:
 def _data(text: str) -> str:
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return plain(escaped)
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 
 from sovl_tools.model.catalog import LoadReport
-from sovl_tools.model.diagnostic import Diagnostic, Rule
+from sovl_tools.model.diagnostic import Rule
 
 STATUSES = ("loaded", "disabled", "unavailable", "waiting", "rejected")
 
@@ -73,11 +73,8 @@ def selected(
 
 def strict(report: LoadReport) -> LoadReport:
     """Return the report with every warning made an error."""
-    return replace(report, diagnostics=tuple(map(_as_error, report.diagnostics)))
-
-
-def _as_error(diagnostic: Diagnostic) -> Diagnostic:
-    return diagnostic._replace(severity="error")
+    found = tuple(each._replace(severity="error") for each in report.diagnostics)
+    return replace(report, diagnostics=found)
 
 
 FORMATS = {

@@ -74,7 +74,8 @@ def render(outcome: Outcome) -> str:
     lines_of = lru_cache(maxsize=8)(read_lines)  # several findings in a row speak of one file
     found = outcome.report.diagnostics
     blocks = [block(each, color=outcome.color, lines_of=lines_of) for each in found]
-    return "\n".join([*blocks, _summary(outcome)])
+    tint = _RED if outcome.report.errors else _YELLOW if outcome.report.warnings else _GREEN
+    return "\n".join([*blocks, painted(outcome.summary, tint, color=outcome.color)])
 
 
 def block(diagnostic: Diagnostic, *, color: bool = False, lines_of: LinesOf = read_lines) -> str:
@@ -96,11 +97,6 @@ def block(diagnostic: Diagnostic, *, color: bool = False, lines_of: LinesOf = re
     if diagnostic.help:
         lines.append(f"{painted('help', _CYAN, color=color)}: {plain(diagnostic.help)}")
     return "\n".join([*lines, ""])
-
-
-def _summary(outcome: Outcome) -> str:
-    tint = _RED if outcome.report.errors else _YELLOW if outcome.report.warnings else _GREEN
-    return painted(outcome.summary, tint, color=outcome.color)
 
 
 def painted(text: str, tint: str, *, color: bool) -> str:
