@@ -129,7 +129,9 @@ def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> 
         if message["role"] != "tool":
             calls = calls_of(message)
             fitting = calls if items_of(message, own) else _fitted(calls, taken)
-            made.append(message if fitting == calls else _calling(message, fitting))
+            if fitting != calls:
+                message = {**message, "calls": [call._asdict() for call in fitting]}  # noqa: PLW2901 - a copy
+            made.append(message)
             made += _answers(calls, fitting, list(_results(messages, index)))
     return made
 
@@ -164,10 +166,6 @@ def _fitted(calls: Sequence[Call], taken: set[str]) -> list[Call]:
         taken.add(identity)
         fitting.append(call._replace(id=identity, name=fitted_name(call.name)))
     return fitting
-
-
-def _calling(message: Message, calls: Sequence[Call]) -> Message:
-    return {**message, "calls": [call._asdict() for call in calls]}
 
 
 def _answers(
@@ -234,16 +232,15 @@ def _problem(message: JSON) -> str | None:
     ):
         return "its content must be a text or a list of content blocks"
     calls = message.get("calls", [])
-    if not isinstance(calls, list) or not all(_is_call(each) for each in calls):
+    if not isinstance(calls, list) or not all(
+        isinstance(each, dict) and all(isinstance(each.get(key), str) for key in Call._fields)
+        for each in calls
+    ):
         return "its calls must be objects with 'id', 'name' and 'arguments'"
     items = message.get("items", [])
     if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
         return "its items must be objects"
     return None
-
-
-def _is_call(value: JSON) -> bool:
-    return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in Call._fields)
 
 
 def encodable(value: JSON) -> JSON:
