@@ -23,7 +23,7 @@ from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.parse.document import written
 from sovl_tools.procedures.parse.library import Library
-from sovl_tools.procedures.run.environment import Surroundings, Unlogged
+from sovl_tools.procedures.run.environment import RunEnvironment, StepLog
 from sovl_tools.procedures.run.execution import Execution
 from sovl_tools.procedures.run.scope import Scope
 
@@ -82,8 +82,8 @@ class Bench:
         """Return a run of a procedure that has been read and checked."""
         family = Library().family(written(source), self.registry.catalog)
         listen = (lambda _: None) if is_heard else None
-        around = Surroundings(self.registry, self.tooler, family.other, Unlogged(), listen)
-        return lambda: Execution(family.first, around).run(Scope({"inputs": {"a": 2}}))
+        environment = RunEnvironment(self.registry, self.tooler, family.other, StepLog(), listen)
+        return lambda: Execution(family.first, environment).run(Scope({"inputs": {"a": 2}}))
 
 
 async def least(

@@ -15,7 +15,6 @@ from sovl_tools.model.protocols import ToolCaller, ToolLookup
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.journal.records import RunRecord, StepRecord
 from sovl_tools.procedures.journal.resume import (
-    Journaled,
     UnfinishedError,
     changed,
     check_unchanged,
@@ -25,7 +24,7 @@ from sovl_tools.procedures.journal.resume import (
 )
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.library import Family, Library, Named
-from sovl_tools.procedures.run.environment import Log, Surroundings, Unlogged
+from sovl_tools.procedures.run.environment import RunEnvironment, StepLog
 from sovl_tools.procedures.run.events import Event, RunStarted
 from sovl_tools.procedures.run.execution import Execution
 from sovl_tools.procedures.run.scope import Scope, checked_inputs
@@ -116,7 +115,7 @@ class ProcedureManager:
         procedure = family.first
         given = checked_inputs(procedure, dict(inputs or {}))
         if journal is None:
-            return await self._executed(family, given, Unlogged(), on_event)
+            return await self._executed(family, given, StepLog(), on_event)
         log = journal.begin_run(
             procedure.name,
             path=_absolute(procedure.source),
@@ -125,7 +124,7 @@ class ProcedureManager:
             tools=fingerprints(family, self._registry),
         )
         with ending(log) as succeed:
-            result = await self._executed(family, given, Journaled(log), on_event)
+            result = await self._executed(family, given, log, on_event)
             succeed(result)
         return result
 
@@ -180,8 +179,7 @@ class ProcedureManager:
         log = journal.resume(run_id, check)
         with ending(log) as succeed:
             _warn(changed(record, prints), run_id, on_event)
-            steps = journal.steps(run_id)
-            result = await self._executed(family, inputs, Journaled(log, steps), on_event)
+            result = await self._executed(family, inputs, log, on_event)
             succeed(result)
         return result
 
@@ -218,13 +216,13 @@ class ProcedureManager:
         self,
         family: Family,
         inputs: JSON,
-        log: Log,
+        log: StepLog,
         on_event: Callable[[Event], object] | None,
     ) -> JSON:
-        around = Surroundings(self._registry, self._tooler, family.other, log, on_event)
+        environment = RunEnvironment(self._registry, self._tooler, family.other, log, on_event)
         if on_event is not None:
             on_event(RunStarted(family.first.name, log.run_id))
-        return await Execution(family.first, around).run(Scope({"inputs": inputs}))
+        return await Execution(family.first, environment).run(Scope({"inputs": inputs}))
 
 
 def _absolute(path: str) -> str:

@@ -7,7 +7,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
@@ -23,6 +23,7 @@ from sovl_tools.procedures.errors import (
 )
 from sovl_tools.procedures.journal.database import FORMAT, Database, Lock, discard, is_held
 from sovl_tools.procedures.journal.records import (
+    ENDED,
     Ending,
     RunRecord,
     StepRecord,
@@ -31,6 +32,7 @@ from sovl_tools.procedures.journal.records import (
     step_record,
     written,
 )
+from sovl_tools.procedures.run.environment import Outcome, StepLog
 
 _RUN, _STEP = ", ".join(RunRecord._fields), ", ".join(StepRecord._fields)
 _RUNS = f"SELECT lock, {_RUN} FROM runs"  # noqa: S608 - names of ours
@@ -136,7 +138,7 @@ class Journal:
                 self._database.write(_RESUME, values)
                 _, record = self._found(run_id)
             discard(former)
-            return self._opened(record, lock)
+            return self._opened(record, lock, self.steps(run_id))
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Return the runs, or so many of them, the latest first."""
@@ -192,9 +194,9 @@ class Journal:
             if self._database.write(_BEGIN_RUN, (_token(lock), *row_of(named))):
                 return named
 
-    def _opened(self, record: RunRecord, lock: Lock) -> RunLog:
+    def _opened(self, record: RunRecord, lock: Lock, before: Iterable[StepRecord] = ()) -> RunLog:
         self._locks.add(lock)
-        return RunLog(self._database, record, partial(self._release, lock))
+        return RunLog(self._database, record, partial(self._release, lock), before)
 
     def _release(self, lock: Lock) -> None:
         self._locks.discard(lock)
@@ -267,7 +269,7 @@ _FINISH = """
 _END = "UPDATE runs SET state = ?, result = ?, error = ?, ended = ? WHERE id = ?"
 
 
-class RunLog:
+class RunLog(StepLog):
     """A run that is under way: nobody else can take it up until this is closed.
 
     What a method writes down is there for good when it returns, whatever becomes of the process.
@@ -280,12 +282,17 @@ class RunLog:
     """
 
     def __init__(
-        self, database: Database, record: RunRecord, release: Callable[[], object]
+        self,
+        database: Database,
+        record: RunRecord,
+        release: Callable[[], object],
+        before: Iterable[StepRecord] = (),
     ) -> None:
         self.run_id = record.id
         self.record = record
         self._database = database
         self._release = release
+        self._before = {each.key: each for each in before}
         self._is_closed = False
 
     def __enter__(self) -> Self:
@@ -298,6 +305,19 @@ class RunLog:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> Outcome | None:
+        """Return what came of an attempt in an earlier process.
+
+        None if it did not end, or was another step, which stood there before the procedure changed.
+        """
+        found = self._before.get(key)
+        if found is None or found.state not in ENDED:
+            return None
+        before = found.action, found.tool, written(found.arguments)
+        if before != (action, tool, written(arguments)):
+            return None
+        return Outcome(found.result, None if found.state == "succeeded" else found.error or "")
 
     def begin(
         self,

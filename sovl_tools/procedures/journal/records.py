@@ -17,6 +17,9 @@ RunState: TypeAlias = Literal["running", "interrupted"] | Ending
 StepState = Literal["started", "succeeded", "failed", "skipped"]
 """Where a step is."""
 
+ENDED = frozenset({"failed", "succeeded"})
+"""The states of steps of which something has come."""
+
 
 class RunRecord(NamedTuple):
     """A run.

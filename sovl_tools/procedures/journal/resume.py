@@ -16,10 +16,9 @@ from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.protocols import ToolLookup
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.journal.journal import RunLog
-from sovl_tools.procedures.journal.records import RunRecord, StepRecord, written
+from sovl_tools.procedures.journal.records import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.model import OWN, Procedure, Step
 from sovl_tools.procedures.parse.library import Family
-from sovl_tools.procedures.run.environment import Outcome
 
 _REPEATABLE = ("idempotent", "read_only")
 _HARMLESS = OWN.keys() - {"tool"}
@@ -50,34 +49,6 @@ class UnfinishedError(StepError):
         super().__init__(message, key=step.key)
 
 
-class Journaled:
-    """Writes the steps of a run into a journal, and knows those that were there before.
-
-    Args:
-        log: of the run.
-        before: what earlier processes have left.
-    """
-
-    def __init__(self, log: RunLog, before: Iterable[StepRecord] = ()) -> None:
-        self.run_id = log.run_id
-        self.begin, self.succeed = log.begin, log.succeed
-        self.fail, self.skip = log.fail, log.skip
-        self._before = {each.key: each for each in before}
-
-    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> Outcome | None:
-        """Return what came of an attempt in an earlier process.
-
-        None if it did not end, or was another step, which stood there before the procedure changed.
-        """
-        found = self._before.get(key)
-        if found is None or found.state not in _ENDED:
-            return None
-        before = found.action, found.tool, written(found.arguments)
-        if before != (action, tool, written(arguments)):
-            return None
-        return Outcome(found.result, None if found.state == "succeeded" else found.error or "")
-
-
 def unfinished_step(
     steps: Iterable[StepRecord], family: Family, registry: ToolLookup
 ) -> StepRecord | None:
@@ -91,7 +62,6 @@ def unfinished_step(
     return None
 
 
-_ENDED = {"failed", "succeeded"}
 _MARKS = re.compile(r"\[\d+\]|~\d+")
 """Iterations and attempts in the key of a step."""
 
@@ -114,7 +84,7 @@ def _is_over(record: StepRecord, family: Family) -> bool:
 
     A failure that ends the procedure is no such end: the step is taken again with the run.
     """
-    if record.action not in _HARMLESS or record.state not in _ENDED:
+    if record.action not in _HARMLESS or record.state not in ENDED:
         return False
     if record.state == "succeeded":
         return True

@@ -22,36 +22,36 @@ from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.model import MAX_SECONDS, Step
-from sovl_tools.procedures.run.environment import StepContext, Surroundings
+from sovl_tools.procedures.run.environment import RunEnvironment, StepContext
 from sovl_tools.procedures.run.scope import Scope
 from sovl_tools.schema.messages import named
 
 _LOGGER = logging.getLogger("sovl_tools.tools")
 
 
-async def done(step: Step, fields: Mapping[str, JSON], scope: Scope, around: Surroundings) -> JSON:
+async def done(step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment) -> JSON:
     """Do what a step says, whose templates are filled in, and return what comes of it.
 
     Raises:
         StepError: it failed, or took too long.
     """
-    return await _KINDS.get(step.action, _handled)(step, fields, scope, around)
+    return await _KINDS.get(step.action, _handled)(step, fields, scope, run)
 
 
-async def _called(step: Step, fields: Mapping[str, JSON], _: Scope, around: Surroundings) -> JSON:
+async def _called(step: Step, fields: Mapping[str, JSON], _: Scope, run: RunEnvironment) -> JSON:
     options: dict[str, Any] = {}
     if step.timeout is not None:
         options["timeout"] = step.timeout
-    if around.listen is not None:
-        options["on_event"] = around.listen
-    result = await around.tooler.call(fields["tool"], fields.get("arguments", {}), **options)
+    if run.listen is not None:
+        options["on_event"] = run.listen
+    result = await run.tooler.call(fields["tool"], fields.get("arguments", {}), **options)
     if result.error is not None:
         raise StepError(result.error.message)
     # the tool may keep what it has returned, and change it
     return copied(result.value)
 
 
-async def _waited(step: Step, fields: Mapping[str, JSON], _: Scope, __: Surroundings) -> None:
+async def _waited(step: Step, fields: Mapping[str, JSON], _: Scope, __: RunEnvironment) -> None:
     seconds = fields["seconds"]
     path = (*step.path, "seconds")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
@@ -62,27 +62,32 @@ async def _waited(step: Step, fields: Mapping[str, JSON], _: Scope, __: Surround
 
 
 async def _handled(
-    step: Step, fields: Mapping[str, JSON], scope: Scope, around: Surroundings
+    step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment
 ) -> JSON:
     """Have the step handler of a tool do it, the one that is there now.
 
     Its code is kept for as long as somebody has the catalog.
     """
-    catalog = around.registry.catalog
+    catalog = run.registry.catalog
     handler = catalog.step_handlers.get(step.action)
     if handler is None:
         raise StepError(f"there is no action {step.action!r} any more")
     given = {"action": step.action, **fields}
     handle = partial(handler, given)
-    outcome = _outcome(step.action, handle, _context(step, scope, around), catalog)
+    outcome = _outcome(step.action, handle, _context(step, scope, run), catalog)
     return await within(step.timeout, outcome, f"action {step.action!r}")
 
 
-def _context(step: Step, scope: Scope, around: Surroundings) -> StepContext:
+def _context(step: Step, scope: Scope, run: RunEnvironment) -> StepContext:
     variables = copied(scope.variables)
-    log = partial(_log, around, scope.key(step), step.action)
+    log = partial(_log, run, scope.key(step), step.action)
     return StepContext(
-        variables, variables["inputs"], around.tooler, around.registry, around.log.run_id, log
+        variables,
+        variables["inputs"],
+        run.tooler,
+        run.registry,
+        run.log.run_id,
+        log,
     )
 
 
@@ -112,9 +117,9 @@ def _secrets(action: str, catalog: Catalog) -> tuple[str, ...]:
     return tuple(name for each in owners for name in each.requires.get("env", ()))
 
 
-def _log(around: Surroundings, key: str, action: str, level: Level, message: str) -> None:
-    if around.listen is not None:
-        around.listen(LogMessage(action, key, level, message))
+def _log(run: RunEnvironment, key: str, action: str, level: Level, message: str) -> None:
+    if run.listen is not None:
+        run.listen(LogMessage(action, key, level, message))
     else:
         number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
         _LOGGER.log(number, "%s: %s", action, message)

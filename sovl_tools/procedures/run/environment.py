@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from sovl_tools.model.call import Level
 from sovl_tools.model.document import JSON
@@ -19,62 +19,34 @@ class Outcome(NamedTuple):
     error: str | None = None
 
 
-class Log(Protocol):
-    """Where the steps of a run are written down.
+class StepLog:
+    """Where the steps of a run are written down; this one writes nothing.
 
     Attributes:
-        run_id: of the run.
+        run_id: of the run; ``""`` for one that is not written down.
     """
 
-    run_id: str
+    run_id = ""
 
     def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> Outcome | None:
         """Return what came of an attempt in an earlier process; None if it did not end."""
-        ...
 
     def begin(
         self, key: str, action: str, tool: str | None, arguments: JSON, *, is_durable: bool
     ) -> None:
         """Write down that an attempt begins; if it is durable, so that no crash loses it."""
-        ...
 
     def succeed(self, key: str, result: JSON, *, is_durable: bool) -> None:
         """Write down what came of an attempt."""
-        ...
 
     def fail(self, key: str, error: str, *, is_durable: bool) -> None:
         """Write down why an attempt failed."""
-        ...
 
     def skip(self, key: str, action: str) -> None:
         """Write down that a step was not to be taken."""
-        ...
 
 
-class Unlogged:
-    """Writes nothing down."""
-
-    run_id = ""
-
-    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> None:
-        """Know nothing."""
-
-    def begin(
-        self, key: str, action: str, tool: str | None, arguments: JSON, *, is_durable: bool
-    ) -> None:
-        """Write nothing down."""
-
-    def succeed(self, key: str, result: JSON, *, is_durable: bool) -> None:
-        """Write nothing down."""
-
-    def fail(self, key: str, error: str, *, is_durable: bool) -> None:
-        """Write nothing down."""
-
-    def skip(self, key: str, action: str) -> None:
-        """Write nothing down."""
-
-
-class Surroundings(NamedTuple):
+class RunEnvironment(NamedTuple):
     """What a run works with.
 
     Attributes:
@@ -88,7 +60,7 @@ class Surroundings(NamedTuple):
     registry: ToolLookup
     tooler: ToolCaller
     procedure: Callable[[Procedure, str], Procedure]
-    log: Log
+    log: StepLog
     listen: Callable[[Event], object] | None
 
 

@@ -75,8 +75,8 @@ class StepEnded(NamedTuple):
 Event: TypeAlias = RunStarted | StepStarted | StepRetried | StepEnded | Progress | LogMessage
 
 
-class Telling:
-    """Tells of a step, if anybody listens.
+class StepEvents:
+    """Sends the events of one step, if anybody listens.
 
     Args:
         listen: told of what happens; None for nobody.

@@ -10,8 +10,8 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import InputError, StepError
 from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.procedures.run.effects import done, within
-from sovl_tools.procedures.run.environment import Outcome, Surroundings
-from sovl_tools.procedures.run.events import State, Telling
+from sovl_tools.procedures.run.environment import Outcome, RunEnvironment
+from sovl_tools.procedures.run.events import State, StepEvents
 from sovl_tools.procedures.run.scope import Scope, checked_inputs
 from sovl_tools.schema.messages import named
 
@@ -39,9 +39,9 @@ class _Ending(NamedTuple):
 class Execution:
     """Runs a procedure, once."""
 
-    def __init__(self, procedure: Procedure, surroundings: Surroundings) -> None:
+    def __init__(self, procedure: Procedure, environment: RunEnvironment) -> None:
         self._procedure = procedure
-        self._around = surroundings
+        self._environment = environment
         self._actions: Mapping[str, Callable[..., Coroutine[Any, Any, JSON]]] = {
             "set": self._set,
             "if": self._if,
@@ -79,30 +79,30 @@ class Execution:
     async def _step(self, step: Step, scope: Scope) -> None:
         """Take a step, unless it is to be skipped, and keep what comes of it."""
         key = scope.key(step)
-        telling = Telling(self._around.listen, key, step.label, scope.depth)
+        events = StepEvents(self._environment.listen, key, step.label, scope.depth)
         try:
-            if step.when is not None and not self._applies(step, scope, telling):
-                self._around.log.skip(key, step.action)
-                telling.ended("skipped")
+            if step.when is not None and not self._applies(step, scope, events):
+                self._environment.log.skip(key, step.action)
+                events.ended("skipped")
                 return
-            telling.started()
-            value, state, message = await self._attempts(step, scope, key, telling)
+            events.started()
+            value, state, message = await self._attempts(step, scope, key, events)
         except _Returned:
-            telling.ended("succeeded")
+            events.ended("succeeded")
             raise
         except StepError as error:
             located = self._located(error, step, key)
-            telling.ended("failed", located.message)
+            events.ended("failed", located.message)
             raise located from error.__cause__
-        telling.ended(state, message)
+        events.ended(state, message)
         if step.save_as is not None:
             scope.variables[step.save_as] = value
 
-    def _applies(self, step: Step, scope: Scope, telling: Telling) -> bool:
+    def _applies(self, step: Step, scope: Scope, events: StepEvents) -> bool:
         try:
             return scope.is_true(str(step.when), (*step.path, "when"))
         except StepError:
-            telling.started()
+            events.started()
             raise
 
     def _located(self, error: StepError, step: Step, key: str) -> StepError:
@@ -116,7 +116,7 @@ class Execution:
             line=error.line,
         )
 
-    async def _attempts(self, step: Step, scope: Scope, key: str, telling: Telling) -> _Ending:
+    async def _attempts(self, step: Step, scope: Scope, key: str, events: StepEvents) -> _Ending:
         """Take a step as often as it may fail."""
         policy = step.on_error
         for number in range(1, policy.retry + 1):
@@ -125,7 +125,7 @@ class Execution:
             except StepError as error:
                 if not isinstance(error, _KnownError):
                     delay = policy.delay * policy.backoff ** (number - 1)
-                    telling.retried(number, delay, error.message)
+                    events.retried(number, delay, error.message)
                     await asyncio.sleep(delay)
         last, is_fatal = _numbered(key, policy.retry + 1), policy.then == "fail"
         try:
@@ -141,7 +141,7 @@ class Execution:
         What has an effect outside of the run, and is known from an earlier process, is not done
         again. Every other step is: so the variables get their values back.
         """
-        log, action = self._around.log, step.action
+        log, action = self._environment.log, step.action
         act = self._actions.get(action)
         has_effect = act is None
         try:
@@ -158,7 +158,7 @@ class Execution:
         log.begin(key, action, tool, arguments, is_durable=has_effect)
         try:
             if act is None:
-                value = await done(step, fields, scope, self._around)
+                value = await done(step, fields, scope, self._environment)
             else:
                 value = await within(step.timeout, act(step, scope, key, **fields))
         except _Returned as returned:
@@ -178,7 +178,7 @@ class Execution:
         Raises:
             _KnownError: it failed, and the run went on all the same.
         """
-        known = self._around.log.known(key, action, tool, arguments)
+        known = self._environment.log.known(key, action, tool, arguments)
         if known is None or known.error is None:
             return known
         if is_fatal:
@@ -218,12 +218,14 @@ class Execution:
     async def _other(
         self, _: Step, scope: Scope, key: str, *, procedure: str, inputs: dict[str, JSON]
     ) -> JSON:
-        other = self._around.procedure(self._procedure, procedure)
+        other = self._environment.procedure(self._procedure, procedure)
         try:
             checked = checked_inputs(other, inputs)
         except InputError as error:
             raise StepError(str(error)) from error
-        return await Execution(other, self._around).run(scope.procedure(key, other.name, checked))
+        return await Execution(other, self._environment).run(
+            scope.procedure(key, other.name, checked)
+        )
 
     async def _return(self, _: Step, __: Scope, ___: str, *, value: JSON) -> None:
         raise _Returned(value)
