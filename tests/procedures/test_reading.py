@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import yaml
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.model.document import JSON, Path
@@ -114,7 +114,7 @@ def test_the_place_of_a_value_is_where_it_stands(
     assert read(text, path="a.yaml").place(path) == marked_place(text)
 
 
-@moderate
+@settings(moderate, suppress_health_check=list(HealthCheck))  # most have no key, or a number
 @given(DOCUMENTS, written_by, st.data())
 def test_the_place_of_a_key_is_where_it_stands(
     document: JSON, writer: str, data: st.DataObject
