@@ -13,7 +13,7 @@ from sovl_tools.dispatch.parse_arguments import (
     SHORT,
     Arguments,
     Unparsed,
-    parsed,
+    parse_arguments,
     scan,
     vetted,
     whole,
@@ -88,7 +88,7 @@ class ArgumentCheck:
         try:
             arguments, end = scan(text, 0)
         except (TypeError, StopIteration, ValueError, RecursionError):
-            arguments = parsed(given)
+            arguments = parse_arguments(given)
         else:
             if end > SHORT or end != len(text) or "\\" in text or not text.isascii():
                 arguments = vetted(text, arguments, end)
@@ -112,7 +112,7 @@ class ArgumentCheck:
         """Return the keywords of arguments that could be made to fit, or the failure as it is."""
         from sovl_tools.dispatch.repair import repaired  # noqa: PLC0415 - seldom needed
 
-        arguments = parsed(given)
+        arguments = parse_arguments(given)
         if isinstance(arguments, dict):
             _drop_nulls(arguments, self._nullable)
         found = None if isinstance(arguments, Unparsed) else repaired(arguments, self._validator)

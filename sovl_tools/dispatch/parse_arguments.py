@@ -1,4 +1,4 @@
-"""What a model sent, as JSON of the dispatcher's own, or why it is none."""
+"""Parses the arguments that a model sent."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ class Unparsed(NamedTuple):
     reason: str
 
 
-def parsed(given: Arguments) -> JSON:
+def parse_arguments(given: Arguments) -> JSON:
     """Return the arguments as JSON of their own, or why they are none."""
     if type(given) is not str:
-        return _parsed_other(given)
+        return _parse_other(given)
     try:
         arguments, end = scan(given, 0)
     except (StopIteration, ValueError, RecursionError):
-        return _parsed_slowly(given)
+        return _parse_slowly(given)
     return vetted(given, arguments, end)
 
 
 def vetted(text: str, arguments: JSON, end: int) -> JSON:
     """Return what was read of a text up to ``end``, or why it can't be used."""
     if end != len(text) or (end > SHORT and text.count("{") + text.count("[") > MAX_DEPTH):
-        return _parsed_slowly(text)
+        return _parse_slowly(text)
     if ("\\" in text and "\\u" in text) or not text.isascii():
         return _encodable(arguments)
     return arguments
@@ -69,18 +69,18 @@ def _encodable(arguments: JSON) -> JSON:
     return arguments
 
 
-def _parsed_other(given: Arguments) -> JSON:
+def _parse_other(given: Arguments) -> JSON:
     if given is None:
         return {}
     if isinstance(given, bytes | bytearray):
         try:
-            return parsed(given.decode())
+            return parse_arguments(given.decode())
         except UnicodeDecodeError as error:
             return Unparsed(f"they are not UTF-8: {error.reason}")
     if isinstance(given, str):
-        return parsed(str.__str__(given))
+        return parse_arguments(str.__str__(given))
     try:
-        return parsed(json.dumps(given, allow_nan=False, default=_as_dict))
+        return parse_arguments(json.dumps(given, allow_nan=False, default=_as_dict))
     except (ValueError, TypeError, RecursionError) as error:
         return Unparsed(f"they are no JSON: {str(error)[:1].lower()}{str(error)[1:]}")
 
@@ -101,7 +101,7 @@ def _reason(error: json.JSONDecodeError) -> str:
     return f"{words}; the text ends too early" if is_cut else words
 
 
-def _parsed_slowly(text: str) -> JSON:
+def _parse_slowly(text: str) -> JSON:
     if not text.strip():
         return {}
     try:

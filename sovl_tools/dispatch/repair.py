@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.dispatch.parse_arguments import parsed
+from sovl_tools.dispatch.parse_arguments import parse_arguments
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind
 from sovl_tools.model.result import Repair
 from sovl_tools.schema.engine import Problem, Validator
@@ -230,7 +230,7 @@ def _null(text: str) -> Iterator[None]:
 
 def _container(opening: str) -> Callable[[str], Iterator[JSON]]:
     def read(text: str) -> Iterator[JSON]:
-        found = parsed(text) if text.startswith(opening) else None
+        found = parse_arguments(text) if text.startswith(opening) else None
         if isinstance(found, dict | list):
             yield found
 

@@ -1,4 +1,4 @@
-"""What a function returned may not be a value yet: coroutines are awaited, generators collected."""
+"""The steps of a call, and what a function returned that is no value yet."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from sovl_tools.agent.answer import Answer, Call, Message, Prompt
 from sovl_tools.agent.messages import text_of, with_all_results
 from sovl_tools.agent.offering import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.dispatch.parse_arguments import Unparsed, parsed
+from sovl_tools.dispatch.parse_arguments import Unparsed, parse_arguments
 from sovl_tools.dispatch.repair import repaired
 from sovl_tools.formats.messages import as_one_text, as_text
 from sovl_tools.model.definition import ToolDefinition
@@ -261,7 +261,7 @@ class _Form:
             if found is not None:
                 return found[0][name]
         problems = self._single.problems({name: text})
-        value = parsed(text) if any(each.keyword == "type" for each in problems) else text
+        value = parse_arguments(text) if any(each.keyword == "type" for each in problems) else text
         return text if isinstance(value, Unparsed) else value
 
     def problems(self, arguments: dict[str, JSON]) -> dict[str, str]:
