@@ -98,8 +98,12 @@ def expected(request: pytest.FixtureRequest) -> Expected:
 
 
 @pytest.mark.parametrize("case", [*PLAIN, *PLUGINS], indirect=True)
-def test_a_case_says_what_is_expected(case: str, expected: Expected) -> None:
-    expected(case, shown(loaded().report))
+def test_a_case_says_what_is_expected_and_a_healthy_tool_beside_it_answers(
+    case: str, expected: Expected
+) -> None:
+    registry = loaded()
+    expected(case, shown(registry.report))
+    assert Tooler(registry).call_sync(HEALTHY, {"text": case}).value == case
 
 
 @pytest.mark.parametrize("case", EXPORTED, indirect=True)
@@ -123,12 +127,6 @@ def test_a_command_says_what_is_expected_of_a_case(case: str, run: Run, expected
     expected(case, without_last_line(done.out.rstrip("\n")))
 
 
-@pytest.mark.unmeasured
-@pytest.mark.parametrize("case", [*PLAIN, *PLUGINS], indirect=True)
-def test_a_healthy_tool_beside_a_case_answers(case: str) -> None:
-    assert Tooler(loaded()).call_sync(HEALTHY, {"text": case}).value == case
-
-
 @pytest.mark.parametrize("case", PLAIN, indirect=True)
 def test_parsing_says_the_same_as_importing(case: str) -> None:
     collected = collect(["tools"])
@@ -141,11 +139,11 @@ def test_parsing_says_the_same_as_importing(case: str) -> None:
         assert shown(report) == expected
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_case_shows_the_code_that_it_is_named_after(name: str) -> None:
-    expected = (CASES / name / "expected.txt").read_text(encoding="utf-8")
-    code = name.partition("-")[0]
-    assert expected == "\n" if code == "clean" else f": {code} " in expected
+def test_each_case_shows_the_code_that_it_is_named_after() -> None:
+    for name in NAMES:
+        expected = (CASES / name / "expected.txt").read_text(encoding="utf-8")
+        code = name.partition("-")[0]
+        assert (expected == "\n") if code == "clean" else (f": {code} " in expected), name
 
 
 def test_every_code_has_a_case_and_an_explanation() -> None:

@@ -80,7 +80,9 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
                 after = candidate._replace(previous=None)
         if after.status == "loaded":
             claims.enter(after)
-        elif after.previous is not None and not _has_error(claims.clashes(after.previous)):
+        elif after.previous is not None and not any(
+            each.rule.severity == "error" for each in claims.clashes(after.previous)
+        ):
             claims.enter(after.previous)  # whose files are gone, so that nothing is said of them
         shown.append(after)
     return _catalog(claims.tools, shown, rulings)
@@ -94,10 +96,6 @@ def duplicate(candidate: Candidate, first: Candidate) -> Ruling:
 
 def _holder(candidate: Candidate) -> Holder:
     return Holder(candidate.name, candidate.path, candidate.line)
-
-
-def _has_error(clashes: Iterable[Clash]) -> bool:
-    return any(each.rule.severity == "error" for each in clashes)
 
 
 def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | None) -> Ruling:

@@ -124,7 +124,8 @@ def serve(document: dict[str, Any]) -> None:
     output from here on, because it belongs to whatever the tools print. Does not return: threads
     that tools started are not waited for.
     """
-    _die_with_parent()
+    if sys.platform == "linux":  # the kernel ends this process with its parent, whatever it does
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     reports = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     faulthandler.enable()
@@ -135,7 +136,9 @@ def serve(document: dict[str, Any]) -> None:
 
     def report(event: ToolFolder | Candidate) -> None:
         if isinstance(event, Candidate):
-            is_last = interpreter.is_damaged or _is_stalled(event)
+            # the thread of an import that was given up may go on, and recurse or fill memory
+            is_stalled = any(each.code == import_stalled.code for each in event.diagnostics)
+            is_last = interpreter.is_damaged or is_stalled
             found = {"candidate": document_of(event), "is_last": is_last}
             try:
                 reports.write(_line({"pid": os.getpid(), **found}))
@@ -170,12 +173,6 @@ def _keep_from_forks(reports: IO[bytes]) -> None:
         os.register_at_fork(after_in_child=close)
 
 
-def _die_with_parent() -> None:
-    """Let the kernel end this process when its parent ends, even amid an endless loop (Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 _PR_SET_PDEATHSIG = 1
 
 
@@ -184,11 +181,6 @@ def document_of(candidate: Candidate) -> dict[str, Any]:
     found = [each._asdict() for each in candidate.diagnostics]
     sent = candidate._replace(definition=None, previous=None, reasons=tuple(candidate.reasons))
     return sent._asdict() | {"diagnostics": found}
-
-
-def _is_stalled(candidate: Candidate) -> bool:
-    """Tell whether an import was given up: its thread may go on, and recurse or fill memory."""
-    return any(each.code == import_stalled.code for each in candidate.diagnostics)
 
 
 def _line(document: dict[str, Any]) -> bytes:

@@ -166,12 +166,7 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
         message, advice = value_words(problem)
         key = dotted(problem.path)
         yield message if key in message else f"{key!r}: {message}", advice
-    if not problems:
-        yield from _schema_problems(document)
-
-
-def _schema_problems(document: dict[str, JSON]) -> Iterator[tuple[str, str | None]]:
-    for _, finding in schema_verdicts(document, "error"):
+    for _, finding in [] if problems else schema_verdicts(document, "error"):
         path = dotted(finding.place.path) if isinstance(finding.place, ManifestPlace) else ""
         yield f"{path!r}: {finding.message}", finding.help
 

@@ -125,7 +125,11 @@ class Export:
         if shape is None or shape.undo is None:
             return arguments
         given = _parsed(arguments) if isinstance(arguments, str | bytes) else arguments
-        return shape.undo(given, _check_of) if isinstance(given, dict) else arguments
+        return (
+            shape.undo(given, lambda schema: compile_schema(schema).is_valid)
+            if isinstance(given, dict)
+            else arguments
+        )
 
     def __repr__(self) -> str:
         return f"<Export of {len(self.shapes)} tools as {self._target}>"
@@ -136,10 +140,6 @@ def _parsed(text: str | bytes) -> JSON:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _check_of(schema: dict[str, JSON]) -> Callable[[JSON], bool]:
-    return compile_schema(schema).is_valid
 
 
 def exported(

@@ -60,7 +60,9 @@ def border_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
 def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
     """Return what an exception that left the tool's import means, at the tool's own line."""
     if isinstance(error, SyntaxError) and _is_own(error.filename, folder):
-        return _verdicts(checks.syntax_error, error, _syntax_place(error, folder))
+        path = _relative(str(error.filename), folder)
+        place = Position(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
+        return _verdicts(checks.syntax_error, error, place)
     place = own_place(error, folder)
     if isinstance(error, ModuleNotFoundError):
         sibling = _sibling(error, folder)
@@ -130,11 +132,6 @@ def _relative(path: str, folder: ToolFolder) -> str:
     return path[len(folder.location) + 1 :]
 
 
-def _syntax_place(error: SyntaxError, folder: ToolFolder) -> Position:
-    path = _relative(str(error.filename), folder)
-    return Position(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
-
-
 def own_place(origin: BaseException | FrameType | None, folder: ToolFolder) -> Position:
     """Return the innermost line of the tool's own files, of an exception or a frame that runs."""
     place = innermost(origin, lambda frame: _is_own(frame.f_code.co_filename, folder))
@@ -194,10 +191,10 @@ def _place(origin: BaseException | FrameType | None, unit: Unit) -> Whereabouts:
     if isinstance(origin, SyntaxError) and os.path.isfile(origin.filename or ""):
         place = max(origin.lineno or 1, 1), max(origin.offset or 1, 1)
         return Whereabouts(shown(str(origin.filename)), *place)
-    own = innermost(origin, lambda frame: _runs_in(frame, unit))
+    package = unit.module.partition(".")[0]
+
+    def is_own(frame: FrameType) -> bool:
+        return str(frame.f_globals.get("__name__")).partition(".")[0] == package
+
+    own = innermost(origin, is_own)
     return Whereabouts(unit.path) if own is None else own._replace(path=shown(own.path))
-
-
-def _runs_in(frame: FrameType, unit: Unit) -> bool:
-    module = str(frame.f_globals.get("__name__"))
-    return module.partition(".")[0] == unit.module.partition(".")[0]

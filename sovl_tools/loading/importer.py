@@ -220,7 +220,11 @@ class Resource:
 
     def iterdir(self) -> Iterator[Resource]:
         """Yield what is in the folder, without compiled code."""
-        names = {each[len(self._below) :].split("/")[0] for each in self._kept if self._holds(each)}
+        names = {
+            each[len(self._below) :].split("/")[0]
+            for each in self._kept
+            if each.startswith(self._below)
+        }
         if os.path.isdir(str(self)):
             names |= {*os.listdir(str(self))} - {"__pycache__"}
         yield from (self.joinpath(name) for name in sorted(names))
@@ -259,9 +263,6 @@ class Resource:
     @property
     def _below(self) -> str:
         return f"{self._path}/" if self._path else ""
-
-    def _holds(self, path: str) -> bool:
-        return path.startswith(self._below)
 
 
 class ResourceReader:

@@ -164,15 +164,15 @@ def parse_module(source: bytes, name: str) -> Interface:
     found = bindings(ast.parse(source))
     return Interface(
         signature=from_name(name, found),
-        names=tuple(key for key, node in found.names.items() if _is_function(node)),
+        names=tuple(
+            key
+            for key, node in found.names.items()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ),
         phrases=_literal(PHRASES, found),
         handlers=_handlers(found),
         registration=from_name(REGISTER, found) if REGISTER in found.names else None,
     )
-
-
-def _is_function(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _literal(name: str, found: Bindings) -> Any:

@@ -147,7 +147,12 @@ def generation_of(snapshot: Snapshot) -> Generation:
             package = next(each for each in packages if each not in _GENERATIONS)
             known = _GENERATIONS[package] = Generation(snapshot, package)
             install(TOOL_ROOT, _named)
-        _make_current(known)
+        before = _CURRENT.get(location)
+        if before is not known:
+            known.is_current = True
+            _CURRENT[location] = known
+            if before is not None:
+                before.replace()
         return known
 
 
@@ -158,16 +163,6 @@ def _packages(snapshot: Snapshot) -> tuple[str, ...]:
     package = f"{TOOL_ROOT}.{snapshot.digest}"
     is_known = snapshot.folder.location in _CURRENT or package in _GENERATIONS
     return (package, f"{TOOL_ROOT}.{_placed(snapshot)}") if is_known else (package,)
-
-
-def _make_current(generation: Generation) -> None:
-    location = generation.snapshot.folder.location
-    before = _CURRENT.get(location)
-    if before is not generation:
-        generation.is_current = True
-        _CURRENT[location] = generation
-        if before is not None:
-            before.replace()
 
 
 def leave(location: str) -> None:

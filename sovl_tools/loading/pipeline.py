@@ -230,18 +230,13 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
         interface = parse_module(source, work.folder.name)
         siblings = sibling_imports(source, work.folder)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return _SILENT, import_verdicts(_placed(error, work.folder), work.folder)
+        if isinstance(error, SyntaxError):  # named as an import would have done
+            error.filename = f"{work.folder.location}/{work.folder.module_name}"
+        return _SILENT, import_verdicts(error, work.folder)
     found = [v for each in siblings for v in ask((module.plain_sibling_import,), each)]
     for severity in SEVERITIES if readable else ():
         found += case_verdicts(interface_cases(work.manifest, interface), severity)
     return interface, found
-
-
-def _placed(error: BaseException, folder: ToolFolder) -> BaseException:
-    """Name the module in a syntax error, as an import would have done."""
-    if isinstance(error, SyntaxError):
-        error.filename = f"{folder.location}/{folder.module_name}"
-    return error
 
 
 def _finished(  # noqa: PLR0913 - what is known of a candidate

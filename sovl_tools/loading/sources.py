@@ -90,15 +90,13 @@ def _paths_below(location: str, relative: str, level: int) -> list[str]:
                 path = f"{relative}/{entry.name}"
                 if entry.name.endswith(".py"):
                     paths.append(path)
-                elif level < _MAX_FOLDER_DEPTH and _is_package(entry):
+                elif level == _MAX_FOLDER_DEPTH or not _may_hold_sources(entry.name):
+                    continue
+                elif entry.is_dir(follow_symlinks=False):
                     paths += _paths_below(location, path, level + 1)
     except OSError:
         return paths
     return paths
-
-
-def _is_package(entry: os.DirEntry[str]) -> bool:
-    return entry.is_dir(follow_symlinks=False) and _may_hold_sources(entry.name)
 
 
 def _may_hold_sources(name: str) -> bool:
@@ -134,12 +132,11 @@ def _digest(files: dict[str, bytes]) -> str:
     if len(files) == 1:
         (content,) = files.values()
         return source_hash(content).hex()
-    framed = [part for path, content in files.items() for part in (_frame(path, content), content)]
-    return source_hash(b"".join(framed)).hex()
-
-
-def _frame(path: str, content: bytes) -> bytes:
-    return f"{len(path)} {path} {len(content)} ".encode("utf-8", "surrogateescape")
+    framed = b""
+    for path, content in files.items():
+        frame = f"{len(path)} {path} {len(content)} "  # so that no two sets of files look alike
+        framed += frame.encode("utf-8", "surrogateescape") + content
+    return source_hash(framed).hex()
 
 
 def compiled(path: str, source: bytes) -> CodeType:

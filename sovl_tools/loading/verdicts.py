@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from sovl_tools.loading.interface import Interface
@@ -78,8 +78,12 @@ def case_verdicts(cases: Cases, severity: Severity) -> list[Verdict]:
 
 def example_verdicts(manifest: Manifest) -> list[Verdict]:
     """Return what the parameters refuse in the inputs of the examples."""
-    doubtful = [case for case in _cases(manifest) if not _surely(case, manifest)]
-    if not doubtful:
+    doubtful: list[ExampleCase] = []
+    for index, example in enumerate(manifest.document.get("examples", ())):
+        arguments = arguments_of(example)
+        if arguments is not None and not surely_fits(arguments, manifest.parameters):
+            doubtful.append(ExampleCase(("examples", index, "input"), arguments, []))
+    if not doubtful:  # compiling the schema is what costs
         return []
     try:
         validator = compile_schema(manifest.parameters)
@@ -87,17 +91,6 @@ def example_verdicts(manifest: Manifest) -> list[Verdict]:
         return []
     checked = [case._replace(problems=validator.problems(case.arguments)) for case in doubtful]
     return [verdict for case in checked for verdict in ask((refused_example,), case)]
-
-
-def _surely(case: ExampleCase, manifest: Manifest) -> bool:
-    return surely_fits(case.arguments, manifest.parameters)
-
-
-def _cases(manifest: Manifest) -> Iterator[ExampleCase]:
-    for index, example in enumerate(manifest.document.get("examples", ())):
-        arguments = arguments_of(example)
-        if arguments is not None:
-            yield ExampleCase(("examples", index, "input"), arguments, [])
 
 
 def arguments_of(example: dict[str, JSON]) -> dict[str, JSON] | None:

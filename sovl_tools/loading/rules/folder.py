@@ -101,7 +101,10 @@ def unfit_name(folder: ToolFolder) -> Iterator[Finding]:
     """
     reason = unfit(folder.name)
     if reason is not None:
-        yield Finding(Position(), f"{folder.name!r} can't name a tool: {reason}", _better(folder))
+        better = fitting_name(folder.name)
+        new = "" if better is None else f" to {better!r}"
+        hint = f"rename the folder and its files{new}, {_NOT_A_TOOL}"
+        yield Finding(Position(), f"{folder.name!r} can't name a tool: {reason}", hint)
 
 
 def unfit(name: str) -> str | None:
@@ -124,13 +127,6 @@ def fitting_name(name: str) -> str | None:
     if iskeyword(better):
         better = f"{better}_"
     return better if unfit(better) is None else None
-
-
-def _better(folder: ToolFolder) -> str:
-    name = fitting_name(folder.name)
-    if name is not None:
-        return f"rename the folder and its files to {name!r}, {_NOT_A_TOOL}"
-    return f"rename the folder and its files, {_NOT_A_TOOL}"
 
 
 @rule("ST106", "warning")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER, Interface, takes
@@ -160,14 +160,10 @@ def built_in_action(case: OfferCase) -> Iterator[Finding]:
     ``tool``, ``set``, ``if``, ``for_each``, ``parallel``, ``procedure``, ``wait``, ``return``
     and ``fail`` mean the same everywhere. Choose another name for the action.
     """
-    for action in _strings(case.handlers):
-        if action in BUILT_IN_ACTIONS:
+    for action in case.handlers:
+        if isinstance(action, str) and action in BUILT_IN_ACTIONS:
             message = f"the action {action!r} is built in"
             yield Finding(case.place(action), message, "choose another name for the action")
-
-
-def _strings(keys: Iterable[object]) -> list[str]:
-    return [key for key in keys if isinstance(key, str)]
 
 
 RULES = RuleTable(
