@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -78,11 +79,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Let the children of a test that is marked ``unmeasured`` measure no coverage either."""
+    """Let the children of a test that is marked ``unmeasured`` measure no coverage either.
+
+    The log is afterwards as it was: a command that runs in this process sets it up for itself.
+    """
     kept = os.environ.pop(COVERAGE, None) if item.get_closest_marker(UNMEASURED) else None
+    logger = logging.getLogger("sovl_tools")
+    handlers, propagate, level = logger.handlers[:], logger.propagate, logger.level
     try:
         return (yield)
     finally:
+        logger.handlers[:], logger.propagate = handlers, propagate
+        logger.setLevel(level)
         if kept is not None:
             os.environ[COVERAGE] = kept
 

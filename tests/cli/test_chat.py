@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -69,11 +68,9 @@ def add(write: Write) -> Path:
 @pytest.fixture
 def chat(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> Iterator[Chat]:
+) -> Chat:
     """Run ``sovl-tools chat`` in this process, with lines for its standard input."""
     monkeypatch.chdir(tmp_path)
-    logger = logging.getLogger("sovl_tools")
-    known = logger.handlers[:], logger.propagate, logger.level
 
     def command(
         *said: str, options: tuple[str, ...] = ("--provider", "local"), **more: Any
@@ -85,9 +82,7 @@ def chat(
         out, err = capfd.readouterr()
         return Done(int(str(ended.value.code)), out, err)
 
-    yield command
-    logger.handlers[:], logger.propagate = known[:2]
-    logger.setLevel(known[2])
+    return command
 
 
 @pytest.mark.usefixtures("add")
