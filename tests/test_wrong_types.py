@@ -223,7 +223,7 @@ def assert_serves(registry: ToolRegistry) -> None:
     assert result.ok or result.error is not None
 
 
-@settings(moderate, max_examples=examples(200))
+@settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST))
 @example(change=(("activation_phrases",), [1, "x y"]))
 @example(change=(("activation_phrases",), "hello there"))
@@ -239,7 +239,7 @@ def test_a_wrong_value_in_a_manifest_is_a_finding_there_and_nowhere_else(
         assert_placed(registry, root)
 
 
-@settings(moderate, max_examples=examples(200))
+@settings(moderate, max_examples=examples(1000))
 @given(first=changes(MANIFEST), second=changes(MANIFEST))
 def test_two_wrong_values_hurt_no_neighbour(
     first: tuple[Place, Any], second: tuple[Place, Any]
@@ -255,7 +255,7 @@ def test_two_wrong_values_hurt_no_neighbour(
         assert_serves(registry)
 
 
-@settings(moderate, max_examples=examples(200))
+@settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST))
 def test_a_manifest_that_breaks_while_it_is_watched_keeps_its_last_good_version(
     change: tuple[Place, Any],
@@ -270,7 +270,7 @@ def test_a_manifest_that_breaks_while_it_is_watched_keeps_its_last_good_version(
         assert_serves(registry)
 
 
-@settings(moderate, max_examples=examples(200))
+@settings(moderate, max_examples=examples(1000))
 @given(change=changes(PROCEDURE))
 def test_a_wrong_value_in_a_procedure_is_a_diagnostic(change: tuple[Place, Any]) -> None:
     document = mutated(PROCEDURE, *change)
@@ -294,7 +294,7 @@ def _checked(manager: ProcedureManager, source: str) -> tuple[Any, ...]:
         return tuple(error.diagnostics)
 
 
-@settings(moderate, max_examples=examples(200))
+@settings(moderate, max_examples=examples(1000))
 @given(
     key=st.sampled_from([*CONFIGURATION, "unknown"]),
     value=st.sampled_from([value for value in WRONG if value not in (ABSENT, None)]),
