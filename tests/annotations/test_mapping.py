@@ -425,7 +425,6 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
     (bytes, b"\xc3\xa9", "é"),
     (bytearray, bytearray(b"a"), "a"),
     (re.Pattern[str], re.compile("a+"), "a+"),
-    (zoneinfo.ZoneInfo, zoneinfo.ZoneInfo("UTC"), "UTC"),
     (Color | int, Color.BLUE, "blue"),
     (str | int, "a", "a"),
     (str | date, "2026-01-31", "2026-01-31"),
@@ -434,6 +433,12 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
     (Any, {"a": [1]}, {"a": [1]}),
     (Annotated[int, "how many"], 3, 3),
 ]
+
+
+def test_a_default_time_zone_is_shown_by_its_key() -> None:
+    # made here: two of one key are different once anybody has cleared their cache
+    schema = parameter(zoneinfo.ZoneInfo, zoneinfo.ZoneInfo("UTC"))
+    assert schema["properties"]["value"]["default"] == "UTC"
 
 
 @pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=range(len(DEFAULTS)))
