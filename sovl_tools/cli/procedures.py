@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import click
@@ -20,9 +21,11 @@ from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.procedures.parse.document import Written, checked, told, written
-from sovl_tools.procedures.parse.files import file_beside
+from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.text import block
+
+_EXAMPLES = 5
 
 
 def reached(source: str | Mapping[str, JSON]) -> tuple[Written, ...]:
@@ -45,7 +48,19 @@ def _read(source: str | Mapping[str, JSON]) -> Written:
     try:
         return written(source)
     except OSError as error:
+        if isinstance(source, str) and os.path.isdir(source):
+            raise Misuse(f"{source} is a directory{_examples(source)}") from error
         raise Misuse(f"{source}: {error.strerror or error}") from error
+
+
+def _examples(directory: str) -> str:
+    """Return which procedures in a directory could have been meant, as the end of a message."""
+    with suppress(OSError):
+        found = [each for each in files(directory) if is_procedure(each)]
+        more = ", …" if len(found) > _EXAMPLES else ""
+        if found:
+            return f"; name a procedure in it: {', '.join(found[:_EXAMPLES])}{more}"
+    return " without procedures; name the file of one"
 
 
 def _beside(asking: Written) -> Iterable[str]:

@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import stat
+import sys
 import time
 from threading import Lock
 from types import TracebackType
@@ -18,6 +19,9 @@ from typing import Any, Self, TextIO
 from sovl_tools.model.call import CallEvent
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.plain import plain
+
+if sys.platform != "win32":
+    import fcntl
 
 LONGEST = 10_000
 """So many characters of the JSON text of arguments or of a result are kept."""
@@ -123,12 +127,31 @@ def _appending(path: str | os.PathLike[str]) -> TextIO:
     """Open a file whose every ``write`` is one call of the system's, to the end of the file.
 
     What a process that was killed has left of a line is ended, so that the next one is whole.
+    Each process that writes holds a shared lock, because half a line that another one is just
+    writing looks the same.
     """
     file = io.FileIO(path, "a")
     stream = io.TextIOWrapper(file, encoding="ascii", newline="", write_through=True)
-    if _is_torn(path, file):
+    if _locked(file, is_alone=True) and _is_torn(path, file):
         stream.write("\n")
+    _locked(file, is_alone=False)
     return stream
+
+
+def _locked(file: io.FileIO, *, is_alone: bool) -> bool:
+    """Lock a file for this process alone if no other has, or share it; tell whether that is done.
+
+    It lasts until the file is closed. Where files can't be locked, everybody is alone.
+    """
+    if sys.platform == "win32":
+        return is_alone
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if is_alone else fcntl.LOCK_SH)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return is_alone
+    return True
 
 
 def _is_torn(path: str | os.PathLike[str], file: io.FileIO) -> bool:

@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -385,6 +387,31 @@ def test_a_reader_that_leaves_ends_the_chat(tmp_path: Path) -> None:
 
 def test_a_line_that_nobody_types_is_not_interrupted() -> None:
     assert not Terminal(PlainEditor()).interject("news")
+
+
+def test_news_are_told_once_although_the_line_ends_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    typed, writer = os.pipe()
+    editor = PlainEditor()
+
+    class Screen(io.StringIO):
+        def write(self, text: str) -> int:
+            if "news" in text:
+                os.write(writer, b"a line\n")
+                typing.join()
+            elif text == "> ":
+                is_asked.set()
+            return super().write(text)
+
+    is_asked = Event()
+    with open(typed) as stdin, closing(os.fdopen(writer)):
+        monkeypatch.setattr(sys, "stdin", stdin)
+        monkeypatch.setattr(sys, "stderr", Screen())
+        typing = Thread(target=editor.line)
+        typing.start()
+        assert is_asked.wait(60)
+        assert editor.interject("news")
 
 
 def test_the_history_is_kept_where_the_state_of_programs_is(

@@ -101,8 +101,15 @@ def test_what_is_no_procedure_is_told(run: Run, tmp_path: Path) -> None:
 
 def test_misuse_ends_with_two(run: Run, tmp_path: Path) -> None:
     assert run("graph", "nowhere.yaml").code == 2
-    assert run("graph", str(tmp_path)).code == 2
+    (tmp_path / "tools").mkdir()
+    assert run("graph", "tools").err == (
+        "Error: tools is a directory without procedures; name the file of one\n"
+    )
     (tmp_path / "whole.yaml").write_text(WHOLE)
+    assert run("graph", ".").code == 2
+    assert run("run", ".").err == (
+        "Error: . is a directory; name a procedure in it: ./whole.yaml\n"
+    )
     assert run("graph", "whole.yaml", "-o", "no/whole.svg").code == 1
 
 

@@ -275,6 +275,18 @@ def test_lines_of_several_processes_do_not_mix(tmp_path: Path) -> None:
     check(path, processes=3)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are those of POSIX")
+def test_a_line_is_not_ended_while_somebody_may_be_writing_it(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    with JsonLines(path), path.open("a") as half:
+        half.write('{"time":')
+        half.flush()
+        JsonLines(path).close()
+        assert path.read_text() == '{"time":'
+    JsonLines(path).close()
+    assert path.read_text() == '{"time":\n'
+
+
 def check(path: Path, *, processes: int) -> None:
     records = [json.loads(line) for line in path.read_text().splitlines()]
     assert all(record["result"] == record["tool"] * 3000 for record in records)

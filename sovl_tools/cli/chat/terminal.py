@@ -148,9 +148,10 @@ class PlainEditor:
 
     def interject(self, text: str) -> bool:
         """Show a text below the line that is being typed."""
-        if self._is_typing:
+        is_typing = self._is_typing  # the line may end while the text is shown
+        if is_typing:
             click.echo(f"\n{text}\n{PROMPT}", err=True, nl=False)
-        return self._is_typing
+        return is_typing
 
 
 class Editor:
