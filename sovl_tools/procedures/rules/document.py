@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from sovl_tools.loading.rules.schema import unfit_default
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
@@ -16,7 +17,7 @@ from sovl_tools.procedures.rules.environment import DocumentCase
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.messages import describe
 from sovl_tools.schema.problem import explained
-from sovl_tools.schema.subschemas import expands_too_far
+from sovl_tools.schema.subschemas import expands_too_far, nodes
 
 _KEYS = (
     "$schema", "name", "description", "inputs", "steps", "output", "tags", "timeout",
@@ -94,9 +95,10 @@ def _unknown(document: dict[str, JSON], known: Iterable[str], path: Path) -> Ite
 
 @rule("ST765")
 def unfit_inputs_schema(case: DocumentCase) -> Iterator[Finding]:
-    """The schema of the inputs is no valid JSON Schema (draft 2020-12).
+    """The schema of the inputs is no valid JSON Schema (draft 2020-12), or a default breaks it.
 
-    No inputs could be checked against it. Correct it, or leave ``inputs`` out.
+    No inputs could be checked against it, or no run could begin that leaves the input out. Correct
+    it, or leave ``inputs`` or the default out.
     """
     inputs = case.document.get("inputs") if isinstance(case.document, dict) else None
     if isinstance(inputs, dict):
@@ -104,7 +106,17 @@ def unfit_inputs_schema(case: DocumentCase) -> Iterator[Finding]:
         for problem in explained(problems):
             yield Finding(ManifestPlace(("inputs", *problem.path)), describe(problem))
         if not problems:
-            yield from _uncompilable(inputs)
+            yield from [*_uncompilable(inputs)] or _unfit_defaults(inputs)
+
+
+def _unfit_defaults(inputs: dict[str, JSON]) -> Iterator[Finding]:
+    """Yield which defaults a run would fill in and then refuse.
+
+    The rule of manifests only warns, because the functions of tools have defaults of their own.
+    """
+    for node in nodes(inputs, ("inputs",)):
+        if node.path[1:-1] == ("properties",):
+            yield from unfit_default.check(node)
 
 
 @cache
