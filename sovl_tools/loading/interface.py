@@ -161,7 +161,7 @@ def parse_module(source: bytes, name: str) -> Interface:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
     """
-    found = bindings(ast.parse(source))
+    found = bindings(source)
     return Interface(
         signature=from_name(name, found),
         names=tuple(
@@ -203,23 +203,28 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> list[ImportFailure]:
 
     Those that may fail unharmed, or may not run at all, are left out.
     """
+    tree = bindings(source).tree
+    imports = [each for each in _unguarded(tree) if isinstance(each, ast.Import | ast.ImportFrom)]
+    if not imports:
+        return []
     with contextlib.suppress(OSError):
         folder = listed(folder)
     stems = {name[:-3] for name in folder.files if name.endswith(".py")} | folder.folders
-    tree = ast.parse(source)
-    if any(isinstance(each, ast.Attribute) and _is_search_path(each) for each in ast.walk(tree)):
-        return []  # which may be another when they run
     failures = []
-    for node in _unguarded(tree):
-        for module in _imported(node) if isinstance(node, ast.Import | ast.ImportFrom) else ():
+    for node in imports:
+        for module in _imported(node):
             if module in stems - {folder.name} and _is_absent(module):
                 place = Position(folder.module_name, node.lineno, node.col_offset + 1)
                 failures.append(ImportFailure(place, "", "", f"{module}.py"))
-    return failures
+    # with another search path, which the module may set, all of them may be found
+    is_moved = failures and any(map(_is_search_path, ast.walk(tree)))
+    return [] if is_moved else failures
 
 
-def _is_search_path(node: ast.Attribute) -> bool:
-    return node.attr == "path" and isinstance(node.value, ast.Name) and node.value.id == "sys"
+def _is_search_path(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Attribute) or node.attr != "path":
+        return False
+    return isinstance(node.value, ast.Name) and node.value.id == "sys"
 
 
 def _unguarded(node: ast.AST) -> Iterator[ast.stmt]:
@@ -227,6 +232,8 @@ def _unguarded(node: ast.AST) -> Iterator[ast.stmt]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
+        elif not isinstance(child, ast.match_case):
+            continue  # no other part of a statement holds statements
         if not isinstance(child, ast.Try | ast.TryStar | ast.If):
             yield from _unguarded(child)
 

@@ -252,6 +252,7 @@ def _finished(  # noqa: PLR0913 - what is known of a candidate
     """Return the candidate of a folder; what is wrong is located when somebody looks."""
     folder, verdicts = work.folder, work.verdicts
     text = work.manifest.text
+    locator = Locator(folder, text, source)
     if verdicts and has_errors(verdicts):
         return rejected(folder, verdicts, text=text, source=source, lint=partial(_lint, work, lint))
     if definition is None:
@@ -267,7 +268,7 @@ def _finished(  # noqa: PLR0913 - what is known of a candidate
         phrases,
         has_own_phrases(interface),
         known_actions(interface),
-        Deferred(partial(_diagnostics, folder, verdicts, text, source, partial(_lint, work, lint))),
+        Deferred(partial(_diagnostics, locator, verdicts, partial(_lint, work, lint))),
         reasons,
     )
 
@@ -290,8 +291,9 @@ def rejected(
 ) -> Candidate:
     """Return the candidate of a folder that can't be loaded, for the errors among the verdicts."""
     errors = [each for each in verdicts if each.rule.severity == "error"]
-    found = Deferred(partial(_diagnostics, folder, verdicts, text, source, lint))
-    causes = partial(_diagnostics, folder, errors, text, source, list)
+    locator = Locator(folder, text, source)
+    found = Deferred(partial(_diagnostics, locator, verdicts, lint))
+    causes = partial(_diagnostics, locator, errors, list)
     return Candidate(
         folder.name,
         folder.path,
@@ -303,14 +305,10 @@ def rejected(
 
 
 def _diagnostics(
-    folder: ToolFolder,
-    verdicts: Iterable[Verdict],
-    text: str | None,
-    source: bytes | None,
-    lint: Lint,
+    locator: Locator, verdicts: Iterable[Verdict], lint: Lint
 ) -> tuple[Diagnostic, ...]:
     """Ask what was left for later, and locate everything in the files as they were loaded."""
     try:
-        return Locator(folder, text, source).diagnostics([*verdicts, *lint()])
+        return locator.diagnostics([*verdicts, *lint()])
     except Exception as error:  # noqa: BLE001 - the barrier, for what is worked out late
-        return (internal_diagnostic(error, folder.path, folder.name),)
+        return (internal_diagnostic(error, locator.folder.path, locator.folder.name),)

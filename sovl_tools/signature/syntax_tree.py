@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import decode_source
 from typing import Any, NamedTuple
@@ -30,23 +31,32 @@ class Bindings(NamedTuple):
     """The names that a module binds at its top level.
 
     Attributes:
+        tree: the whole module.
         names: what each name is bound to at last: a definition, an import, or an expression.
         targets: the node that names it, for its place.
         unsettled: names of which only running the module tells to what they are bound at last.
         is_open: whether the module may bind names that its text does not show.
     """
 
+    tree: ast.Module
     names: dict[str, ast.AST]
     targets: dict[str, ast.AST]
     unsettled: set[str]
     is_open: bool
 
 
-def bindings(tree: ast.Module) -> Bindings:
-    """Return the names that the module binds, branches of ``if`` and ``try`` included."""
+# Several findings in a row are about one module, and each asks for its place.
+@lru_cache(maxsize=4)
+def bindings(source: bytes) -> Bindings:
+    """Return the names that a module binds, branches of ``if`` and ``try`` included.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
+    """
+    tree = ast.parse(source)
     every = [*ast.walk(tree)]
     unsettled = {name for node in every if isinstance(node, ast.Global) for name in node.names}
-    found = Bindings({}, {}, unsettled, is_open=any(map(_is_opening, every)))
+    found = Bindings(tree, {}, {}, unsettled, is_open=any(map(_is_opening, every)))
     for statement, is_conditional in _statements(tree.body):
         for name, value, target in _bound(statement):
             if is_conditional and name in found.names:
@@ -258,7 +268,7 @@ def _library(name: str) -> Any:
 def place_of(source: bytes, place: ModulePlace) -> tuple[int, int]:
     """Return line and column, from 1, of a place in the source; of its start if it is not there."""
     try:
-        found = bindings(ast.parse(source))
+        found = bindings(source)
         lines = decode_source(source).split("\n")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return 1, 1
