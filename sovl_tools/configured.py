@@ -7,8 +7,8 @@ import threading
 from collections.abc import Collection
 
 from sovl_tools.configuration import Configuration, configuration
-from sovl_tools.loading.limited import is_loading
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.threads import is_loading
 
 
 def folders_of(found: Configuration, names: Collection[str] | None = None) -> ToolRegistry:

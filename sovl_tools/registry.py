@@ -14,7 +14,6 @@ from inspect import iscoroutinefunction
 from typing import Any, Self, TypeAlias
 
 from sovl_tools.loading.discovery import report_of
-from sovl_tools.loading.limited import is_from_user
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
@@ -28,6 +27,7 @@ from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sou
 from sovl_tools.search.criteria import meets
 from sovl_tools.search.indexes import Indexes
 from sovl_tools.search.matches import PhraseMatch, ToolMatch
+from sovl_tools.threads import is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")
 _ORIGINS = {"Procedures": "sovl_tools.procedures.tools"}

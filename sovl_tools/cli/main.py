@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from sovl_tools import __version__
-from sovl_tools.dispatch.threads import any_given_up
+from sovl_tools.threads import any_given_up
 
 COMMANDS = {
     "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),

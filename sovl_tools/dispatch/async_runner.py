@@ -17,6 +17,7 @@ from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.cancellation import drive, is_cancellation, settle
 from sovl_tools.dispatch.limiter import Limiter, leaving
 from sovl_tools.dispatch.results import converted
+from sovl_tools.dispatch.runner import IS_ON_THREAD, on_thread
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.steps import (
     FINAL,
@@ -24,11 +25,11 @@ from sovl_tools.dispatch.steps import (
     called_async,
     settled,
 )
-from sovl_tools.dispatch.threads import IS_ON_THREAD, on_thread, start, unless_stopped
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
+from sovl_tools.threads import start
 
 _S = TypeVar("_S")
 _T = TypeVar("_T")
@@ -160,9 +161,8 @@ async def in_thread(
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, future, value, error)
 
-    work = unless_stopped(function, scope)
     try:
-        start(work if threads is None else on_thread(work), done)
+        start(on_thread(function, scope, is_tool=threads is not None), done)
         result: _T = await future
     except BaseException:
         if scope is not None and (not future.done() or future.cancelled()):

@@ -13,8 +13,8 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
 from sovl_tools.dispatch.cancellation import is_cancellation
-from sovl_tools.dispatch.threads import LOOP, give_up_loop
 from sovl_tools.model.errors import TimeLimitError
+from sovl_tools.threads import LOOP, give_up_loop
 
 _T = TypeVar("_T")
 

@@ -10,7 +10,7 @@ import inspect
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import closing, suppress
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from types import AsyncGeneratorType, GeneratorType
@@ -20,10 +20,10 @@ from sovl_tools.annotations.jsonvalues import limited
 from sovl_tools.dispatch.limiter import Limiter, leaving
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.steps import FINAL, Stepwise, begun, completed, settled, standing_for
-from sovl_tools.dispatch.threads import IS_ON_THREAD, on_thread, start, unless_stopped
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import ToolResult
+from sovl_tools.threads import start
 
 _T = TypeVar("_T")
 
@@ -169,6 +169,28 @@ def ending(scope: CallScope) -> Exception:
     return TimeLimitError(scope.limit or 0.0)
 
 
+IS_ON_THREAD: ContextVar[bool] = ContextVar("IS_ON_THREAD", default=False)
+"""Whether somebody up the chain of calls runs on a thread of a Tooler.
+
+What runs for such a call needs no room of its own: its caller only waits for it.
+"""
+
+
+def on_thread(
+    function: Callable[[], _T], scope: CallScope | None, *, is_tool: bool = True
+) -> Callable[[], _T]:
+    """Return the function for a thread, where it doesn't begin if nobody waits for it any more."""
+
+    def begin() -> _T:
+        if scope is not None and scope.is_stopped:
+            raise RunCancelledError
+        if is_tool:
+            IS_ON_THREAD.set(True)
+        return function()
+
+    return begin
+
+
 def within(function: Callable[[], _T], scope: CallScope, threads: Limiter | None) -> _T:
     """Run the function on a thread and wait for it, no longer than the call may take.
 
@@ -194,7 +216,7 @@ def within(function: Callable[[], _T], scope: CallScope, threads: Limiter | None
     scope.on_stop(stop)
     outcome = None
     try:
-        start(on_thread(unless_stopped(function, scope)), done)
+        start(on_thread(function, scope), done)
         with suppress(Empty):
             outcome = outcomes.get(timeout=scope.left)
     finally:

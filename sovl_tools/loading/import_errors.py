@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
-from sovl_tools.loading.limited import is_from_user
 from sovl_tools.loading.location import Whereabouts, innermost, shown
 from sovl_tools.loading.rules import code
 from sovl_tools.loading.rules import module as checks
@@ -18,6 +17,7 @@ from sovl_tools.loading.rules.code import CodeCase
 from sovl_tools.model.diagnostic import Diagnostic, Position, Rule, Verdict, ask
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.threads import is_from_user
 
 _DIGEST = "[0-9a-f]{16}"
 _PACKAGE = rf"\b(?:{TOOL_ROOT}|{PLUGIN_ROOT})\.{_DIGEST}\b\.?"

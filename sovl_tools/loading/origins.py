@@ -18,7 +18,6 @@ from sovl_tools.loading.definitions import candidates_of, members
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.import_errors import Unit, empty, failed, mishap, overdue
 from sovl_tools.loading.importer import PLUGIN_ROOT, PrivatePackage, install
-from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.location import shown
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.registration import is_another
@@ -26,6 +25,7 @@ from sovl_tools.loading.rules import code
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.threads import Stalled, within
 
 GROUP = "sovl_tools.tools"
 """The group of the entry points of installed distributions that are tools."""

@@ -12,13 +12,13 @@ from contextlib import contextmanager, nullcontext
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.import_errors import border_verdicts, own_place
-from sovl_tools.loading.limited import LOADER, frame_of, interrupt
 from sovl_tools.loading.pipeline import Settings, load_folder, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import ask
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.threads import Job
 
 _THRESHOLD = 1_000_000
 _LOCK = threading.Lock()
@@ -90,7 +90,6 @@ def load_folders(
     with patient_collector() if len(folders) > _FEW else nullcontext():
         while folders:
             loader = _Loader(folders, settings, handlers, observe)
-            loader.start()
             done = loader.outcome(SOON if leave is not None else math.inf)
             candidates += done
             folders = folders[len(done) :]
@@ -152,30 +151,23 @@ class _Loader:
         self._candidates: list[Candidate] = []
         self._forks = _FORKS.number
         self._started = time.monotonic()
-        self._failure: BaseException | None = None
         self._abandoned = False
         self.late: LateFolder | None = None
         self._lock = threading.Lock()
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=LOADER, daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        self._job = Job(self._load_all)
 
     def outcome(self, patience: float = math.inf) -> list[Candidate]:
         """Wait for the thread, no longer than its folders may take; return what it has done.
 
         After so many seconds with one folder, ``patience``, that becomes the late one.
         """
-        while not self._done.wait(self._time_left(patience)):
+        while not self._job.wait(self._time_left(patience)):
             stalled = self._give_up_overdue()
             if stalled is not None:
                 return [*self._candidates, stalled]
             if patience < math.inf and self._leave(patience):
                 return self._candidates[:]
-        if self._failure is not None:
-            raise self._failure
+        self._job.result()
         return self._candidates
 
     def _leave(self, patience: float) -> bool:
@@ -191,17 +183,7 @@ class _Loader:
         """Keep nothing more of what the thread does, and interrupt it."""
         with self._lock:
             self._abandoned = True
-            if not self._done.is_set():  # afterwards its number may be that of another thread
-                interrupt(self._thread)
-
-    def _run(self) -> None:
-        try:
-            self._load_all()
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            self._failure = error
-        finally:
-            with self._lock:
-                self._done.set()
+        self._job.give_up()
 
     def _load_all(self) -> None:
         for folder in self._folders:
@@ -233,8 +215,7 @@ class _Loader:
         return goes_on
 
     def _time_left(self, patience: float = math.inf) -> float:
-        left = self._started + min(self._settings.limit, patience) - time.monotonic()
-        return min(max(0.0, left), threading.TIMEOUT_MAX)
+        return self._started + min(self._settings.limit, patience) - time.monotonic()
 
     def _give_up_overdue(self) -> Candidate | None:
         """Abandon the thread if its folder is overdue; return that folder's candidate."""
@@ -248,8 +229,8 @@ class _Loader:
         return stalled
 
     def _stalled(self, folder: ToolFolder) -> Candidate:
-        place = own_place(frame_of(self._thread), folder)
-        interrupt(self._thread)
+        place = own_place(self._job.frame, folder)  # before it goes on, or ends
+        self._job.give_up()
         words = f"was not done after {self._settings.limit:g} s"
         failure = ImportFailure(place, "", words)
         return rejected(folder, ask((import_stalled,), failure))

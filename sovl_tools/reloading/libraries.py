@@ -17,9 +17,9 @@ from types import MappingProxyType, ModuleType
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
-from sovl_tools.loading.limited import Abandoned, Stalled, within
 from sovl_tools.loading.sources import Snapshot
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
+from sovl_tools.threads import Abandoned, Stalled, within
 
 _LOGGER = logging.getLogger("sovl_tools")
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.limited import Stalled, within
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.pipeline import Settings, load_folder
@@ -42,6 +41,7 @@ from sovl_tools.schema.subschemas import expands_too_far
 from sovl_tools.schema.visitor import visit
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.pairs import BASE
+from sovl_tools.threads import Stalled, within
 
 _MARK = "\ufeff".encode()
 _OF_DEFAULTS = RuleTable(unfit_default, default_on_required)

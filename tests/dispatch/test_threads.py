@@ -8,16 +8,13 @@ from typing import Any
 
 import pytest
 
+from sovl_tools.dispatch.runner import IS_ON_THREAD, on_thread
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.threads import (
-    IS_ON_THREAD,
-    _Job,
-    _Worker,
-    on_thread,
-    start,
-    unless_stopped,
-)
 from sovl_tools.model.errors import RunCancelledError
+from sovl_tools.threads import (
+    _Worker,
+    start,
+)
 from tests.dispatch.toolbox import run_script
 
 PATIENCE = 10
@@ -44,7 +41,7 @@ class Outcome:
 def done_by(worker: _Worker, function: Any) -> Any:
     """Have a new worker do something and return its value; afterwards it is anybody's."""
     outcome = Outcome()
-    worker.jobs.put(_Job(copy_context(), function, outcome))
+    worker.work.put((copy_context(), function, outcome))
     value, error = outcome.result
     assert error is None
     return value
@@ -88,7 +85,7 @@ def test_a_job_has_the_context_of_whoever_started_it() -> None:
 
 
 def test_a_job_knows_that_it_has_a_thread_of_a_tooler() -> None:
-    assert done(on_thread(IS_ON_THREAD.get)) is True
+    assert done(on_thread(IS_ON_THREAD.get, None)) is True
     assert done(IS_ON_THREAD.get) is False
     assert IS_ON_THREAD.get() is False
 
@@ -108,7 +105,7 @@ def test_a_thread_that_has_just_been_taken_does_not_end() -> None:
 def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     scope = CallScope()
     ran: list[bool] = []
-    begin = unless_stopped(lambda: ran.append(True), scope)
+    begin = on_thread(lambda: ran.append(True), scope, is_tool=False)
     begin()
     scope.stop()
     with pytest.raises(RunCancelledError):
@@ -159,7 +156,8 @@ def test_an_interrupt_ends_the_waiting_and_the_call() -> None:
 
 REUSE = """
 import threading
-from sovl_tools.dispatch.threads import start
+from sovl_tools.dispatch.runner import IS_ON_THREAD, on_thread
+from sovl_tools.threads import start
 def names():
     return [each.name for each in threading.enumerate()].count("sovl-tools-call")
 def do(function):
@@ -168,7 +166,8 @@ def do(function):
     return done, found
 """
 ONE_AFTER_ANOTHER = """
-from sovl_tools.dispatch.threads import _IDLE
+from sovl_tools.dispatch.runner import IS_ON_THREAD, on_thread
+from sovl_tools.threads import _IDLE
 used = set()
 def note():
     used.add(threading.get_ident())
@@ -202,7 +201,7 @@ def test_only_so_many_threads_are_kept() -> None:
 
 FORK = """
 import os
-from sovl_tools.dispatch import threads
+from sovl_tools import threads
 done, found = do(threading.get_ident)
 assert done.wait(5)
 while not threads._IDLE:

@@ -453,7 +453,7 @@ def test_an_import_without_an_end_is_given_up(site: Site, plugins: Site) -> None
         f"plugins/endless.py:4:5: ST701 the module {tail}",
     ]
     assert answers(sights[-1]) == {"good": 1}
-    for thread in [each for each in threading.enumerate() if each.name == "sovl-tools-import"]:
+    for thread in [each for each in threading.enumerate() if each.name == "sovl-tools-loader"]:
         thread.join(10)
         assert not thread.is_alive()
 

@@ -1,0 +1,184 @@
+"""Daemon threads for the code of others, which may never return, so that they can be given up.
+
+Calls of tools share threads: one that has nothing to do is kept for a while, for whichever Tooler
+needs one next. A load has a thread of its own, whose code is interrupted when it is given up.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from queue import Empty, SimpleQueue
+from types import FrameType
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+_T = TypeVar("_T")
+
+CALL, LOADER, LOOP = "sovl-tools-call", "sovl-tools-loader", "sovl-tools-loop"
+"""The names of threads on which tools are called, on which they are loaded, and of event loops."""
+_GIVEN_UP_LOOP = f"{LOOP}-given-up"
+_IDLE_SECONDS = 10.0
+_MAX_IDLE = 32
+
+Done: TypeAlias = Callable[[Any, BaseException | None], Any]
+"""Is called with what a function returned or raised."""
+
+
+class Abandoned(BaseException):
+    """Raised inside of code that has been given up."""
+
+
+class Stalled(NamedTuple):
+    """What had no end in time, and the frame where it was; None if that can't be told."""
+
+    frame: FrameType | None
+
+
+class Job(Generic[_T]):
+    """A function on a thread of its own, whose end somebody waits for, or not any more."""
+
+    def __init__(self, function: Callable[[], _T]) -> None:
+        """Start the thread."""
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._value: Any = None
+        self._error: BaseException | None = None
+        # only the thread holds the function, and forgets it: it may be a method that knows this job
+        self._thread = threading.Thread(target=self._run, args=[function], name=LOADER, daemon=True)
+        self._thread.start()
+
+    def _run(self, function: Callable[[], _T]) -> None:
+        try:
+            self._value, self._error = _outcome(function)
+        finally:
+            with self._lock:
+                self._done.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for so many seconds; return whether the function has ended."""
+        return self._done.wait(max(0.0, min(seconds, threading.TIMEOUT_MAX)))
+
+    def result(self) -> _T:
+        """Return what the function returned, or raise what it raised, when it has ended."""
+        if self._error is not None:
+            raise self._error
+        value: _T = self._value
+        return value
+
+    @property
+    def frame(self) -> FrameType | None:
+        """Where the function is."""
+        return sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001 - the only way
+
+    def give_up(self) -> None:
+        """Raise an exception in the function, so that an endless loop does not go on for ever."""
+        import ctypes  # noqa: PLC0415 - 3 ms, for the worst case only
+
+        with self._lock:
+            if not self._done.is_set():  # afterwards its number may be that of another thread
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Abandoned)
+                )
+
+
+def within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
+    """Return what a function returns, or that it was not done after so many seconds.
+
+    Raises:
+        BaseException: what the function raised.
+    """
+    job = Job(function)
+    if job.wait(limit):
+        return job.result()
+    frame = job.frame
+    job.give_up()
+    return Stalled(frame)
+
+
+def is_loading() -> bool:
+    """Tell whether this is run while a tool is loaded, by the code of that tool."""
+    return threading.current_thread().name == LOADER
+
+
+def is_from_user(error: BaseException) -> bool:
+    """Tell whether an exception may be the user's Ctrl-C: Python raises that in the main thread.
+
+    What is raised elsewhere is the doing of the code that runs there.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and isinstance(error, KeyboardInterrupt)
+
+
+def start(function: Callable[[], _T], done: Done) -> None:
+    """Run the function on a shared thread in the caller's context; report to ``done`` there.
+
+    It is never interrupted: other calls have that thread next.
+    """
+    with _LOCK:
+        worker = _IDLE.pop() if _IDLE else None
+    (worker or _Worker()).work.put((copy_context(), function, done))
+
+
+class _Worker:
+    """A shared thread, which ends when it has had nothing to do for so many seconds."""
+
+    def __init__(self, idle_seconds: float = _IDLE_SECONDS) -> None:
+        self.work: SimpleQueue[tuple[Context, Callable[[], Any], Done]] = SimpleQueue()
+        self._idle_seconds = idle_seconds
+        threading.Thread(target=self._serve, name=CALL, daemon=True).start()
+
+    def _serve(self) -> None:
+        is_kept = True
+        while is_kept:
+            try:
+                context, function, done = self.work.get(timeout=self._idle_seconds)
+            except Empty:
+                with _LOCK:
+                    if self in _IDLE:  # otherwise something is about to come
+                        _IDLE.remove(self)
+                        return
+                continue
+            value, error = context.run(_outcome, function)
+            # idle before it reports, so that whoever hears of it finds it so
+            with _LOCK:
+                is_kept = len(_IDLE) < _MAX_IDLE
+                if is_kept:
+                    _IDLE.append(self)
+            done(value, error)
+            del context, function, done, value, error  # nothing is kept alive while it waits
+
+
+def _outcome(function: Callable[[], _T]) -> tuple[_T | None, BaseException | None]:
+    try:
+        return function(), None
+    except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+        return None, error
+
+
+_LOCK = threading.Lock()
+_IDLE: list[_Worker] = []
+
+
+def _start_anew() -> None:
+    """Forget the threads of the parent in a forked child: they are not there."""
+    global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
+    _LOCK = threading.Lock()
+    _IDLE.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
+
+
+def any_given_up() -> bool:
+    """Tell whether tools still run on threads, when no call is under way any more."""
+    names = [thread.name for thread in threading.enumerate()]
+    return names.count(CALL) > len(_IDLE) or _GIVEN_UP_LOOP in names
+
+
+def give_up_loop(thread: threading.Thread) -> None:
+    """Note that nobody waits for an event loop's thread any more."""
+    thread.name = _GIVEN_UP_LOOP
