@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING
 from dataclasses import fields as fields_of
 from types import MappingProxyType
 from typing import Any
 
 from sovl_tools.loading.interface import Interface
-from sovl_tools.model.definition import StepHandler, ToolDefinition
-from sovl_tools.model.folder import KEYS, Manifest, ToolFolder
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.folder import KEYS, Manifest
 from sovl_tools.signature.signature import UNKNOWN
 
 
-def bind(
-    folder: ToolFolder,
-    manifest: Manifest,
-    *,
-    function: Callable[..., Any],
-    phrases: tuple[str, ...],
-    handlers: Mapping[str, StepHandler],
-) -> ToolDefinition:
+def bind(manifest: Manifest, interface: Interface, *, source: str) -> ToolDefinition:
     """Return the tool; everything that it is made of has passed its checks."""
     document = manifest.document
     fields = {
@@ -29,10 +22,10 @@ def bind(
         "name": document["name"],
         "description": document["description"],
         "parameters": document["parameters"],
-        "function": function,
-        "activation_phrases": phrases,
-        "step_handlers": handlers,
-        "source": folder.path,
+        "function": interface.function,
+        "activation_phrases": effective_phrases(manifest, interface),
+        "step_handlers": interface.step_handlers,
+        "source": source,
     }
     for key in document.keys() & _OPTIONAL:
         value = document[key]
@@ -56,9 +49,9 @@ _REQUIRED = {"name", "description", "parameters", "function"}
 _OPTIONAL = ({field.name for field in fields_of(ToolDefinition)} & KEYS) - _OWN - _REQUIRED
 
 
-def effective_phrases(manifest: Manifest, own: Any) -> tuple[str, ...]:
+def effective_phrases(manifest: Manifest, interface: Interface) -> tuple[str, ...]:
     """Return the phrases that count: the module's win over the manifest's."""
-    return manifest.phrases if own is None or own is UNKNOWN else tuple(own)
+    return tuple(interface.phrases) if has_own_phrases(interface) else manifest.phrases
 
 
 def has_own_phrases(interface: Interface) -> bool:
@@ -68,7 +61,5 @@ def has_own_phrases(interface: Interface) -> bool:
 
 def known_actions(interface: Interface) -> tuple[str, ...]:
     """Return the actions that the module brings, as far as they can be told."""
-    if interface.handlers is None and not interface.claims:
-        return ()
     own = interface.handlers if isinstance(interface.handlers, Mapping) else {}
     return (*own, *(action for action in interface.claims if action not in own))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import STRICT, Asked, Format, Loss, Shape, format_of
 from sovl_tools.loading.binding import bind
+from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator, Whereabouts
 from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.rules.folder import Unreadable
@@ -227,7 +228,7 @@ def _described(candidate: Candidate) -> ToolDefinition | None:
     reading = read_manifest(folder)
     if isinstance(reading, Unreadable) or reading.manifest is None:
         return None
-    return bind(folder, reading.manifest, function=_absent, phrases=(), handlers={})
+    return bind(reading.manifest, Interface(function=_absent), source=folder.path)
 
 
 def _absent() -> None:

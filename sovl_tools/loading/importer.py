@@ -53,11 +53,6 @@ class PrivatePackage:
         self._source = source
         self._names: set[str] = set()
 
-    @property
-    def _loader(self) -> Any:
-        """This object, which has a loader's methods but not its type."""
-        return self
-
     def find(self, relative: str) -> ModuleSpec | None:
         """Return the spec of a module by its dotted name within the package."""
         name = f"{self.package}.{relative}".rstrip(".")
@@ -66,7 +61,8 @@ class PrivatePackage:
             return self._spec(name, file)
         if not relative or self._source.has_folder(relative.replace(".", "/")):
             self._names.add(name)
-            return ModuleSpec(name, self._loader, is_package=True)
+            loader: Any = self  # which has a loader's methods but not its type
+            return ModuleSpec(name, loader, is_package=True)
         return None
 
     def _file(self, relative: str) -> str | None:
@@ -76,9 +72,10 @@ class PrivatePackage:
 
     def _spec(self, name: str, file: str) -> ModuleSpec:
         self._names.add(name)
+        loader: Any = self
         spec = ModuleSpec(
             name,
-            self._loader,
+            loader,
             origin=f"{self.location}/{file}",
             is_package=file.endswith("/__init__.py"),
         )
@@ -93,12 +90,12 @@ class PrivatePackage:
         """Run the module's code, if it has any (see ``importlib.abc.Loader``)."""
         spec = module.__spec__
         if spec is not None and spec.loader_state is not None:
-            self._exec(module, spec.loader_state)
+            source = self._source.read(spec.loader_state)
+            if source is None:
+                raise ImportError(f"there is no source of {spec.name}", name=spec.name)
+            self._exec(module, spec.loader_state, source)
 
-    def _exec(self, module: ModuleType, file: str) -> None:
-        source = self._source.read(file)
-        if source is None:
-            raise ImportError(f"there is no source of {module.__name__}", name=module.__name__)
+    def _exec(self, module: ModuleType, file: str, source: bytes) -> None:
         self.sources[module.__name__] = source
         exec(compiled(f"{self.location}/{file}", source), module.__dict__)  # noqa: S102 - a loader does this
 

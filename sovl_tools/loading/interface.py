@@ -43,6 +43,7 @@ class Interface(NamedTuple):
         claims: actions that ``register_step_handlers`` added or overwrote.
         removals: actions of others that it took away.
         function: what the tool's name is bound to, if the module was imported.
+        step_handlers: by action, those of ``register_step_handlers`` included, likewise.
     """
 
     signature: Signature | None = None
@@ -53,6 +54,7 @@ class Interface(NamedTuple):
     claims: Mapping[Any, Signature] = MappingProxyType({})
     removals: tuple[str, ...] = ()
     function: Any = None
+    step_handlers: Mapping[str, StepHandler] = MappingProxyType({})
 
     def implied(self) -> dict[str, JSON]:
         """Return the schema of the arguments that the function implies, or ``@tool`` says."""
@@ -66,21 +68,7 @@ class Interface(NamedTuple):
         return implied(self.signature or Signature(), self.function)
 
 
-class Offer(NamedTuple):
-    """What an imported module offers: its interface, and the things themselves.
-
-    Attributes:
-        interface: for the checks.
-        function: what the tool's name is bound to.
-        handlers: the step handlers by action, those of ``register_step_handlers`` included.
-    """
-
-    interface: Interface
-    function: Any
-    handlers: Mapping[str, StepHandler] = MappingProxyType({})
-
-
-def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHandler]) -> Offer:
+def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHandler]) -> Interface:
     """Look at what the module of the tool of that name offers.
 
     ``existing`` are the step handlers of other tools, which ``register_step_handlers`` sees.
@@ -89,32 +77,24 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
         BaseException: whatever the module's own code raises on being looked at.
     """
     members = vars(module)
-    own, register = members.get(HANDLERS), members.get(REGISTER)
+    own, register, phrases = members.get(HANDLERS), members.get(REGISTER), members.get(PHRASES)
+    if isinstance(phrases, list | tuple):
+        phrases = [str.__str__(each) if isinstance(each, str) else each for each in phrases]
     if name in members and own is None and register is None:
-        signature = from_function(members[name])
-        interface = Interface(signature, phrases=_phrases(members), function=members[name])
-        return Offer(interface, members[name])
+        function = members[name]
+        return Interface(from_function(function), phrases=phrases, function=function)
     claims, removals = _register(register, existing)
-    interface = Interface(
+    return Interface(
         signature=from_function(members[name]) if name in members else None,
         names=tuple(key for key, value in members.items() if _is_own(value, module)),
-        phrases=_phrases(members),
+        phrases=phrases,
         handlers=_signatures(own) if isinstance(own, Mapping) else own,
         registration=from_function(register) if register is not None else None,
         claims=_signatures(claims),
         removals=removals,
         function=members.get(name),
+        step_handlers={**(own if isinstance(own, Mapping) else {}), **claims},
     )
-    handlers = {**(own if isinstance(own, Mapping) else {}), **claims}
-    return Offer(interface, members.get(name), handlers)
-
-
-def _phrases(members: Mapping[str, Any]) -> Any:
-    """Return the module's phrases, as a list of their own if they are a list of any kind."""
-    phrases = members.get(PHRASES)
-    if not isinstance(phrases, list | tuple):
-        return phrases
-    return [str.__str__(each) if isinstance(each, str) else each for each in phrases]
 
 
 def _is_own(value: object, module: ModuleType) -> bool:

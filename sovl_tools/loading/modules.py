@@ -57,19 +57,22 @@ class Generation(PrivatePackage):
             return self.module
 
     def _import(self) -> ModuleType:
-        folder, files = self.snapshot.folder, self.snapshot.files
-        if any(b"resources" in each for each in files.values()):
-            self.kept = {**read_data(folder), **files}
-        spec = self._spec(self.name, folder.module_name)
+        folder, files, _ = self.snapshot
+        for each in files.values():
+            if b"resources" in each:
+                self.kept = {**read_data(folder), **files}
+                break
+        file = folder.module_name
+        spec = self._spec(self.name, file)
         module = ModuleType(self.name)
         module.__file__ = spec.origin
-        module.__loader__ = self._loader
+        module.__loader__ = spec.loader
         module.__package__ = self.package
         module.__spec__ = spec
         sys.modules[self.name] = module
         try:
             with _GUARD[0]:
-                self._exec(module, folder.module_name)
+                self._exec(module, file, files[file])
         except BaseException:
             self._drop_modules()
             raise
@@ -89,7 +92,8 @@ class Generation(PrivatePackage):
         """Say that one who used it does not use it any more."""
         with _LOCK:
             self.users -= 1
-            self._end_unless_needed()
+            if not self.users:
+                self._end_unless_needed()
 
     def replace(self) -> None:
         """Say that another generation of the folder has taken its place, or that there is none."""
@@ -144,7 +148,7 @@ def generation_of(snapshot: Snapshot) -> Generation:
                 if _GENERATIONS.get(package) is known:
                     break
         else:
-            package = next(each for each in packages if each not in _GENERATIONS)
+            package = packages[0] if packages[0] not in _GENERATIONS else packages[1]
             known = _GENERATIONS[package] = Generation(snapshot, package)
             install(TOOL_ROOT, _named)
         before = _CURRENT.get(location)

@@ -13,20 +13,19 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.modules import Generation, generation_of
+from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import folder as folder_rules
+from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules.folder import Unreadable, unfit
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.sources import Snapshot, take_snapshot
 from sovl_tools.loading.verdicts import (
     SEVERITIES,
-    case_verdicts,
     example_verdicts,
-    interface_cases,
-    manifest_verdicts,
+    interface_verdicts,
     schema_verdicts,
 )
 from sovl_tools.model.catalog import Candidate, Status
@@ -81,11 +80,6 @@ class Work(NamedTuple):
     verdicts: list[Verdict]
     has_schemas: bool
 
-    @property
-    def is_sound(self) -> bool:
-        """Whether nothing so far keeps the tool from being loaded."""
-        return not (self.verdicts and has_errors(self.verdicts))
-
 
 def load_folder(
     folder: ToolFolder,
@@ -101,33 +95,30 @@ def load_folder(
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
     try:
-        return _load_folder(folder, settings, existing)
+        verdicts = [] if unfit(folder.name) is None else ask((folder_rules.unfit_name,), folder)
+        reading = read_manifest(folder)
+        if isinstance(reading, Unreadable):
+            manifest, found = None, _unreadable(folder, reading)
+        else:
+            manifest, found = reading
+        verdicts += found
+        if manifest is None:
+            return rejected(folder, verdicts)
+        work = _checked(folder, manifest, verdicts, settings)
+        document = work.manifest.document
+        if document.get("enabled", True) is False:
+            return _finished(work, "disabled", reasons=('its manifest says "enabled": false',))
+        snapshot = take_snapshot(folder)
+        if isinstance(snapshot, Unreadable):
+            verdicts += _unreadable(folder, snapshot)
+            return _finished(work, "rejected")
+        is_sound = not has_errors(verdicts)
+        missing = unmet(document) if is_sound and "requires" in document else ()
+        if settings.imports and is_sound and not missing:
+            return _import(work, snapshot, existing)
+        return _parse(work, snapshot.main, missing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
         return rejected(folder, [internal_verdict(error)])
-
-
-def _load_folder(
-    folder: ToolFolder, settings: Settings, existing: Mapping[str, StepHandler]
-) -> Candidate:
-    verdicts = [] if unfit(folder.name) is None else ask((folder_rules.unfit_name,), folder)
-    reading = read_manifest(folder)
-    if isinstance(reading, Unreadable):
-        return rejected(folder, [*verdicts, *_unreadable(folder, reading)])
-    verdicts += reading.verdicts
-    if reading.manifest is None:
-        return rejected(folder, verdicts)
-    work = _checked(folder, reading.manifest, verdicts, settings)
-    if not work.manifest.enabled:
-        return _finished(work, "disabled", reasons=('its manifest says "enabled": false',))
-    snapshot = take_snapshot(folder)
-    if isinstance(snapshot, Unreadable):
-        verdicts += _unreadable(folder, snapshot)
-        return _finished(work, "rejected")
-    source, is_sound = snapshot.files[folder.module_name], work.is_sound
-    missing = unmet(work.manifest.document) if is_sound else ()
-    if settings.imports and is_sound and not missing:
-        return _import(work, snapshot, source, existing)
-    return _parse(work, source, missing)
 
 
 def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
@@ -149,7 +140,7 @@ def _checked(
     document = manifest.document
     problems = published("tool").problems(document)
     case = ManifestCase(folder, document, problems)
-    verdicts += manifest_verdicts(case, "error")
+    verdicts += manifest_rules.RULES.verdicts(case, "error")
     refused = {problem.path[0] for problem in problems if problem.path} if problems else set()
     if refused:
         kept = {key: value for key, value in document.items() if key not in refused}
@@ -158,52 +149,33 @@ def _checked(
     work = Work(folder, case, manifest, verdicts, has_schemas)
     if has_schemas:
         verdicts += schema_verdicts(document, "error", compiles=settings.compiles)
-        if "examples" in document and work.is_sound:
+        if "examples" in document and not has_errors(verdicts):
             verdicts += example_verdicts(manifest)
     return work
 
 
-def _import(
-    work: Work, snapshot: Snapshot, source: bytes, existing: Mapping[str, StepHandler]
-) -> Candidate:
+def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
     """Run the module and make the tool; without one the module is forgotten again."""
+    folder, manifest, verdicts = snapshot.folder, work.manifest, work.verdicts
+    source = snapshot.main
     generation = generation_of(snapshot)
     try:
-        candidate = _imported(work, generation, source, existing)
-        if candidate.definition is not None:
-            generation.lease(candidate.definition)
-        return candidate
+        try:
+            interface = inspect_module(generation.run(), folder.name, existing)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
+            verdicts += border_verdicts(error, folder)
+            return _finished(work, "rejected", source=source)
+        verdicts += interface_verdicts(manifest, interface, "error")
+        lint = partial(interface_verdicts, manifest, interface, "warning")
+        if has_errors(verdicts):
+            return _finished(work, "rejected", source=source, lint=lint)
+        definition = bind(manifest, interface, source=folder.path)
+        generation.lease(definition)
     finally:
         generation.release()
-
-
-def _imported(
-    work: Work, generation: Generation, source: bytes, existing: Mapping[str, StepHandler]
-) -> Candidate:
-    """Run the module and look at it."""
-    folder, manifest = work.folder, work.manifest
-    try:
-        imported = generation.run()
-        offered = inspect_module(imported, folder.name, existing)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
-        work.verdicts.extend(border_verdicts(error, folder))
-        return _finished(work, "rejected", source=source)
-    interface = offered.interface
-    cases = interface_cases(manifest, interface)
-    work.verdicts.extend(case_verdicts(cases, "error"))
-    lint = partial(case_verdicts, cases, "warning")
-    if not work.is_sound:
-        return _finished(work, "rejected", source=source, lint=lint)
-    definition = bind(
-        folder,
-        manifest,
-        function=offered.function,
-        phrases=effective_phrases(manifest, interface.phrases),
-        handlers=offered.handlers,
-    )
     return _finished(
         work, "loaded", source=source, lint=lint, definition=definition, interface=interface
     )
@@ -215,7 +187,7 @@ def _parse(work: Work, source: bytes, missing: tuple[str, ...]) -> Candidate:
     # without a name that a function could have there is no sense in looking for one
     is_named = work.manifest.document.get("name") == folder.name and unfit(folder.name) is None
     readable = work.has_schemas and is_named
-    if not work.is_sound:
+    if has_errors(work.verdicts):
         lint = lambda: _parsed(work, source, readable=readable)[1]  # noqa: E731
         return _finished(work, "rejected", source=source, lint=lint)
     interface, found = _parsed(work, source, readable=readable)
@@ -235,7 +207,7 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
         return _SILENT, import_verdicts(error, work.folder)
     found = [v for each in siblings for v in ask((module.plain_sibling_import,), each)]
     for severity in SEVERITIES if readable else ():
-        found += case_verdicts(interface_cases(work.manifest, interface), severity)
+        found += interface_verdicts(work.manifest, interface, severity)
     return interface, found
 
 
@@ -252,13 +224,14 @@ def _finished(  # noqa: PLR0913 - what is known of a candidate
     """Return the candidate of a folder; what is wrong is located when somebody looks."""
     folder, verdicts = work.folder, work.verdicts
     text = work.manifest.text
-    locator = Locator(folder, text, source)
-    if verdicts and has_errors(verdicts):
-        return rejected(folder, verdicts, text=text, source=source, lint=partial(_lint, work, lint))
+    late = partial(_lint, work, lint)
+    if has_errors(verdicts):
+        return rejected(folder, verdicts, text=text, source=source, lint=late)
     if definition is None:
-        phrases = effective_phrases(work.manifest, interface.phrases)
+        phrases = effective_phrases(work.manifest, interface)
     else:
         phrases = definition.activation_phrases
+    has_actions = interface.handlers is not None or interface.claims
     return Candidate(
         folder.name,
         folder.path,
@@ -267,15 +240,15 @@ def _finished(  # noqa: PLR0913 - what is known of a candidate
         definition,
         phrases,
         has_own_phrases(interface),
-        known_actions(interface),
-        Deferred(partial(_diagnostics, locator, verdicts, partial(_lint, work, lint))),
+        known_actions(interface) if has_actions else (),
+        Deferred(lambda: _diagnostics(Locator(folder, text, source), verdicts, late)),
         reasons,
     )
 
 
 def _lint(work: Work, lint: Lint | None) -> list[Verdict]:
     """Ask what was left for later: warnings, and a rejected tool's module."""
-    found = manifest_verdicts(work.case, "warning")
+    found = manifest_rules.RULES.verdicts(work.case, "warning")
     if work.has_schemas:
         found += schema_verdicts(work.case.document, "warning")
     return found if lint is None else found + lint()

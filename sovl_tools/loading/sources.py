@@ -43,6 +43,11 @@ class Snapshot(NamedTuple):
     files: dict[str, bytes]
     digest: str
 
+    @property
+    def main(self) -> bytes:
+        """What the tool's own module said."""
+        return self.files[self.folder.module_name]
+
     def read(self, file: str) -> bytes | None:
         """Return what a file said; None if there was none."""
         return self.files.get(file)
@@ -166,28 +171,19 @@ def _cached_code(path: str, header: bytes) -> CodeType | None:
     except OSError:
         return None
     try:
-        data = _read_after(descriptor, header)
-        code = marshal.loads(data) if data else None  # noqa: S302 - as Python itself does
+        piece = data = os.read(descriptor, _PIECE)
+        if not data.startswith(header):
+            return None
+        # the size is not asked for: code hardly ever fills the first piece
+        while len(piece) == _PIECE:
+            piece = os.read(descriptor, _PIECE)
+            data += piece
+        code = marshal.loads(data[len(header) :])  # noqa: S302 - as Python itself does
     except (OSError, EOFError, ValueError, TypeError):
         return None
     finally:
         os.close(descriptor)
     return code if isinstance(code, CodeType) else None
-
-
-def _read_after(descriptor: int, header: bytes) -> bytes:
-    """Return what follows the header, nothing if it is another one.
-
-    The size is not asked for: code hardly ever fills the first piece.
-    """
-    piece = os.read(descriptor, _PIECE)
-    if not piece.startswith(header):
-        return b""
-    data = piece[len(header) :]
-    while len(piece) == _PIECE:
-        piece = os.read(descriptor, _PIECE)
-        data += piece
-    return data
 
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

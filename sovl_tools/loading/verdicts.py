@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TypeAlias
 
 from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.rules import agreement, manifest, offer, schema
+from sovl_tools.loading.rules import agreement, offer, schema
 from sovl_tools.loading.rules.schema import ExampleCase, refused_example
-from sovl_tools.model.diagnostic import RuleTable, Severity, Verdict, ask, has_errors
+from sovl_tools.model.diagnostic import Severity, Verdict, ask, has_errors
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.folder import Manifest
@@ -19,11 +18,7 @@ from sovl_tools.schema.visitor import visit
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning")
 _SCHEMAS = ("parameters", "output_schema")
-
-
-def manifest_verdicts(case: manifest.ManifestCase, severity: Severity) -> list[Verdict]:
-    """Return what is wrong with a manifest, its schemas apart."""
-    return ask(manifest.RULES.due(case.occasions, severity), case)
+_SCHEMA_RULES = {severity: schema.RULES.only(severity) for severity in SEVERITIES}
 
 
 def schema_verdicts(
@@ -43,37 +38,29 @@ def schema_verdicts(
 def _root_verdicts(
     key: str, root: dict[str, JSON], severity: Severity, *, compiles: bool
 ) -> list[Verdict]:
-    seen = visit(root, (key,), schema.RULES.only(severity))
-    if seen.could_multiply:
+    seen = visit(root, (key,), _SCHEMA_RULES[severity])
+    if seen.references and seen.could_multiply:
         found = ask((schema.endless_expansion,), schema.WholeSchema((key,), root))
         if found:  # others would ask the engine, which would never answer
             return found if severity == "error" else []
-    found = seen.verdicts()
+    found = seen.verdicts() if seen.due else []
     if severity == "error" and (compiles or seen.is_doubtful) and not has_errors(found):
         found += ask((schema.uncompilable,), schema.WholeSchema((key,), root))
     return found
 
 
-Cases: TypeAlias = tuple[
-    tuple[RuleTable, agreement.AgreementCase], tuple[RuleTable, offer.OfferCase]
-]
-"""What a module is asked: tables of rules, each with the case that it is asked about."""
+def interface_verdicts(
+    checked: Manifest, interface: Interface, severity: Severity
+) -> list[Verdict]:
+    """Return what is wrong with what a module offers, held against a manifest that is sound.
 
-
-def interface_cases(checked: Manifest, interface: Interface) -> Cases:
-    """Return what to ask of what a module offers, held against a manifest that is sound."""
+    Values are compared for warnings alone.
+    """
     agreed = agreement.AgreementCase.between(checked, interface)
-    offered = offer.OfferCase(interface, checked.phrases)
-    return (agreement.RULES, agreed), (offer.RULES, offered)
-
-
-def case_verdicts(cases: Cases, severity: Severity) -> list[Verdict]:
-    """Return what is wrong with what a module offers; values are compared for warnings alone."""
-    (rules, agreed), (others, offered) = cases
     if severity == "warning":
         agreed = agreed.with_values()
-    found = ask(rules.due(agreed.occasions, severity), agreed)
-    return found + ask(others.due(offered.occasions, severity), offered)
+    found = agreement.RULES.verdicts(agreed, severity)
+    return found + offer.RULES.verdicts(offer.OfferCase(interface, checked.phrases), severity)
 
 
 def example_verdicts(manifest: Manifest) -> list[Verdict]:

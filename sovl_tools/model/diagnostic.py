@@ -6,7 +6,7 @@ import inspect
 import logging
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from sovl_tools.model.document import Path
 
@@ -166,6 +166,15 @@ class Plan(NamedTuple):
     depending: tuple[Rule, ...]
 
 
+class Case(Protocol):
+    """What rules look at; its occasions are what is remarkable about it, in their words."""
+
+    @property
+    def occasions(self) -> tuple[str, ...]:
+        """The words in which rules say where they have something to ask."""
+        ...
+
+
 class RuleTable:
     """Rules in the order in which they are asked, and which of them are due where."""
 
@@ -192,6 +201,11 @@ class RuleTable:
             found = tuple(each for each in every if severity in {None, each.severity})
             self._due[key] = found
         return found
+
+    def verdicts(self, case: Case, severity: Severity | None = None) -> list[Verdict]:
+        """Ask the rules that have their occasion in a case, all or those of a severity."""
+        rules = self.due(case.occasions, severity)
+        return ask(rules, case) if rules else []
 
     def plan(self, kind: str, keys: Collection[str]) -> Plan:
         """Return the plan for subjects of a kind that show these keys."""

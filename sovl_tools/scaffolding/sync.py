@@ -14,12 +14,13 @@ from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement
+from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable, unfit
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.rules.schema import default_on_required, unfit_default
 from sovl_tools.loading.sources import Snapshot, take_snapshot
-from sovl_tools.loading.verdicts import example_verdicts, manifest_verdicts, schema_verdicts
+from sovl_tools.loading.verdicts import example_verdicts, schema_verdicts
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ModulePlace,
@@ -230,7 +231,9 @@ def _synced(
 def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
     """Return why a manifest would be rejected whatever its function is like."""
     problems = published("tool").problems(manifest.document)
-    found = manifest_verdicts(ManifestCase(folder, manifest.document, problems), "error")
+    found = manifest_rules.RULES.verdicts(
+        ManifestCase(folder, manifest.document, problems), "error"
+    )
     if not any(each.path[:1] in {("parameters",), ("output_schema",)} for each in problems):
         found += schema_verdicts(manifest.document, "error")
     if not has_errors(found):

@@ -56,12 +56,12 @@ class Visit(NamedTuple):
 
         That is whatever gives places names, and references to what is no subschema.
         """
-        return self.has_names or any(map(_is_astray, self.references))
+        return self.has_names or (bool(self.references) and any(map(_is_astray, self.references)))
 
     def verdicts(self) -> list[Verdict]:
         """Ask the rules that are due."""
         found: list[Verdict] = []
-        for each in self.rules if self.due else ():
+        for each in self.rules:
             if each.check in self.due:
                 found += ask((each,), *self.due[each.check])
         return found

@@ -7,7 +7,7 @@ compared with the schema that the annotations imply, as deep as both go.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -59,9 +59,12 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
     properties = parameters["properties"]
     required = frozenset(parameters.get("required", ()))
     found: list[Difference] = []
+    taken = set()
     is_open = not signature.is_certain
     for parameter in signature.parameters:
         name, kind, default, annotation = parameter
+        if kind != "var_positional":
+            taken.add(name)
         is_needed = default is REQUIRED and name not in required and signature.is_certain
         if annotation.is_context or kind not in BY_KEYWORD:
             found += _unfit(parameter, is_listed=name in properties, signature=signature)
@@ -71,7 +74,24 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
                 found.append(Difference("not_sent", name, parameter))
         elif is_needed and annotation.optional is False:
             found.append(Difference("not_sent", name, parameter))
-    return found if is_open else found + _untaken(signature, parameters, required)
+    if not is_open:
+        found += _untaken(taken, properties, required)
+        is_function = signature.shape == "function"
+        if is_function and parameters.get("additionalProperties", False) is not False:
+            found.append(Difference("open", ""))
+    return found
+
+
+def _untaken(
+    taken: set[str], properties: Iterable[str], required: frozenset[str]
+) -> list[Difference]:
+    """Return what a call may give although the function has no parameter for it."""
+    found: list[Difference] = []
+    for name in properties:
+        if name not in taken:
+            kind: Kind = "required_not_taken" if name in required else "optional_not_taken"
+            found.append(Difference(kind, name))
+    return found
 
 
 def _unfit(parameter: Parameter, *, is_listed: bool, signature: Signature) -> list[Difference]:
@@ -85,21 +105,6 @@ def _unfit(parameter: Parameter, *, is_listed: bool, signature: Signature) -> li
     elif kind == "positional_only" and signature.is_certain:
         found = "positional_only" if default is REQUIRED or is_listed else None
     return [] if found is None else [Difference(found, name, parameter)]
-
-
-def _untaken(
-    signature: Signature, parameters: Mapping[str, JSON], required: frozenset[str]
-) -> list[Difference]:
-    """Return what a call may give although the function has no parameter for it."""
-    known = {each.name for each in signature.parameters if each.kind != "var_positional"}
-    found = [
-        Difference("required_not_taken" if name in required else "optional_not_taken", name)
-        for name in parameters["properties"]
-        if name not in known
-    ]
-    if parameters.get("additionalProperties", False) is not False and signature.shape == "function":
-        found.append(Difference("open", ""))
-    return found
 
 
 def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Difference]:

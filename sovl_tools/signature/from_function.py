@@ -63,18 +63,19 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     """Return the parameters from the code object, which is many times faster than inspect."""
     code = function.__code__
     positional, names, flags = code.co_argcount, code.co_varnames, code.co_flags
-    said = {name: _read(each, function) for name, each in _annotations(function).items()}
-    last = positional + code.co_kwonlyargcount
-    found = [
-        Parameter(name, "positional_or_keyword", REQUIRED, said.get(name, _UNANNOTATED))
-        for name in names[:positional]
-    ]
+    said: dict[str, Annotation] = {}
+    for name, each in _annotations(function).items():
+        if name != "return":
+            said[name] = _read(each, function)
+    found: list[Parameter] = []
     defaults = function.__defaults__ or ()
-    for index, default in enumerate(defaults, positional - len(defaults)):
-        name, kind, _, annotation = found[index]
-        found[index] = Parameter(name, kind, default, annotation)
-    for index in range(code.co_posonlyargcount):
-        found[index] = found[index]._replace(kind="positional_only")
+    bare = positional - len(defaults)
+    for index, name in enumerate(names[:positional]):
+        only = index < code.co_posonlyargcount
+        kind: ParameterKind = "positional_only" if only else "positional_or_keyword"
+        default = REQUIRED if index < bare else defaults[index - bare]
+        found.append(Parameter(name, kind, default, said.get(name, _UNANNOTATED)))
+    last = positional + code.co_kwonlyargcount
     if flags & inspect.CO_VARARGS:
         annotation = said.get(names[last], _UNANNOTATED)
         found.append(Parameter(names[last], "var_positional", REQUIRED, annotation))
@@ -92,12 +93,10 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
 def _annotations(function: FunctionType) -> dict[str, Any]:
     """Return the annotations; since Python 3.14 reading them evaluates them."""
     try:
-        found: dict[str, Any] = function.__annotations__
+        return function.__annotations__
     except NameError:
-        found = evaluated(inspect.get_annotations, function, "format")
-    if "return" in found:
-        found = {name: each for name, each in found.items() if name != "return"}
-    return found
+        found: dict[str, Any] = evaluated(inspect.get_annotations, function, "format")
+        return found
 
 
 def _read(annotation: Any, function: Any) -> Annotation:

@@ -119,17 +119,17 @@ def starved(handlers: Any = None, *, more: Any) -> None: ...
 def test_a_module_offers_its_function_and_phrases() -> None:
     offer = inspect_module(module_of(echo=plain, ACTIVATION_PHRASES=["say it"]), "echo", {})
     assert offer.function is plain
-    assert offer.interface.signature == from_function(plain)
-    assert offer.interface.phrases == ["say it"]
-    assert (offer.interface.handlers, offer.handlers) == (None, {})
+    assert offer.signature == from_function(plain)
+    assert offer.phrases == ["say it"]
+    assert (offer.handlers, offer.step_handlers) == (None, {})
 
 
 def test_a_module_without_the_function_tells_the_names_that_it_has() -> None:
     module = module_of(ehco=lambda: None, STEP_HANDLERS=5, imported=functools.reduce)
     offer = inspect_module(module, "echo", {})
-    assert offer.interface.signature is None
-    assert offer.interface.names == ("ehco",)
-    assert offer.interface.handlers == 5
+    assert offer.signature is None
+    assert offer.names == ("ehco",)
+    assert offer.handlers == 5
 
 
 def test_step_handlers_of_both_ways_belong_to_the_tool() -> None:
@@ -143,9 +143,9 @@ def test_step_handlers_of_both_ways_belong_to_the_tool() -> None:
         register_step_handlers=register_step_handlers,
     )
     offer = inspect_module(module, "echo", {"known": known})
-    assert offer.handlers == {"greet": handler, "late": handler}
-    assert offer.interface.claims.keys() == {"late"}
-    assert offer.interface.removals == ()
+    assert offer.step_handlers == {"greet": handler, "late": handler}
+    assert offer.claims.keys() == {"late"}
+    assert offer.removals == ()
 
 
 def test_overwriting_and_removing_handlers_of_others_is_noticed() -> None:
@@ -155,7 +155,7 @@ def test_overwriting_and_removing_handlers_of_others_is_noticed() -> None:
 
     existing = {"first": known, "second": known}
     module = module_of(echo=plain, register_step_handlers=register_step_handlers)
-    interface = inspect_module(module, "echo", existing).interface
+    interface = inspect_module(module, "echo", existing)
     assert (set(interface.claims), interface.removals) == ({"first"}, ("second",))
     assert existing == {"first": known, "second": known}
 
@@ -163,7 +163,7 @@ def test_overwriting_and_removing_handlers_of_others_is_noticed() -> None:
 @pytest.mark.parametrize("register", [5, lambda: None, two, starved])
 def test_a_registration_that_can_not_be_called_is_not_called(register: Any) -> None:
     module = module_of(echo=plain, register_step_handlers=register)
-    interface = inspect_module(module, "echo", {}).interface
+    interface = inspect_module(module, "echo", {})
     assert interface.registration == from_function(register)
     assert interface.claims == {}
 

@@ -138,6 +138,7 @@ actions = st.dictionaries(st.sampled_from(["set", "go", "", 1]), signatures, max
         claims=actions,
         removals=st.just(()),
         function=st.none(),
+        step_handlers=st.just({}),
     ),
     st.lists(st.sampled_from(["", "go", "Go!"]), max_size=2).map(tuple),
 )

@@ -14,7 +14,6 @@ from sovl_tools.model.diagnostic import (
     Place,
     RuleTable,
     Verdict,
-    ask,
     rule,
 )
 from sovl_tools.model.document import JSON
@@ -107,19 +106,19 @@ class AgreementCase(NamedTuple):
 
 def errors(case: AgreementCase) -> list[Verdict]:
     """Return by which differences calls would fail."""
-    return ask(RULES.due(case.occasions, "error"), case)
+    return RULES.verdicts(case, "error")
 
 
 def contradictions(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return what is wrong in the values that a manifest admits."""
     case = AgreementCase(manifest.name, manifest.parameters, interface).with_values()
-    return ask(RULES.due(case.occasions), case)
+    return RULES.verdicts(case)
 
 
 def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return what is wrong between a manifest, whose parameters are a schema, and its module."""
     case = AgreementCase.between(manifest, interface)
-    return ask(RULES.due(case.occasions), case)
+    return RULES.verdicts(case)
 
 
 @rule("ST401", at=["no_function"])
