@@ -18,12 +18,14 @@ from typing import NamedTuple
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, pointer
+from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 from sovl_tools.schema.merge import merged
 from sovl_tools.schema.rewrite import IDENTITY, Definitions, Rewrite
 from sovl_tools.schema.subschemas import nodes
 
 _LOOKAROUND = re.compile(r"(?<!\\)(?:\\\\)*\((?:\?[=!]|\?<[=!])")
 ANY_NAME = re.compile(".*", re.DOTALL)
+_WITH_SCHEMAS = IN_OBJECT | IN_LIST | SINGLE
 _LISTS = ("allOf", "anyOf", "oneOf")
 _CONSEQUENCES = ("then", "else")
 _CONDITION = ("if", *_CONSEQUENCES)
@@ -116,14 +118,16 @@ class Adaptation(Rewrite):
     Attributes:
         rules: what the provider refuses.
         losses: what is lost so far.
+        is_weakened: whether a keyword went, so that more values fit the schema than before.
     """
 
     dropped = IDENTITY | {"$schema", "$comment", "$vocabulary"}
 
     def __init__(self, parameters: dict[str, JSON], rules: Rules) -> None:
-        super().__init__(Definitions(parameters), ROOT)
+        super().__init__(Definitions(parameters), ROOT, rules)
         self.rules = rules
         self.losses: list[Loss] = []
+        self.is_weakened = False
         self._is_changed = False
         self._has_odd_names = False
 
@@ -159,11 +163,11 @@ class Adaptation(Rewrite):
         """Return a subschema as the provider takes it, and note what it does not say."""
         if "properties" in made and not self._has_odd_names:
             self._has_odd_names = not self.rules.takes_names(made["properties"])
-        lost = []
-        if "$ref" in schema or "$dynamicRef" in schema:
-            lost = [each for each in ("$dynamicRef", "$ref") if self._leads_nowhere(made, each)]
-            for each in lost:
-                del made[each]
+        lost = ["$dynamicRef"] if "$dynamicRef" in made else []
+        if "$ref" in made and not self.definitions.is_address(made["$ref"]):
+            lost.append("$ref")
+        for each in lost:
+            del made[each]
         found = self.adapted(schema, made, path)
         if found is None and not lost:
             return made
@@ -171,6 +175,7 @@ class Adaptation(Rewrite):
         made, moved, notes, losses = found or Changed(made)
         moved = [*lost, *moved]
         if moved:  # what is lost in a keyword's own schemas goes with it
+            self.is_weakened = True
             gone, end = {(*path, keyword) for keyword in moved}, len(path) + 1
             self.losses = [each for each in self.losses if each.path[:end] not in gone]
         self.losses += losses
@@ -184,14 +189,10 @@ class Adaptation(Rewrite):
             made.pop(keyword, None)
         return with_notes(made, [*said, *notes])
 
-    def _leads_nowhere(self, made: dict[str, JSON], keyword: str) -> bool:
-        """Tell whether a reference leads to nothing that the provider could be sent."""
-        if keyword not in made:
-            return False
-        return keyword == "$dynamicRef" or not self.definitions.is_address(made[keyword])
-
     def _written(self, keyword: str, value: JSON) -> JSON:
         """Return what a keyword says, with references that lead to definitions."""
+        if keyword not in _WITH_SCHEMAS:
+            return value
         copy: JSON = Rewrite(self.definitions).schema({keyword: value}, ())
         return copy[keyword]
 
@@ -200,60 +201,56 @@ def compatible(parameters: dict[str, JSON], rules: Rules) -> Compatible:
     """Return a copy of a schema of arguments that a provider takes, and what that loses."""
     compat = _Compat(parameters, rules, admits_more=False)
     found = compat.whole()
-    if compat.is_weakened and compat.has_inverse:
+    if compat.is_weakened and compat.has_inverse():
         return _Compat(parameters, rules, admits_more=True).whole()
     return found
 
 
-_CONCERNED = frozenset(
-    {
-        "pattern", "patternProperties", "unevaluatedItems", "oneOf", "not", "if", "maxContains",
-        "$ref", "$dynamicRef", "properties",
-    }
-)  # fmt: skip
-"""Keywords that may have to go, that count on what others admit, or that hold names."""
-
-_CHANGED = _CONCERNED - {"properties"}
 _INVERSE = frozenset({"oneOf", "not", "if", "maxContains"})
+"""Keywords that count on what schemas within do not admit."""
+
 _WITHOUT_MEMBERS = ("string", "integer", "number", "boolean", "null")
 
 
 class _Compat(Adaptation):
-    """Changes what some rules refuse.
-
-    Attributes:
-        is_weakened: whether something went from the schema, so that more values fit it than before.
-        has_inverse: whether less would be admitted where more fits the schemas within.
-    """
+    """Changes what some rules refuse."""
 
     def __init__(self, parameters: dict[str, JSON], rules: Rules, *, admits_more: bool) -> None:
         super().__init__(parameters, rules)
         self._admits_more = admits_more
-        self.is_weakened = False
-        self.has_inverse = False
+        self._inverse: list[tuple[dict[str, JSON], Path]] = []
 
-    @classmethod
-    def concerns(cls, keywords: frozenset[str], kind: str | None) -> bool:
-        """Ask of names of properties, of some keywords, and of what has members or no one type."""
-        has_members = "type" in keywords and kind not in _WITHOUT_MEMBERS
-        return has_members or not keywords.isdisjoint(_CONCERNED)
+    def has_inverse(self) -> bool:
+        """Tell whether less would be admitted where more fits the schemas within."""
+        return any(
+            self._is_touched_in_one_of(schema, path) or next(_inverse(schema, self.rules), None)
+            for schema, path in self._inverse
+        )
+
+    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
+        """Ask of restricted names, of what may have to go, and of what counts on others."""
+        rules = self.rules
+        return (
+            ("properties" in keywords and rules.names is not ANY_NAME)
+            or (rules.needs_members and "type" in keywords and kind not in _WITHOUT_MEMBERS)
+            or (rules.needs_members and "unevaluatedItems" in keywords)
+            or not (rules.takes_lookaround or keywords.isdisjoint(("pattern", "patternProperties")))
+            or not keywords.isdisjoint(_INVERSE)
+        )
 
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
         """Return a subschema as the rules allow it, None if it is that."""
-        moved: list[str] = []
+        moved = [*_refused(schema, self.rules)]
         losses: tuple[Loss, ...] = ()
-        if not _CHANGED.isdisjoint(schema):
-            moved += _refused(schema, self.rules)
-            self.is_weakened = self.is_weakened or bool(moved) or _leads_elsewhere(schema)
-            if self._admits_more:
-                made, losses = self._inclusive(schema, made, path)
-                moved += _inverse(schema, self.rules)
-            elif not self.has_inverse and not _INVERSE.isdisjoint(schema):
-                inclusive, _ = self._inclusive(schema, made, path)
-                self.has_inverse = inclusive is not made or any(_inverse(schema, self.rules))
         whole = made
+        if not _INVERSE.isdisjoint(schema):
+            if self._admits_more:
+                whole, losses = self._inclusive(schema, made, path)
+                moved += _inverse(schema, self.rules)
+            else:
+                self._inverse.append((schema, path))
         if self.rules.needs_members and "type" in schema:
-            whole = _with_members(made)
+            whole = _with_members(whole)
         return Changed(whole, moved, (), losses) if moved or losses or whole is not made else None
 
     def _inclusive(
@@ -263,8 +260,7 @@ class _Compat(Adaptation):
 
         Those of the root are told in words later.
         """
-        branches = schema.get("oneOf", ()) if path != ROOT else ()
-        if not any(_is_touched(each, self.rules) for each in branches):
+        if not self._is_touched_in_one_of(schema, path):
             return made, ()
         made = dict(made)
         either = {"anyOf": made.pop("oneOf")}
@@ -273,6 +269,10 @@ class _Compat(Adaptation):
         else:
             made.update(either)
         return made, (Loss("rewritten", (*path, "oneOf"), "oneOf is said as anyOf"),)
+
+    def _is_touched_in_one_of(self, schema: dict[str, JSON], path: Path) -> bool:
+        branches = schema.get("oneOf", ()) if path != ROOT else ()
+        return any(_is_touched(each, self.rules) for each in branches)
 
 
 def _refused(schema: dict[str, JSON], rules: Rules) -> Iterator[str]:
@@ -294,10 +294,6 @@ def _inverse(schema: dict[str, JSON], rules: Rules) -> Iterator[str]:
         yield from (each for each in _CONDITION if each in schema)
     if "maxContains" in schema and _is_touched(schema.get("contains"), rules):
         yield from (each for each in _CONTAINS if each in schema)
-
-
-def _leads_elsewhere(schema: dict[str, JSON]) -> bool:
-    return "$dynamicRef" in schema or not schema.get("$ref", "#").startswith("#")
 
 
 def _is_touched(schema: JSON, rules: Rules) -> bool:
@@ -415,6 +411,9 @@ class _Root:
             seen.add(name)
             yield from self._parts(self._definitions[name], seen)
 
+    def _parts_of_all(self, branches: Iterable[JSON]) -> list[list[JSON]]:
+        return [[*self._parts(each, set())] for each in branches]
+
     def _merge(self, parts: Sequence[JSON], keyword: str) -> None:
         closing = self.schema.pop(_CLOSING, None)
         others = []
@@ -431,10 +430,12 @@ class _Root:
 
     def tell_branches(self, keyword: str, branches: Sequence[JSON]) -> None:
         """Say in words how several schemas bear on all arguments."""
-        self._learn(branches)
-        self._require(keyword, branches)
+        every = self._parts_of_all(branches)
+        self._learn(every)
+        self._require(keyword, every)
         words = keyword if keyword in _LISTS else "allOf"
-        self._say(words, [self._brief(each) for each in branches])
+        briefs = [self._brief(*each) for each in zip(branches, every, strict=True)]
+        self._say(words, briefs)
         self._lose(keyword)
 
     def tell_condition(self) -> None:
@@ -442,9 +443,10 @@ class _Root:
         found = {key: self.schema.pop(key) for key in _CONDITION if key in self.schema}
         if "if" not in found:
             return
-        self._learn([found[key] for key in _CONSEQUENCES if key in found])
-        for key, each in found.items():
-            self._say(key, self._brief(each))
+        every = self._parts_of_all(found.values())
+        self._learn(parts for key, parts in zip(found, every, strict=True) if key != "if")
+        for (key, each), parts in zip(found.items(), every, strict=True):
+            self._say(key, self._brief(each, parts))
         self._lose("if")
 
     def tell(self, keyword: str) -> None:
@@ -460,28 +462,32 @@ class _Root:
         path = (*ROOT, keyword) if keyword in self._written else ROOT
         self.losses.append(Loss("moved", path, message, _HELP))
 
-    def _learn(self, branches: Sequence[JSON]) -> None:
+    def _learn(self, branches: Iterable[list[JSON]]) -> None:
         """Add the properties of branches, if there may be others than those of the root.
 
         What is not evaluated can't be told without the branches, so that it is said in words.
+
+        Args:
+            branches: the parts of each.
         """
         if _CLOSING in self.schema:
             self.tell(_CLOSING)
         if self.schema.get("additionalProperties") is False:
             return
-        found: dict[str, list[JSON]] = {}
-        for branch in branches:
-            for name, schema in self._properties(branch, set()):
-                schemas = found.setdefault(name, [])
-                if schema not in schemas:
-                    schemas.append(copied(schema))
         known = self.schema.get("properties", {})
-        added = {name: _any_of(each) for name, each in found.items() if name not in known}
-        self.schema["properties"] = {**known, **added}
+        found: dict[str, list[JSON]] = {}
+        for parts in branches:
+            for name, schema in self._properties(parts, set()):
+                if name not in known and schema not in found.setdefault(name, []):
+                    found[name].append(copied(schema))
+        self.schema["properties"] = {**known, **{key: _any_of(each) for key, each in found.items()}}
 
-    def _require(self, keyword: str, branches: Sequence[JSON]) -> None:
+    def _require(self, keyword: str, branches: Sequence[list[JSON]]) -> None:
         """Require what every one of some alternatives requires, or any of schemas that all hold."""
-        sets = [{*self._required(branch)} for branch in branches]
+        sets = [
+            {name for part in parts if isinstance(part, dict) for name in part.get("required", ())}
+            for parts in branches
+        ]
         together = set[str].intersection if keyword in ("anyOf", "oneOf") else set[str].union
         required = self.schema.get("required", [])
         found = together(*sets) - {*required}
@@ -489,14 +495,9 @@ class _Root:
         if added:
             self.schema["required"] = [*required, *added]
 
-    def _required(self, branch: JSON) -> Iterator[str]:
-        for part in self._parts(branch, set()):
-            if isinstance(part, dict):
-                yield from part.get("required", ())
-
-    def _properties(self, schema: JSON, seen: set[str]) -> Iterator[tuple[str, JSON]]:
-        """Yield the properties of which a schema and its alternatives speak."""
-        for part in self._parts(schema, seen):
+    def _properties(self, parts: Iterable[JSON], seen: set[str]) -> Iterator[tuple[str, JSON]]:
+        """Yield the properties of which parts of a schema and their alternatives speak."""
+        for part in parts:
             if not isinstance(part, dict):
                 continue
             described = part.get("properties", {}).items()
@@ -504,13 +505,12 @@ class _Root:
             branches = [each for keyword in _LISTS for each in part.get(keyword, ())]
             branches += [part[keyword] for keyword in _CONSEQUENCES if keyword in part]
             for branch in branches:
-                yield from self._properties(branch, seen)
+                yield from self._properties(self._parts(branch, seen), seen)
 
-    def _brief(self, branch: JSON) -> JSON:
+    def _brief(self, branch: JSON, parts: list[JSON]) -> JSON:
         """Return a branch without what the root says of its properties as well."""
-        parts = [*self._parts(branch, set())]
         whole = parts[0] if len(parts) == 1 else merged(parts) or branch
-        if not isinstance(whole, dict):
+        if not isinstance(whole, dict) or whole.keys().isdisjoint(("properties", "type")):
             return whole
         known = self.schema.get("properties", {})
         described = whole.get("properties", {}).items()

@@ -106,11 +106,11 @@ class _Node(NamedTuple):
 class _Declaration(Adaptation):
     """A copy of a schema of arguments in the keywords that Gemini knows."""
 
-    @classmethod
-    def concerns(cls, keywords: frozenset[str], kind: str | None) -> bool:
+    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
         """Ask of names of properties, and of all keywords that Gemini may not heed."""
         del kind
-        return "properties" in keywords or not _SAFE.issuperset(keywords)
+        is_safe = keywords == {"$ref"} or _SAFE.issuperset(keywords)
+        return "properties" in keywords or not is_safe
 
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
         """Return a subschema in the keywords that Gemini knows, None if it has no others."""

@@ -191,8 +191,7 @@ class _Component(Rewrite):
         super().__init__(definitions, base)
         self.losses: list[Loss] = []
 
-    @classmethod
-    def concerns(cls, keywords: frozenset[str], kind: str | None) -> bool:
+    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
         """Ask of references, and of what checkers may refuse."""
         del kind
         return not keywords.isdisjoint(_CONCERNED)

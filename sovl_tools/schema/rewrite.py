@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SCALAR, SINGLE
@@ -21,13 +21,6 @@ IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"
 _MOST_PLANS = 4096
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 
-_Way: TypeAlias = Literal["object", "list", "single", "reference", "value"]
-_WAYS: dict[str, _Way] = {
-    **dict.fromkeys(IN_OBJECT, "object"),
-    **dict.fromkeys(IN_LIST, "list"),
-    **dict.fromkeys(SINGLE, "single"),
-    "$ref": "reference",
-}
 _AS_THEY_ARE = SCALAR - {"$ref", "$dynamicRef"}
 
 
@@ -36,12 +29,16 @@ class _Plan(NamedTuple):
 
     Attributes:
         dropped: keywords that are left out.
-        steps: keywords whose values can't be taken over as they are, each with the way to copy it.
+        steps: keywords whose values can't be taken over as they are, each with what copies it.
+        is_dynamic: whether there is a dynamic reference.
+        refers: whether there is a reference.
         is_due: whether something may have to be changed in it.
     """
 
     dropped: tuple[str, ...]
-    steps: tuple[tuple[str, _Way], ...]
+    steps: tuple[tuple[str, Callable[[Rewrite, str, JSON, Path], JSON]], ...]
+    is_dynamic: bool
+    refers: bool
     is_due: bool
 
 
@@ -65,6 +62,7 @@ class Definitions:
         self.targets: dict[str, Reference] = {}
         self._address = address
         self._addresses: dict[int, str] = {}
+        self._given: set[str] = set()
         self._known: dict[str, str | None] = {}
 
     def address(self, reference: str) -> str | None:
@@ -86,7 +84,7 @@ class Definitions:
 
     def is_address(self, reference: JSON) -> bool:
         """Tell whether a reference leads to a definition by the name that it has here."""
-        return reference in self._addresses.values()
+        return isinstance(reference, str) and reference in self._given
 
     def _addressed(self, reference: str) -> str | None:
         found = lookup(self.root, reference)
@@ -96,6 +94,7 @@ class Definitions:
         if key not in self._addresses:
             name = None if found.target is self.root else self._free(reference, found.path)
             self._addresses[key] = self._address(name)
+            self._given.add(self._addresses[key])
             if name is not None:
                 self.targets[name] = found
         return self._addresses[key]
@@ -126,19 +125,20 @@ class Rewrite:
     dropped: ClassVar[frozenset[str]] = IDENTITY
     """Keywords that are left out of every schema."""
 
-    _plans: ClassVar[dict[tuple[Any, ...], _Plan]] = {}
+    _plans: ClassVar[dict[tuple[Any, ...], dict[tuple[Any, ...], _Plan]]] = {}
+    """Plans by a subclass and its variant, then by a schema's type and keywords."""
 
-    def __init_subclass__(cls) -> None:
-        cls._plans = {}
-
-    def __init__(self, definitions: Definitions, base: Path = ()) -> None:
+    def __init__(self, definitions: Definitions, base: Path = (), variant: Any = None) -> None:
+        """Begin a copy; ``variant`` is what the answers of ``concerns`` depend on."""
         self.definitions = definitions
         self.base = base
         self.made: dict[str, JSON] = {}
+        self._own_plans = self._plans.setdefault((type(self), variant), {})
 
-    @classmethod
-    def concerns(cls, keywords: frozenset[str], kind: str | None) -> bool:
+    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
         """Tell whether ``changed`` is to be asked of schemas with these keywords, and no others.
+
+        It is asked wherever a reference leads nowhere, too.
 
         Args:
             keywords: all of them, but for those that are left out.
@@ -188,46 +188,70 @@ class Rewrite:
         kind = schema.get("type")
         # Most schemas have one of a few sets of keywords, so that plans are kept by these.
         key = (kind if type(kind) is str else None, *schema)
-        plan = self._plans.get(key) or self._plan(key)
+        plan = self._own_plans.get(key) or self._plan(key)
+        if plan.is_dynamic and self.definitions.is_static(made["$dynamicRef"]):
+            refer(made, made.pop("$dynamicRef"))
+            return self.schema(made, path)
         for keyword in plan.dropped:
             del made[keyword]
-        for keyword, way in plan.steps:
-            made[keyword] = self._below(way, keyword, made[keyword], path)
-        if "$dynamicRef" in made and self.definitions.is_static(made["$dynamicRef"]):
-            refer(made, self.definitions.address(made.pop("$dynamicRef")))
-        return self.changed(schema, made, path) if plan.is_due else made
+        for keyword, copy in plan.steps:
+            made[keyword] = copy(self, keyword, made[keyword], path)
+        leads_nowhere = plan.refers and not self.definitions.is_address(made["$ref"])
+        return self.changed(schema, made, path) if plan.is_due or leads_nowhere else made
 
-    def _below(self, way: _Way, keyword: str, value: JSON, path: Path) -> JSON:
-        if way == "single":
-            return self.single(keyword, value, path)
-        if way == "object" and type(value) is dict:
-            return {name: self.schema(each, (*path, keyword, name)) for name, each in value.items()}
-        if way == "list" and type(value) is list:
-            return [self.schema(each, (*path, keyword, step)) for step, each in enumerate(value)]
-        if way == "reference" and type(value) is str:
-            return self.reference(value)
-        return copied(value)
-
-    @classmethod
-    def _plan(cls, key: tuple[Any, ...]) -> _Plan:
+    def _plan(self, key: tuple[Any, ...]) -> _Plan:
         kind, *keywords = key
-        dropped = tuple(each for each in keywords if each in cls.dropped)
+        dropped = tuple(each for each in keywords if each in self.dropped)
         kept = [each for each in keywords if each not in dropped]
-        steps = tuple((each, _WAYS.get(each, "value")) for each in kept if each not in _AS_THEY_ARE)
-        plan = _Plan(dropped, steps, cls.concerns(frozenset(kept), kind))
+        steps = tuple(
+            (each, _COPIES.get(each, Rewrite.value)) for each in kept if each not in _AS_THEY_ARE
+        )
+        is_due = "$dynamicRef" in kept or self.concerns(frozenset(kept), kind)
+        plan = _Plan(dropped, steps, "$dynamicRef" in kept, "$ref" in kept, is_due)
         # Schemas from outside could otherwise fill the memory with odd keywords.
-        if len(cls._plans) > _MOST_PLANS:
-            cls._plans.clear()
-        cls._plans[key] = plan
+        if len(self._own_plans) > _MOST_PLANS:
+            self._own_plans.clear()
+        self._own_plans[key] = plan
         return plan
+
+    def by_name(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return the copy of a keyword's subschemas that have names."""
+        if type(value) is not dict:
+            return copied(value)
+        schema = self.schema
+        return {name: schema(each, (*path, keyword, name)) for name, each in value.items()}
+
+    def listed(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return the copy of a keyword's list of subschemas."""
+        if type(value) is not list:
+            return copied(value)
+        return [self.schema(each, (*path, keyword, step)) for step, each in enumerate(value)]
+
+    def single(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return the copy of a keyword's only subschema."""
+        return self.schema(value, (*path, keyword))
+
+    def referring(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return where a reference leads in the copy."""
+        del keyword, path
+        return self.reference(value) if type(value) is str else copied(value)
+
+    def value(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return the copy of what holds no schema."""
+        del keyword, path
+        return copied(value)
 
     def reference(self, reference: str) -> str:
         """Return where a reference leads in the copy."""
         return self.definitions.address(reference) or reference
 
-    def single(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return the copy of a keyword's only subschema."""
-        return self.schema(value, (*path, keyword))
+
+_COPIES: dict[str, Callable[[Rewrite, str, JSON, Path], JSON]] = {
+    **dict.fromkeys(IN_OBJECT, Rewrite.by_name),
+    **dict.fromkeys(IN_LIST, Rewrite.listed),
+    **dict.fromkeys(SINGLE, lambda copy, *place: copy.single(*place)),
+    "$ref": Rewrite.referring,
+}
 
 
 def refer(schema: dict[str, JSON], reference: str | None) -> None:
