@@ -64,17 +64,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     What is covered does not depend on random examples, nor on the shipped tools, which are not
     measured: so those tests need not be slowed down.
     """
+    marks: dict[Path, list[pytest.MarkDecorator]] = {}
     for item in items:
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"the name of a test has an address in it: {item.nodeid}")
-        if not {item.path, *item.path.parents}.isdisjoint(CONTRACTS):
-            item.add_marker(pytest.mark.contract)
+        if item.path not in marks:
+            marks[item.path] = _marks_of(item.path)
+        for mark in marks[item.path]:
+            item.add_marker(mark)
         is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        starts = STARTS_A_PROCESS in getattr(item, "fixturenames", ())
-        if is_random or starts or not {*item.path.parents}.isdisjoint(TALKS):
+        if is_random or STARTS_A_PROCESS in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-        if is_random or SHIPPED in item.path.parents:
+        if is_random:
             item.add_marker(UNMEASURED)
+
+
+def _marks_of(path: Path) -> list[pytest.MarkDecorator]:
+    """Return what marks all tests of a file; asked once a file, because there are many tests."""
+    places = {path, *path.parents}
+    among = {
+        "contract": not places.isdisjoint(CONTRACTS),
+        "slow": not places.isdisjoint(TALKS),
+        UNMEASURED: SHIPPED in places,
+    }
+    return [getattr(pytest.mark, name) for name, is_there in among.items() if is_there]
 
 
 @pytest.hookimpl(wrapper=True)
