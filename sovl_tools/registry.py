@@ -355,7 +355,7 @@ class ToolRegistry:
             poll: look at everything each second instead of waiting for the system's events, which
                 network file systems and some containers do not deliver.
             libraries: folders and modules outside of the tools directories; when one changes, the
-                tools that import it are loaded again.
+                tools and plugins that import it are loaded again.
         """
         watch: AbstractContextManager[Watch] = self._reloading().watch(
             poll=poll, libraries=[os.fspath(each) for each in libraries]

@@ -38,12 +38,18 @@ class Stalled(NamedTuple):
 
 
 class Job(Generic[_T]):
-    """A function on a thread of its own, whose end somebody waits for, or not any more."""
+    """A function on a thread of its own, whose end somebody waits for, or not any more.
+
+    The function may use ``within``, and be stopped there.
+    """
 
     def __init__(self, function: Callable[[], _T]) -> None:
         """Start the thread."""
         self._lock = threading.Lock()
-        self._done = threading.Event()
+        self._is_done = False
+        self._is_stopped = False
+        self._inner: Job[Any] | None = None
+        self._ended = threading.Event()
         self._value: Any = None
         self._error: BaseException | None = None
         # only the thread holds the function, and forgets it: it may be a method that knows this job
@@ -51,15 +57,18 @@ class Job(Generic[_T]):
         self._thread.start()
 
     def _run(self, function: Callable[[], _T]) -> None:
+        _CURRENT.job = self
         try:
             self._value, self._error = _outcome(function)
         finally:
             with self._lock:
-                self._done.set()
+                self._is_done = True
+            self._ended.set()
 
     def wait(self, seconds: float) -> bool:
         """Wait for so many seconds; return whether the function has ended."""
-        return self._done.wait(max(0.0, min(seconds, threading.TIMEOUT_MAX)))
+        self._ended.wait(max(0.0, min(seconds, threading.TIMEOUT_MAX)))
+        return self._is_done
 
     def result(self) -> _T:
         """Return what the function returned, or raise what it raised, when it has ended."""
@@ -78,10 +87,30 @@ class Job(Generic[_T]):
         import ctypes  # noqa: PLC0415 - 3 ms, for the worst case only
 
         with self._lock:
-            if not self._done.is_set():  # afterwards its number may be that of another thread
+            if not self._is_done:  # afterwards its number may be that of another thread
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Abandoned)
                 )
+
+    def stop(self) -> None:
+        """Have every ``within`` in the function return at once, as if its time were over."""
+        self._is_stopped = True
+        if self._inner is not None:
+            self._inner.release()
+
+    def begin(self, inner: Job[Any]) -> None:
+        """Stop a job with this one, whose function waits for it."""
+        self._inner = inner
+        if self._is_stopped:
+            inner.release()
+
+    def release(self) -> None:
+        """Have whoever waits for the end go on without it."""
+        self._ended.set()
+
+
+_CURRENT = threading.local()
+"""Has the ``job`` of a thread that has one."""
 
 
 def within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
@@ -91,6 +120,9 @@ def within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
         BaseException: what the function raised.
     """
     job = Job(function)
+    outer: Job[Any] | None = getattr(_CURRENT, "job", None)
+    if outer is not None:
+        outer.begin(job)
     if job.wait(limit):
         return job.result()
     frame = job.frame

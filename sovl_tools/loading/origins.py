@@ -9,7 +9,7 @@ import os
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, Protocol
@@ -337,6 +337,20 @@ def run(package: str, name: str) -> ModuleType:
     return importlib.import_module(f"{package}.{name}")
 
 
+def module_sources(path: str) -> dict[str, bytes]:
+    """Return the sources of the modules of a directory that have been run, by full names."""
+    package = package_of(path)
+    return {**_PACKAGES[package].sources} if package in _PACKAGES else {}
+
+
+def outdate(path: str, names: Collection[str]) -> bool:
+    """Have modules of a directory run again at the next look; tell whether there are any."""
+    stale = module_sources(path).keys() & names
+    if stale:
+        _PACKAGES[package_of(path)].outdated |= stale
+    return bool(stale)
+
+
 @contextmanager
 def renewing(path: str) -> Iterator[str]:
     """Enter the package of a directory, where what has changed on disk is forgotten.
@@ -360,6 +374,8 @@ def renewing(path: str) -> Iterator[str]:
 
 def _taken_out(name: str) -> ModuleType:
     parent, _, stem = name.rpartition(".")
+    # the lock of a module whose import was given up may be held for ever
+    vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
     vars(sys.modules[parent]).pop(stem, None)
     return sys.modules.pop(name)
 

@@ -17,11 +17,13 @@ from types import MappingProxyType, ModuleType
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
-from sovl_tools.loading.sources import Snapshot
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 from sovl_tools.threads import Abandoned, Stalled, within
 
 _LOGGER = logging.getLogger("sovl_tools")
+
+
+Users: TypeAlias = Mapping[str, Iterable[bytes]]
 
 
 class Libraries:
@@ -52,13 +54,15 @@ class Libraries:
         below = {path for path in touched if _is_below(path, self.paths)}
         return {path for path in below if path.endswith(".py") or os.path.isdir(path)}
 
-    def take_out(self, sources: Collection[str], tools: Iterable[Snapshot]) -> Taken:
+    def take_out(self, sources: Collection[str], users: Users) -> Taken:
         """Take out of ``sys.modules`` what must run again because sources have changed.
 
         Those are all modules of the package in which a source lies, because the others may hold
         something of it, and the modules that import them. Of modules that are not watched only
         those are taken through which a tool imports them: others may be the user's program. What
         Python compiled of the sources is thrown away: it is keyed on whole seconds and the size.
+
+        ``users`` are the sources of what is loaded again, by its location or name.
         """
         self._looks = {path: before.again() for path, before in self._looks.items()}
         modules = sys.modules.copy()  # of the original the collector may take generations
@@ -69,7 +73,7 @@ class Libraries:
         packages = {name.partition(".")[0] for name in names}
         names |= {name for name in own if name.partition(".")[0] in packages}
         among = importers(names, modules)
-        uses = {each.folder.location: reached(each.files.values(), among) for each in tools}
+        uses = {user: reached(each, among) for user, each in users.items()}
         stale = (among.keys() & own).union(*uses.values())
         taken = {
             name: module
@@ -82,7 +86,7 @@ class Libraries:
             with contextlib.suppress(OSError, NotImplementedError):
                 os.unlink(cache_from_source(source))
         invalidate_caches()
-        return Taken(taken, {location for location, each in uses.items() if each})
+        return Taken(taken, {user for user, each in uses.items() if each})
 
 
 class Taken(NamedTuple):
@@ -90,7 +94,7 @@ class Taken(NamedTuple):
 
     Attributes:
         modules: what was taken out of ``sys.modules``, by name.
-        users: the locations of the tools that import any of it.
+        users: the locations of the tools, and the modules of plugins, that import any of it.
     """
 
     modules: Mapping[str, ModuleType] = MappingProxyType({})

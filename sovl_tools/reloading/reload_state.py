@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from operator import is_
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.definitions import rejected
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.modules import leave, snapshots
-from sovl_tools.loading.origins import Directory, Origin, Sight, distinct
+from sovl_tools.loading.origins import Directory, Origin, Sight, distinct, module_sources, outdate
 from sovl_tools.loading.registration import Registrations, ran
-from sovl_tools.loading.supervision import LateFolder, load_folders, patient_collector
+from sovl_tools.loading.supervision import SOON, LateFolder, load_folders, patient_collector
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
@@ -26,6 +27,7 @@ from sovl_tools.reloading.events import Place, places
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 from sovl_tools.reloading.folder_changes import FolderChanges, arriving, concerning, successor
 from sovl_tools.reloading.libraries import Libraries, Taken, renew, renew_parts
+from sovl_tools.threads import Job
 
 _REVISIONS = itertools.count(1)
 _FEW = 32
@@ -102,7 +104,7 @@ class ReloadState:
         self,
         touched: Collection[str] | None = None,
         *,
-        leave: Callable[[LateFolder], None] | None = None,
+        leave: Callable[[Late], None] | None = None,
     ) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and combine anew.
 
@@ -110,8 +112,8 @@ class ReloadState:
 
         Args:
             touched: absolute paths where something may have happened; None looks everywhere.
-            leave: takes a folder whose import goes on after the reload, and hands what comes of it
-                to ``arrive``; None waits for all imports.
+            leave: takes a folder or an origin whose import goes on after the reload, and hands what
+                comes of it to ``arrive``; None waits for all imports.
         """
         known = self.diagnostics
         sources = self.libraries.sources(touched or ())
@@ -123,9 +125,10 @@ class ReloadState:
         # a path outside of all folders, or a folder itself: some may have come or gone
         if is_everywhere or any(self._owner(path) in {None, path} for path in others):
             self._relist()
-        self.origins.look(self.origins if is_everywhere else self.origins.concerned(touched or ()))
-        taken = self.libraries.take_out(sources, snapshots()) if sources else Taken()
+        taken = self.libraries.take_out(sources, self._users()) if sources else Taken()
         renew_parts(taken.modules, limit=self._source.settings.limit)
+        concerned = self.origins.concerned(touched or (), taken.users if sources else None)
+        self.origins.look(self.origins if is_everywhere else concerned, leave)
         forced = (
             set(self.folders) if was_torn else self._depending(taken.users) if sources else set()
         )
@@ -142,10 +145,18 @@ class ReloadState:
         self._is_torn = False
         return change
 
-    def arrive(self, late: LateFolder, candidate: Candidate | None) -> CatalogChange:
-        """Combine anew with what has become of a folder whose import took longer than a reload."""
+    def _users(self) -> dict[str, Iterable[bytes]]:
+        """Return the sources of all that is loaded again when a library changes."""
+        folders = {each.folder.location: each.files.values() for each in snapshots()}
+        return {**folders, **self.origins.sources()}
+
+    def arrive(self, late: Late, found: Candidate | Sight | None) -> CatalogChange:
+        """Combine anew with what has come of an import that took longer than a reload."""
         known = self.diagnostics
-        self._finish(late, candidate)
+        if isinstance(late, LateFolder):
+            self._finish(late, found if isinstance(found, Candidate) else None)
+        elif isinstance(found, Sight):
+            self.origins.enter(late, found)
         return self._recombined(known)
 
     def _finish(self, late: LateFolder, candidate: Candidate | None) -> None:
@@ -164,12 +175,6 @@ class ReloadState:
         known = self._late.pop(location, None)
         if known is not None:
             known.late.give_up()
-
-    def look(self, origin: Origin) -> CatalogChange:
-        """Look at an origin, from now on at every reload as well."""
-        known = self.diagnostics
-        self.origins.look([origin])
-        return self._recombined(known)
 
     def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
         """Enter a tool that is in no folder, to be combined with the others later."""
@@ -374,10 +379,40 @@ class _Late(NamedTuple):
     seen: Fingerprint
 
 
+class LateLook:
+    """A look at an origin, which imports modules there; it may go on while others are loaded."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self._job = Job(self._look)
+        self.is_done = self._job.wait
+
+    def _look(self) -> Sight:
+        try:
+            return self.origin.look()
+        except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
+            return Sight.of_problem(internal_diagnostic(error, str(self.origin)))
+
+    def outcome(self) -> Sight:
+        """Wait for what there is to see."""
+        self._job.wait(math.inf)
+        return self._job.result()
+
+    def give_up(self) -> None:
+        """End it: nobody wants to know any more."""
+        self._job.stop()
+        self._job.wait(math.inf)  # two looks at one place would undo each other
+
+
+Late: TypeAlias = LateFolder | LateLook
+"""What goes on after a reload."""
+
+
 class Origins:
     """The origins that somebody has named, and what there was when they were last looked at."""
 
     def __init__(self) -> None:
+        self._late: dict[tuple[type, Origin], LateLook] = {}
         self._sights: dict[tuple[type, Origin], Sight] = {}
         self._looks: dict[Directory, Fingerprint] = {}
 
@@ -406,35 +441,72 @@ class Origins:
             if before.changed(before.again())
         }
 
-    def look(self, origins: Iterable[Origin]) -> None:
-        """Look at origins, again or for the first time."""
+    def look(
+        self, origins: Iterable[Origin], leave: Callable[[LateLook], None] | None = None
+    ) -> None:
+        """Look at origins, again or for the first time; ``leave`` takes those that take long."""
         for origin in origins:
-            if origin.directory is not None:
-                self._looks[origin.directory] = fingerprint(*origin.directory)
-            key = type(origin), origin  # two of them may be tuples of one name
-            try:
-                sight = origin.look()
-            except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
-                sight = Sight.of_problem(internal_diagnostic(error, str(origin)))
-            # of what was lost from sight the last good version serves
-            before = self._sights.get(key, Sight()).units
-            lost = {
-                unit: tuple(
-                    rejected(each.name, each.location, [found])._replace(diagnostics=())
-                    for each in before.get(unit, ())
-                )
-                for unit, found in sight.lost.items()
-            }
-            self._sights[key] = sight._replace(units={**sight.units, **lost})
+            late = self.begin(origin)
+            if late.is_done(math.inf if leave is None else SOON):
+                self.enter(late, late.outcome())
+            elif leave is not None:
+                leave(late)
 
-    def concerned(self, touched: Iterable[str]) -> list[Origin]:
-        """Return the origins to which something at one of the paths may matter."""
+    def begin(self, origin: Origin) -> LateLook:
+        """Begin to look at an origin, from now on at every reload as well."""
+        if origin.directory is not None:
+            self._looks[origin.directory] = fingerprint(*origin.directory)
+        key = _key(origin)
+        self._sights.setdefault(key, Sight())
+        if key in self._late:
+            self._late[key].give_up()
+        self._late[key] = LateLook(origin)
+        return self._late[key]
+
+    def enter(self, late: LateLook, sight: Sight) -> None:
+        """Enter what was found, unless the origin has been looked at again since."""
+        key = _key(late.origin)
+        if self._late.get(key) is not late:
+            return
+        del self._late[key]
+        # of what was lost from sight the last good version serves
+        before = self._sights[key].units
+        lost = {
+            unit: tuple(
+                rejected(each.name, each.location, [found])._replace(diagnostics=())
+                for each in before.get(unit, ())
+            )
+            for unit, found in sight.lost.items()
+        }
+        self._sights[key] = sight._replace(units={**sight.units, **lost})
+
+    def sources(self) -> dict[str, Iterable[bytes]]:
+        """Return the sources of the modules in the directories, by the names of the modules."""
+        return {
+            name: [source]
+            for directory in self._looks
+            for name, source in module_sources(directory.path).items()
+        }
+
+    def concerned(
+        self, touched: Iterable[str], users: Collection[str] | None = None
+    ) -> list[Origin]:
+        """Return the origins to which something at one of the paths may matter.
+
+        If libraries have changed, ``users`` are the names of the modules that have to run again.
+        What did not load is tried again then, for it may have failed for want of a library.
+        """
         paths = list(touched)
-        return [
-            origin
-            for origin in self
-            if origin.directory is not None and any(map(origin.directory.is_concerned, paths))
-        ]
+        found = []
+        for origin in self:
+            if origin.directory is None:
+                continue
+            is_due = any(map(origin.directory.is_concerned, paths))
+            if users is not None:
+                is_due |= outdate(origin.directory.path, users)
+                is_due |= bool(self._sights[_key(origin)].lost)
+            found += [origin] if is_due else []
+        return found
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -454,3 +526,7 @@ class Origins:
             if each.definition is None or ran(each.definition.function) not in known
         )
         return list(found.values())
+
+
+def _key(origin: Origin) -> tuple[type, Origin]:
+    return type(origin), origin  # two of them may be tuples of one name

@@ -15,13 +15,12 @@ from sovl_tools.authoring.decorator import definitions_in
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.registration import is_same_tool
-from sovl_tools.loading.supervision import LateFolder
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
 from sovl_tools.reloading.events import Events, Place
-from sovl_tools.reloading.reload_state import ReloadState
+from sovl_tools.reloading.reload_state import Late, ReloadState
 from sovl_tools.reloading.watcher import Debounce, Watcher
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -82,18 +81,18 @@ class Reloader:
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
 
-    def _leave(self, started: float, late: LateFolder) -> None:
-        """Wait on another thread for a folder whose import takes long."""
+    def _leave(self, started: float, late: Late) -> None:
+        """Wait on another thread for an import that takes long."""
         wait = partial(self._wait_for, late, started)
         threading.Thread(target=wait, name="sovl-tools-late", daemon=True).start()
 
-    def _wait_for(self, late: LateFolder, started: float) -> None:
-        candidate = late.outcome()
+    def _wait_for(self, late: Late, started: float) -> None:
+        found = late.outcome()
         with self._lock:
             try:
-                self._handed_over(self._state.arrive(late, candidate), started)
+                self._handed_over(self._state.arrive(late, found), started)
             except Exception:
-                _LOGGER.exception("tool %s could not be followed", late.folder.path)
+                _LOGGER.exception("what was loaded late could not be entered")
 
     def refresh(self) -> None:
         """Combine what has been registered and taken out since the catalog was last combined."""
@@ -163,10 +162,13 @@ class Reloader:
 
     def look(self, origin: Origin) -> CatalogChange:
         """Enter all tools of an origin, from now on at every reload."""
+        started = perf_counter()
         with self._lock:
             self.refresh()
-            started = perf_counter()
-            return self._handed_over(self._state.look(origin), started)
+            late = self._state.origins.begin(origin)
+        found = late.outcome()  # a watch goes on meanwhile
+        with self._lock:
+            return self._handed_over(self._state.arrive(late, found), started)
 
     def _handed_over(self, change: CatalogChange, started: float) -> CatalogChange:
         change = change._replace(duration=perf_counter() - started)
