@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ConfigurationError
+from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.messages import describe
@@ -18,7 +19,6 @@ from sovl_tools.schema.messages import describe
 PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"
 DEFAULT_SOURCE = "the default"
-DEFAULT_IMPORT_TIMEOUT = 10.0
 PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
 _KEYS = ("paths", "import_timeout", "watch", "plugins", "procedures")
 _PATHS = ("paths", "watch", "plugins", "procedures")
@@ -40,7 +40,7 @@ class Configuration:
 
     paths: tuple[str, ...]
     source: str
-    import_timeout: float = DEFAULT_IMPORT_TIMEOUT
+    import_timeout: float = IMPORT_TIMEOUT
     watch: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     procedures: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def configuration(
     return Configuration(
         paths,
         source,
-        float(table.get("import_timeout", DEFAULT_IMPORT_TIMEOUT)),
+        float(table.get("import_timeout", IMPORT_TIMEOUT)),
         table.get("watch", ()),
         _listed(environment, PLUGINS_VARIABLE) or table.get("plugins", ()),
         table.get("procedures", ()),

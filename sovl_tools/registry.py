@@ -21,6 +21,7 @@ from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.model.protocols import Export, Watch
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sources
@@ -81,7 +82,7 @@ class ToolRegistry:
         cls,
         *paths: str | os.PathLike[str],
         names: Collection[str] | None = None,
-        import_timeout: float = 10.0,
+        import_timeout: float = IMPORT_TIMEOUT,
     ) -> Self:
         """Return a registry of the tool folders in the directories.
 
@@ -297,7 +298,7 @@ class ToolRegistry:
             raise ToolNotFoundError(name, among=" among those that were registered by hand")
 
     def load_entry_points(
-        self, group: str = "sovl_tools.tools", *, import_timeout: float = 10.0
+        self, group: str = "sovl_tools.tools", *, import_timeout: float = IMPORT_TIMEOUT
     ) -> CatalogChange:
         """Enter the tools of installed distributions: functions, classes, modules, packages.
 
@@ -306,7 +307,7 @@ class ToolRegistry:
         return self._look("EntryPoints", group, import_timeout)
 
     def load_modules(
-        self, path: str | os.PathLike[str], *, import_timeout: float = 10.0
+        self, path: str | os.PathLike[str], *, import_timeout: float = IMPORT_TIMEOUT
     ) -> CatalogChange:
         """Enter the decorated functions and ``AITool`` classes of a directory of modules.
 
@@ -314,11 +315,13 @@ class ToolRegistry:
         """
         return self._look("Modules", os.path.abspath(path), import_timeout)
 
-    def load_package(self, name: str, *, import_timeout: float = 10.0) -> CatalogChange:
+    def load_package(self, name: str, *, import_timeout: float = IMPORT_TIMEOUT) -> CatalogChange:
         """Enter those of a package and what is below; all of it may take ``import_timeout`` s."""
         return self._look("Package", name, import_timeout)
 
-    def load_package_folders(self, name: str, *, import_timeout: float = 10.0) -> CatalogChange:
+    def load_package_folders(
+        self, name: str, *, import_timeout: float = IMPORT_TIMEOUT
+    ) -> CatalogChange:
         """Enter the tool folders in an installed package; each may take ``import_timeout`` s."""
         return self._look("PackageFolders", name, import_timeout)
 

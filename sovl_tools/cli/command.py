@@ -15,6 +15,7 @@ from sovl_tools.cli.output import clean_output
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
 from sovl_tools.model.diagnostic import internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
+from sovl_tools.model.folder import IMPORT_TIMEOUT
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -123,7 +124,7 @@ def import_timeout_option(function: _F) -> _F:
         type=SECONDS,
         metavar="SECONDS",
         help="How long importing one tool may take."
-        " Default: 10, or import_timeout in pyproject.toml.",
+        f" Default: {IMPORT_TIMEOUT:g}, or import_timeout in pyproject.toml.",
     )(function)
 
 

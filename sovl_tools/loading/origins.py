@@ -25,13 +25,11 @@ from sovl_tools.loading.rules import code
 from sovl_tools.loading.supervision import load_folders
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.threads import Stalled, within
 
 GROUP = "sovl_tools.tools"
 """The group of the entry points of installed distributions that are tools."""
-
-LIMIT = 10.0
-"""So many seconds may the import of one module or entry point take, unless somebody says more."""
 
 PACKAGES, MODULES = range(2)
 """Levels of precedence behind those of explicit registration and of tool folders."""
@@ -118,7 +116,7 @@ class EntryPoints(NamedTuple):
     """The entry points of one group: functions, ``AITool`` classes, modules and packages."""
 
     group: str = GROUP
-    limit: float = LIMIT
+    limit: float = IMPORT_TIMEOUT
 
     @property
     def level(self) -> int:
@@ -151,7 +149,7 @@ class Package(NamedTuple):
     """An importable module or package with all that is below it."""
 
     name: str
-    limit: float = LIMIT
+    limit: float = IMPORT_TIMEOUT
 
     @property
     def level(self) -> int:
@@ -173,7 +171,7 @@ class PackageFolders(NamedTuple):
     """Tool folders inside of an installed package."""
 
     name: str
-    limit: float = LIMIT
+    limit: float = IMPORT_TIMEOUT
 
     @property
     def level(self) -> int:
@@ -214,7 +212,7 @@ class Modules(NamedTuple):
     """A directory of modules with decorated functions and ``AITool`` classes."""
 
     path: str
-    limit: float = LIMIT
+    limit: float = IMPORT_TIMEOUT
 
     @property
     def level(self) -> int:

@@ -38,7 +38,7 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
     internal_verdict,
 )
-from sovl_tools.model.folder import Manifest, ToolFolder
+from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
 from sovl_tools.schema.engine import published
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -59,7 +59,7 @@ class Settings(NamedTuple):
     """
 
     imports: bool = True
-    limit: float = 10.0
+    limit: float = IMPORT_TIMEOUT
     compiles: bool = False
 
 

@@ -25,6 +25,9 @@ SECTIONS = {
 
 REQUIRED_KEYS = ("name", "description", "parameters")
 
+IMPORT_TIMEOUT = 10.0
+"""How long importing one module may take, in seconds, unless configured otherwise."""
+
 
 class ToolFolder(NamedTuple):
     """A folder that ought to hold a tool.

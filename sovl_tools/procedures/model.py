@@ -7,6 +7,15 @@ from typing import Literal, NamedTuple
 
 from sovl_tools.model.document import JSON, Path
 
+MAX_BYTES = 1 << 20
+"""How large a file of a procedure may be."""
+
+MAX_DEPTH = 100
+"""How many lists and mappings may lie inside one another in it."""
+
+MAX_VALUES = 50_000
+"""How many values it may have; in YAML a long text counts as several."""
+
 COMMON = ("action", "name", "when", "save_as", "timeout", "on_error")
 """What every step may say."""
 

@@ -32,7 +32,7 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.model.folder import Manifest, ToolFolder
+from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.function_spec import FunctionSpec, function_spec
 from sovl_tools.scaffolding.jsonedit import edited, rendered
@@ -90,7 +90,7 @@ class Sync(NamedTuple):
         return self.refusals or Locator(self.folder).diagnostics(self.verdicts)
 
 
-def sync_of(folder: ToolFolder, *, prune: bool = False, limit: float = 10.0) -> Sync:
+def sync_of(folder: ToolFolder, *, prune: bool = False, limit: float = IMPORT_TIMEOUT) -> Sync:
     """Return what a folder's manifest ought to be, going by its function; nothing is written.
 
     Args:

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from sovl_tools.model.folder import IMPORT_TIMEOUT
+from sovl_tools.procedures.model import MAX_BYTES, MAX_VALUES
 from tests.conftest import REPOSITORY
 
 PATH = re.compile(r"`((?:sovl_tools|schemas|scripts|tests|docs)/[\w./-]*\w/?)`")
@@ -16,3 +18,16 @@ def test_every_path_on_a_map_is_there(page: str) -> None:
     named = set(PATH.findall((REPOSITORY / page).read_text(encoding="utf-8")))
     assert named
     assert [path for path in sorted(named) if not (REPOSITORY / path).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("docs/tool-guide.md", f"It has {IMPORT_TIMEOUT:g} seconds"),
+        ("docs/commands.md", f"in seconds: {IMPORT_TIMEOUT:g} unless"),
+        ("docs/procedures.md", f"{MAX_BYTES >> 20} MiB"),
+        ("docs/procedures.md", f"{MAX_VALUES:,} values"),
+    ],
+)
+def test_guides_quote_the_constants(page: str, words: str) -> None:
+    assert words in " ".join((REPOSITORY / page).read_text(encoding="utf-8").split())

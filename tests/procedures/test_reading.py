@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.procedures.parse.text import MAX_BYTES, MAX_VALUES, UnreadableError, read
+from sovl_tools.procedures.model import MAX_BYTES, MAX_VALUES
+from sovl_tools.procedures.parse.text import UnreadableError, read
 from tests.schema.strategies import moderate, texts, values
 
 # Without a blank, at which a long line could be folded.

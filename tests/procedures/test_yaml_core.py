@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.parse.yaml import MAX_EXPANSION, MAX_VALUES, NotYamlError, load
+from sovl_tools.procedures.model import MAX_VALUES
+from sovl_tools.procedures.parse.yaml import MAX_EXPANSION, NotYamlError, load
 from tests.schema.strategies import moderate
 
 

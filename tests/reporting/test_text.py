@@ -97,7 +97,7 @@ def test_a_word_longer_than_the_window_is_cut(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["absent.json", "folder.json", "image.png", "no\0name.json", ""])
 def test_what_is_no_line_of_a_readable_text_file_is_not_shown(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.json").mkdir()
-    (tmp_path / "image.png").write_text("text")
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     assert excerpt(diagnostic(path=f"{tmp_path}/{name}", line=1, column=1)) is None
 
 

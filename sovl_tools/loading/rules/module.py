@@ -68,9 +68,9 @@ def import_stalled(case: ImportFailure) -> Iterator[Finding]:
     """Importing the module did not end in time.
 
     An endless loop, a lock or a network connection at import time keeps every other tool
-    waiting. The place is the line that was running when the limit, 10 seconds unless
-    ``import_timeout`` in ``[tool.sovl-tools]`` says otherwise, was over. Do the work in the
-    function, at the first call.
+    waiting. The place is the line that was running when the limit was over, which
+    ``import_timeout`` in ``[tool.sovl-tools]`` sets. Do the work in the function, at the first
+    call.
     """
     yield Finding(case.place, f"importing {case.message}", "do the work in the function")
 

@@ -11,8 +11,8 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.procedures.errors import ProcedureError
-from sovl_tools.procedures.model import Procedure, made
-from sovl_tools.procedures.parse.text import MAX_BYTES, Source, UnreadableError, read
+from sovl_tools.procedures.model import MAX_BYTES, Procedure, made
+from sovl_tools.procedures.parse.text import Source, UnreadableError, read
 from sovl_tools.procedures.rules import arguments, document, flow, variables
 from sovl_tools.procedures.rules.document import ReadingCase
 from sovl_tools.procedures.rules.environment import DocumentCase, Others, ProcedureCase, traced

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
+from sovl_tools.procedures.model import MAX_BYTES
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """What the names of files of procedures end in."""
@@ -87,7 +88,6 @@ def _has_actions(path: str) -> bool:
 def _document(path: str) -> JSON:
     """Return the document of a file, or what it would be if it could be read; None if neither."""
     from sovl_tools.procedures.parse.text import (  # noqa: PLC0415 - most files are none
-        MAX_BYTES,
         UnreadableError,
         read,
     )

@@ -13,10 +13,8 @@ from sovl_tools.loading.rules import text as json_rules
 from sovl_tools.model.diagnostic import ManifestPlace, Position, Rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.procedures.model import MAX_BYTES, MAX_DEPTH, MAX_VALUES
 
-MAX_BYTES = 1 << 20
-MAX_DEPTH = 100
-MAX_VALUES = 50_000
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 # What YAML 1.2 does not allow, and the line breaks of YAML 1.1 that it has given up.
 _UNFIT = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
