@@ -105,7 +105,8 @@ class Rule(NamedTuple):
         severity: of all that it finds.
         check: the question.
         at: keys of which there must be one, with this value unless it is ``ANY``.
-        lacking: keys of which there must be none that says more than a blank text.
+        lacking: keys of which there must be none.
+        blank: keys of which there must be none that says more than a blank text.
         beside: keys besides which there must be another one.
         of: what kind of subject it must be, if there are several.
     """
@@ -115,6 +116,7 @@ class Rule(NamedTuple):
     check: Callable[[Any], Iterator[Finding]]
     at: tuple[tuple[str, Any], ...] = ()
     lacking: frozenset[str] = frozenset()
+    blank: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
     of: str = ""
 
@@ -142,6 +144,7 @@ def rule(  # noqa: PLR0913 - the keywords are one thing, the occasion
     *,
     at: Mapping[str, Any] | Iterable[str] = (),
     lacking: Iterable[str] = (),
+    blank: Iterable[str] = (),
     beside: Iterable[str] = (),
     of: str = "",
 ) -> Callable[[Callable[[Any], Iterator[Finding]]], Rule]:
@@ -150,7 +153,8 @@ def rule(  # noqa: PLR0913 - the keywords are one thing, the occasion
     The keywords are the occasion, see ``Rule``; keys of ``at`` alone may have any value.
     """
     places = at if isinstance(at, Mapping) else dict.fromkeys(at, ANY)
-    occasion = tuple(places.items()), frozenset(lacking), frozenset(beside), of
+    absent = frozenset(lacking), frozenset(blank)
+    occasion = tuple(places.items()), *absent, frozenset(beside), of
     return lambda check: Rule(code, severity, check, *occasion)
 
 
@@ -214,22 +218,23 @@ class RuleTable:
         for each in self:
             at = [value for key, value in each.at if key in keys]
             is_absent = (each.at and not at) or (each.beside and each.beside.issuperset(keys))
-            if is_absent or each.of not in {"", kind}:
+            if is_absent or each.of not in {"", kind} or not each.lacking.isdisjoint(keys):
                 continue
-            is_certain = (ANY in at or not each.at) and each.lacking.isdisjoint(keys)
+            is_certain = (ANY in at or not each.at) and each.blank.isdisjoint(keys)
             (due if is_certain else depending).append(each)
         return Plan(tuple(due), tuple(depending))
 
 
 def is_due(each: Rule, subject: Mapping[str, Any]) -> bool:
     """Tell whether the values of a subject are the occasion of a rule whose keys it shows."""
-    for key in each.lacking & subject.keys():
-        value = subject[key]
-        if not isinstance(value, str) or value.strip():
+    for key in each.blank:
+        text = subject.get(key, "")
+        if not isinstance(text, str) or text.strip():
             return False
-    return not each.at or any(
-        key in subject and (value is ANY or subject[key] == value) for key, value in each.at
-    )
+    for key, value in each.at:
+        if key in subject and (value is ANY or subject[key] == value):
+            return True
+    return not each.at
 
 
 def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
@@ -313,6 +318,6 @@ def _origin(error: Exception) -> str:
     )
 
 
-def has_errors(verdicts: Iterable[Verdict]) -> bool:
+def has_errors(verdicts: Collection[Verdict]) -> bool:
     """Tell whether any of the verdicts keeps a tool from being loaded."""
-    return any(verdict.rule.severity == "error" for verdict in verdicts)
+    return bool(verdicts) and any(verdict.rule.severity == "error" for verdict in verdicts)

@@ -59,17 +59,19 @@ Below: TypeAlias = tuple[str, str | int | None, dict[str, JSON]]
 """A keyword, the name or index below it (None if there is none), and the subschema there."""
 
 
-def subschemas(schema: dict[str, JSON], keywords: tuple[str, ...]) -> Iterator[Below]:
-    """Yield the subschemas right below a schema, under these of its keywords."""
+def subschemas(schema: dict[str, JSON], keywords: tuple[str, ...]) -> list[Below]:
+    """Return the subschemas right below a schema, under these of its keywords."""
+    found: list[Below] = []
     for keyword in keywords:
         value = schema[keyword]
         if keyword in SINGLE:
             if isinstance(value, dict):
-                yield keyword, None, value
+                found.append((keyword, None, value))
             continue
         for key, child in value.items() if keyword in IN_OBJECT else enumerate(value):
             if isinstance(child, dict):
-                yield keyword, key, child
+                found.append((keyword, key, child))
+    return found
 
 
 def child_of(
@@ -116,11 +118,11 @@ class Reference(NamedTuple):
 def lookup(root: JSON, reference: str) -> Reference:
     """Follow a reference from the root of the schema it stands in, without fetching anything."""
     document, _, fragment = reference.partition("#")
+    if not document or document == root.get("$id"):
+        return _within(root, fragment)
     if document.startswith(_META_SCHEMA):
         return Reference()
-    if document and document != root.get("$id"):
-        return _inner(root, document, fragment) or _elsewhere(root, document)
-    return _within(root, fragment)
+    return _inner(root, document, fragment) or _elsewhere(root, document)
 
 
 def follow(schema: JSON, root: JSON) -> JSON:

@@ -81,7 +81,9 @@ def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
     connect anywhere. Put the definition under ``$defs`` of the same schema.
     """
     for keyword in ("$ref", "$dynamicRef"):
-        reference = node.schema.get(keyword, "#")
+        if keyword not in node.schema:
+            continue
+        reference = node.schema[keyword]
         reason = lookup(node.root, reference).failure
         if reason is not None:
             place = ManifestPlace((*node.path, keyword))
@@ -109,7 +111,7 @@ def no_items(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(ManifestPlace(node.path, "key"), message, "add 'items'")
 
 
-@rule("ST306", "warning", of="property", lacking=["description"])
+@rule("ST306", "warning", of="property", blank=["description"])
 def no_description(node: SchemaNode) -> Iterator[Finding]:
     """A property has no description.
 
