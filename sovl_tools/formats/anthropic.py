@@ -6,13 +6,12 @@ limits), "Tool search tool", "Prompt caching", and its SDK (``anthropic.types.To
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
 from sovl_tools.formats.compat import ANTHROPIC
-from sovl_tools.formats.form import Cost, Form, loose, not_strict, size_of, strict
+from sovl_tools.formats.form import Form, loose, not_strict, strict
 from sovl_tools.formats.strict import FORMATS, Dialect, StrictError
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
@@ -20,11 +19,6 @@ from sovl_tools.schema.fit import surely_fits
 
 MOST = {"strict tools": 20, "optional parameters": 24, "unions": 16}
 """How many there may be in the strict tools of one request together."""
-
-_BEYOND = {
-    name: Loss("loose", ROOT, f"not strict: the request would have more than {most} {name}")
-    for name, most in MOST.items()
-}
 
 
 DIALECT = Dialect(
@@ -34,11 +28,6 @@ DIALECT = Dialect(
     wraps_references=False,
     minds_case=False,
 )
-
-
-def _cost(schema: dict[str, JSON]) -> Cost:
-    size = size_of(schema)
-    return ("strict tools", 1), ("optional parameters", size.optional), ("unions", size.unions)
 
 
 def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
@@ -52,7 +41,7 @@ def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -
     return definition
 
 
-_FORM = Form(ANTHROPIC, DIALECT, _cost, _define)
+_FORM = Form(ANTHROPIC, DIALECT, _define)
 
 _OF_ROOT = 2
 """So long at the most is the place of what is said of all arguments, whose properties it adds."""
@@ -61,15 +50,32 @@ _OF_ROOT = 2
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
     """Return one tool, with those of its examples that have arguments."""
     shape = _completed(loose(tool, _FORM), asked)
-    return _enforced(shape, asked) if asked.strict else shape
+    return _enforced(shape, asked, dict.fromkeys(MOST, 0)) if asked.strict else shape
 
 
-def _enforced(shape: Shape, asked: Asked) -> Shape:
-    """Return a loose tool as a strict one; if it can't be, as it is with the reason."""
+def _enforced(shape: Shape, asked: Asked, spent: dict[str, int]) -> Shape:
+    """Return a loose tool as a strict one if there is room for it, else with the reason.
+
+    Args:
+        shape: the tool.
+        asked: what is wanted of the format.
+        spent: what the strict tools so far have of what is limited; this one's is added.
+    """
+    after = spent.copy()
+
+    def spend(name: str, count: int) -> None:
+        after[name] += count
+        if after[name] > MOST[name]:
+            message = f"the request would have more than {MOST[name]} {name}"
+            raise StrictError(ROOT, message)
+
     try:
-        return _completed(strict(shape.tool, _FORM), asked)
+        spend("strict tools", 1)
+        found = _completed(strict(shape.tool, _FORM, spend), asked)
     except StrictError as error:
         return not_strict(shape, error)
+    spent.update(after)
+    return found
 
 
 def _completed(shape: Shape, asked: Asked) -> Shape:
@@ -107,35 +113,8 @@ def settled(shapes: Sequence[Shape], asked: Asked) -> list[Shape]:
 
     It takes them as they are when they are not strict, so that nobody makes more than can be.
     """
-    spent = Counter[str]()
-    return [_settled(shape, asked, spent) for shape in shapes] if asked.strict else list(shapes)
-
-
-def _settled(shape: Shape, asked: Asked, spent: Counter[str]) -> Shape:
-    """Return a shape, strict if there is room for it, which is spent then."""
-    beyond = _beyond(_least_cost(shape.tool.parameters), spent)
-    if beyond is None:
-        enforced = _enforced(shape, asked)
-        beyond = _beyond(enforced.cost, spent)
-        if beyond is None:
-            spent.update(dict(enforced.cost))
-            return enforced
-    return shape._replace(losses=(_BEYOND[beyond], *shape.losses))
-
-
-def _least_cost(parameters: dict[str, JSON]) -> Cost:
-    """Return what a strict tool costs at least, so that none is made for which there is no room."""
-    optional = 0
-    if parameters.keys().isdisjoint(("allOf", "$ref")):
-        required = parameters.get("required", ())
-        described = parameters.get("properties", {}).items()
-        optional = sum(name not in required and each is not False for name, each in described)
-    return ("strict tools", 1), ("optional parameters", optional)
-
-
-def _beyond(cost: Cost, spent: Counter[str]) -> str | None:
-    """Return of what there would be too much, if there would."""
-    return next((name for name, count in cost if spent[name] + count > MOST[name]), None)
+    spent = dict.fromkeys(MOST, 0)
+    return [_enforced(shape, asked, spent) for shape in shapes] if asked.strict else list(shapes)
 
 
 def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:

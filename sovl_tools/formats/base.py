@@ -61,7 +61,6 @@ class Shape(NamedTuple):
         losses: what that does not say.
         undo: what has to be done to arguments that a model sends; None for nothing.
         is_strict: whether the provider enforces the schema.
-        cost: what a strict tool counts towards limits of a whole request, by their names.
     """
 
     tool: ToolDefinition
@@ -69,7 +68,6 @@ class Shape(NamedTuple):
     losses: tuple[Loss, ...] = ()
     undo: Undo | None = None
     is_strict: bool = False
-    cost: tuple[tuple[str, int], ...] = ()
 
 
 class Asked(NamedTuple):

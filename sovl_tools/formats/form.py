@@ -6,18 +6,15 @@ import json
 from collections.abc import Callable, Mapping
 from inspect import CO_VARKEYWORDS
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from sovl_tools.formats.base import ROOT, Loss, Shape
 from sovl_tools.formats.compat import Rules, compatible, misnamed
 from sovl_tools.formats.restore import Restore
-from sovl_tools.formats.strict import Dialect, StrictError, strict_subset
+from sovl_tools.formats.strict import Dialect, Spend, StrictError, strict_subset
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.functions import underlying
-
-Cost: TypeAlias = tuple[tuple[str, int], ...]
-"""What a strict tool counts towards limits of a whole request; see Shape."""
 
 
 class Define(Protocol):
@@ -36,14 +33,14 @@ class Form(NamedTuple):
     Attributes:
         rules: what it refuses in any schema.
         dialect: the part of JSON Schema that it can enforce.
-        cost: returns what a strict schema costs; raises a StrictError for one that is too large.
         define: makes the definition of a tool.
+        check_size: raises a StrictError for a strict schema that is too large.
     """
 
     rules: Rules
     dialect: Dialect
-    cost: Callable[[dict[str, JSON]], Cost]
     define: Define
+    check_size: Callable[[dict[str, JSON]], None] = lambda _: None
 
 
 def formed(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
@@ -62,16 +59,16 @@ def loose(tool: ToolDefinition, form: Form) -> Shape:
     return Shape(tool, form.define(tool, schema, is_strict=False), losses)
 
 
-def strict(tool: ToolDefinition, form: Form) -> Shape:
-    """Return a tool whose schema the provider enforces.
+def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) -> Shape:
+    """Return a tool whose schema the provider enforces; for ``spend`` see ``strict_subset``.
 
     Raises:
         StrictError: it says what the provider can't enforce.
     """
     parameters, dialect = tool.parameters, form.dialect
     try:
-        found = strict_subset(parameters, dialect, require_all=dialect.require_all)
-        cost = form.cost(found.schema)
+        found = strict_subset(parameters, dialect, require_all=dialect.require_all, spend=spend)
+        form.check_size(found.schema)
     except RecursionError:
         raise StrictError(ROOT, "it is nested too deep") from None
     losses = found.losses + _unsaid(tool)
@@ -79,7 +76,7 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
         losses += misnamed(parameters, found.schema, rules=form.rules)
     undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
     definition = form.define(tool, found.schema, is_strict=True)
-    return Shape(tool, definition, losses, undo, is_strict=True, cost=cost)
+    return Shape(tool, definition, losses, undo, is_strict=True)
 
 
 def not_strict(shape: Shape, why: StrictError) -> Shape:

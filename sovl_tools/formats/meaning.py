@@ -11,7 +11,6 @@ _SILENT = frozenset(
      "definitions", "discriminator", "externalDocs", "xml"}
 )  # fmt: skip
 _CONSEQUENCES = ("then", "else")
-_DEFINITION = "#/$defs/"
 
 
 def is_silent(keyword: str) -> bool:
@@ -53,33 +52,6 @@ def consequences(schema: Mapping[str, JSON]) -> Iterator[str]:
     for keyword in ("anyOf", "oneOf"):
         for each in schema.get(keyword, ()):
             yield from mentioned(each)
-
-
-def spelled_out(
-    value: JSON, definitions: Mapping[str, JSON], open_: tuple[str, ...] = ()
-) -> JSON | None:
-    """Return a schema with definitions in the places of references; None if it contains itself."""
-    if isinstance(value, list):
-        items = [spelled_out(each, definitions, open_) for each in value]
-        return None if _is_endless(value, items) else items
-    if not isinstance(value, dict):
-        return value
-    reference = value.get("$ref")
-    if isinstance(reference, str):
-        name = reference.removeprefix(_DEFINITION)
-        if name in open_ or name not in definitions:
-            return None
-        beside = {key: each for key, each in value.items() if key != "$ref"}
-        target = definitions[name]
-        value = {**target, **beside} if isinstance(target, dict) else target
-        return spelled_out(value, definitions, (*open_, name))
-    made = {key: spelled_out(each, definitions, open_) for key, each in value.items()}
-    return None if _is_endless(value.values(), made.values()) else made
-
-
-def _is_endless(before: object, after: object) -> bool:
-    pairs = zip(before, after, strict=True)  # type: ignore[call-overload]  # two views of one size
-    return any(new is None and old is not None for old, new in pairs)
 
 
 def are_disjoint(branches: Sequence[Mapping[str, JSON]]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
 from sovl_tools.formats.compat import OPENAI
-from sovl_tools.formats.form import Cost, Form, Size, formed, size_of
+from sovl_tools.formats.form import Form, Size, formed, size_of
 from sovl_tools.formats.strict import FORMATS, Dialect, StrictError, is_elaborate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -42,7 +42,7 @@ DIALECT = Dialect(
 )  # fmt: skip
 
 
-def cost(schema: dict[str, JSON]) -> Cost:
+def check_size(schema: dict[str, JSON]) -> None:
     """Refuse a schema that is too large; there is no limit to all tools together.
 
     Raises:
@@ -53,7 +53,6 @@ def cost(schema: dict[str, JSON]) -> Cost:
         count, most = getattr(size, name), getattr(MOST, name)
         if count > most:
             raise StrictError(ROOT, f"it has {count:,} {words}, more than {most:,}")
-    return ()
 
 
 def nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
@@ -68,7 +67,7 @@ def nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) ->
     return {"type": "function", "function": function}
 
 
-_FORM = Form(OPENAI, DIALECT, cost, nested)
+_FORM = Form(OPENAI, DIALECT, nested, check_size)
 
 
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:

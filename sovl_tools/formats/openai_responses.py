@@ -9,7 +9,7 @@ from __future__ import annotations
 from sovl_tools.formats.base import Asked, Shape
 from sovl_tools.formats.compat import OPENAI
 from sovl_tools.formats.form import Form, formed
-from sovl_tools.formats.openai import DIALECT, cost, gathered
+from sovl_tools.formats.openai import DIALECT, check_size, gathered
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
@@ -26,7 +26,7 @@ def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -
     }
 
 
-_FORM = Form(OPENAI, DIALECT, cost, _define)
+_FORM = Form(OPENAI, DIALECT, _define, check_size)
 
 
 def shaped(tool: ToolDefinition, asked: Asked) -> Shape:

@@ -13,11 +13,11 @@ from typing import Any
 from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.formats.compat import OPENROUTER
 from sovl_tools.formats.form import Form, formed
-from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, cost, nested, too_many
+from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, check_size, nested, too_many
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.schema.dynamic import said
 
-_FORM = Form(OPENROUTER, DIALECT, cost, nested)
+_FORM = Form(OPENROUTER, DIALECT, nested, check_size)
 
 _DEFAULTS = "sovl_tools.authoring.aitool"
 """The module where the method stands that a subclass may override."""

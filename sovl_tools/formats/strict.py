@@ -21,13 +21,12 @@ from sovl_tools.formats.meaning import (
     is_silent,
     mentioned,
     share_first_name,
-    spelled_out,
 )
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 from sovl_tools.schema.merge import merged
-from sovl_tools.schema.rewrite import Definitions, Rewrite
+from sovl_tools.schema.rewrite import Definitions, Rewrite, refer
 
 FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
@@ -172,8 +171,19 @@ class StrictSubset(NamedTuple):
     has_optional: bool
 
 
+Spend: TypeAlias = Callable[[str, int], None]
+"""Counts what a request has room for: ``unions`` or ``optional parameters``, and how many more.
+
+It raises a StrictError where there is no room, so that the schema is not gone through to its end.
+"""
+
+
 def strict_subset(
-    parameters: dict[str, JSON], dialect: Dialect, *, require_all: bool = False
+    parameters: dict[str, JSON],
+    dialect: Dialect,
+    *,
+    require_all: bool = False,
+    spend: Spend = lambda _, __: None,
 ) -> StrictSubset:
     """Return the schema of a tool's arguments in a dialect.
 
@@ -181,22 +191,60 @@ def strict_subset(
         parameters: the schema of the manifest.
         dialect: what the provider knows.
         require_all: whether optional properties become required ones that may be null.
+        spend: is told what is limited in a whole request.
 
     Raises:
         StrictError: it says what the dialect can't say.
     """
-    work = _Subset(parameters, dialect, require_all=require_all)
+    work = _Subset(parameters, dialect, require_all=require_all, spend=spend)
     schema = work.root()
+    work.write_notes()
     for properties, name in work.nullable:
         properties[name] = _nullable(properties[name], work.definitions)
     made = {**schema, "$defs": work.definitions} if work.definitions else schema
     return StrictSubset(made, tuple(work.losses), frozenset(work.names), work.has_optional)
 
 
+_Moved: TypeAlias = tuple[str, JSON, Path]
+"""A keyword that is told in the description, its value and its place."""
+
+
+class _EndlessError(Exception):
+    """A schema that contains itself."""
+
+
+class _SpelledOut(Rewrite):
+    """A copy with definitions in the places of references."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        super().__init__(definitions)
+        self._open: list[str] = []
+
+    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
+        """Ask of references."""
+        del kind
+        return "$ref" in keywords
+
+    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
+        """Return what a reference leads to, with what stands beside it."""
+        del schema
+        if "$ref" not in made:
+            return made
+        name = made.pop("$ref").removeprefix(_DEFINITION)
+        if name in self._open or name not in self.definitions.targets:
+            raise _EndlessError
+        self._open.append(name)
+        target = self.schema(self.definitions.targets[name].target, path)
+        self._open.pop()
+        return {**target, **made} if isinstance(target, dict) else target
+
+
 class _Subset:
     """The definitions that are there so far, and what was lost."""
 
-    def __init__(self, parameters: dict[str, JSON], dialect: Dialect, *, require_all: bool) -> None:
+    def __init__(
+        self, parameters: dict[str, JSON], dialect: Dialect, *, require_all: bool, spend: Spend
+    ) -> None:
         self.definitions: dict[str, JSON] = {}
         self.losses: list[Loss] = []
         self.names: set[str] = set()
@@ -205,6 +253,8 @@ class _Subset:
         self._source = Definitions(parameters)
         self._dialect = dialect
         self._require_all = require_all
+        self._spend = spend
+        self._notes: list[tuple[dict[str, JSON], Sequence[_Moved]]] = []
         self._open: list[str | None] = []
 
     def root(self) -> dict[str, JSON]:
@@ -218,35 +268,39 @@ class _Subset:
             schema = {"type": "object", "properties": {}, "additionalProperties": False, **schema}
         notes = []
         for keyword in [each for each in ("anyOf", "oneOf") if each in schema]:
-            schema, words = self._without_alternatives(schema, keyword)
-            notes.append(words)
+            # They can be taken away if they are about known properties alone.
+            notes.append((keyword, schema[keyword], (*ROOT, keyword)))
+            self._check_alternatives(schema, keyword)
+            schema = {key: each for key, each in schema.items() if key != keyword}
         self._open.append(None)
         made = self._plain(schema, self._dialect.plan(schema), ROOT)
         self._open.pop()
-        return with_notes(made, notes)
+        self._notes.append((made, notes))
+        return made
 
-    def _without_alternatives(
-        self, schema: dict[str, JSON], keyword: str
-    ) -> tuple[dict[str, JSON], str]:
-        """Take alternatives of the root away, if they are about known properties alone."""
+    def write_notes(self) -> None:
+        """Write what was moved into the descriptions, now that nothing else can fail."""
+        for made, moved in self._notes:
+            words = [note(each, self._spelled_out(each, *place)) for each, *place in moved]
+            made.update(with_notes(made, words))
+
+    def _check_alternatives(self, schema: dict[str, JSON], keyword: str) -> None:
         path = (*ROOT, keyword)
         said = self._spelled_out(keyword, schema[keyword], path)
         known = schema["properties"].keys()
         if any(not isinstance(each, dict) or not known >= {*mentioned(each)} for each in said):
             raise StrictError(path, f"{keyword} describes the arguments as a whole")
         self._lose("moved", path, f"{keyword} of all arguments stands in the description only")
-        return {key: each for key, each in schema.items() if key != keyword}, note(keyword, said)
 
     def _spelled_out(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return what is said in words, with definitions in the places of references."""
         if keyword not in _WITH_SCHEMAS:
             return value
-        copy = Rewrite(self._source)
-        made: JSON = copy.schema({keyword: value}, ())
-        found = spelled_out(made[keyword], copy.finish())
-        if found is None:
-            raise StrictError(path, "it refers to what contains itself")
-        return found
+        try:
+            made: JSON = _SpelledOut(self._source).schema({keyword: value}, ())
+        except _EndlessError:
+            raise StrictError(path, "it refers to what contains itself") from None
+        return made[keyword]
 
     def _lose(self, what: str, path: Path, message: str) -> None:
         self.losses.append(Loss(what, path, message))  # type: ignore[arg-type]  # literals all
@@ -288,10 +342,9 @@ class _Subset:
             return schema
         if not self._source.is_static(schema["$dynamicRef"]):
             return schema
-        made = {key: each for key, each in schema.items() if key != "$dynamicRef"}
-        if "$ref" not in made:
-            return {**made, "$ref": schema["$dynamicRef"]}
-        return {**made, "allOf": [*made.get("allOf", ()), {"$ref": schema["$dynamicRef"]}]}
+        made = dict(schema)
+        refer(made, made.pop("$dynamicRef"))
+        return made
 
     def _followed(self, schema: JSON, path: Path) -> JSON:
         """Return what a reference leads to, with what stands beside it."""
@@ -327,15 +380,18 @@ class _Subset:
         name = None if address == "#" else address.removeprefix(_DEFINITION)
         if not self._dialect.is_recursive and name in self._open:
             raise StrictError(path, "it contains itself", "give it a bounded depth")
-        others, notes = self._annotated(schema, path)
-        if not others and not notes:
+        if len(schema) == 1:
+            self._define(name, target)
+            return {"$ref": address}
+        others, moved = self._annotated(schema, path)
+        if not others and not moved:
             self._define(name, target)
             return {"$ref": address}
         if not self._dialect.wraps_references and isinstance(target, dict):
             beside = {key: each for key, each in schema.items() if key != "$ref"}
             return self._inlined({**target, **beside}, name, path)
         self._define(name, target)
-        return with_notes({"anyOf": [{"$ref": address}], **others}, notes)
+        return self._noted({"anyOf": [{"$ref": address}], **others}, moved)
 
     def _inlined(self, schema: JSON, name: str | None, path: Path) -> dict[str, JSON]:
         self._open.append(name)
@@ -357,8 +413,10 @@ class _Subset:
             seen.add(following)
             made = self.definitions.get(following, {})
 
-    def _annotated(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
-        """Return the annotations that may stay, and notes on those that may not."""
+    def _annotated(
+        self, schema: dict[str, JSON], path: Path
+    ) -> tuple[dict[str, JSON], Sequence[_Moved]]:
+        """Return the annotations that may stay, and those that may not."""
         kept: dict[str, JSON] = {}
         others: list[str] = []
         for keyword, value in schema.items():
@@ -368,10 +426,11 @@ class _Subset:
                 kept[keyword] = copied(value)
             elif not _is_idle(keyword, value):
                 others.append(keyword)
-        return kept, self._moved(schema, others, path) if others else []
+        return kept, self._moved(schema, others, path)
 
     def _union(self, schema: dict[str, JSON], keyword: str, path: Path) -> dict[str, JSON]:
         """Return alternatives as ``anyOf``, what stands beside them in each of them."""
+        self._spend("unions", 1)
         branches: Sequence[JSON] = schema[keyword]
         place = (*path, keyword)
         self._doubt_alternatives(branches, keyword, place)
@@ -383,8 +442,8 @@ class _Subset:
             if None in branches:
                 raise StrictError(place, f"{keyword} stands beside other keywords")
         made = [self._node(each, (*place, index)) for index, each in enumerate(branches)]
-        others, notes = self._annotated(schema, path)
-        return with_notes({"anyOf": made, **others}, notes)
+        others, moved = self._annotated(schema, path)
+        return self._noted({"anyOf": made, **others}, moved)
 
     def _doubt_alternatives(self, branches: Sequence[JSON], keyword: str, place: Path) -> None:
         if keyword != "oneOf" and not self._dialect.tells_by_first:
@@ -404,6 +463,7 @@ class _Subset:
         if type(types) is not str:
             found = self._types(schema, path)
             types = found[0] if len(found) == 1 else found
+            self._spend("unions", len(found) > 1)
         made: dict[str, JSON] = {"type": types}
         is_object = types == "object" or (type(types) is list and "object" in types)
         others = []
@@ -417,23 +477,31 @@ class _Subset:
                 made[keyword] = copied(value)
             elif not (is_object and keyword in _SAID_BY_CLOSING):
                 others.append(keyword)
-        notes = self._moved(schema, others, path) if others else []
+        moved = self._moved(schema, others, path)
         if "enum" in schema or "const" in schema:
             self._add_values(made, schema, path)
         if is_object:
             self._add_members(made, schema, plan, path)
         if types == "array" or (type(types) is list and "array" in types):
             made["items"] = self._items(schema, path)
-        return with_notes(made, notes)
+        return self._noted(made, moved)
 
-    def _moved(self, schema: dict[str, JSON], keywords: Sequence[str], path: Path) -> list[str]:
-        """Return notes on keywords that can't stay."""
+    def _noted(self, made: dict[str, JSON], moved: Sequence[_Moved]) -> dict[str, JSON]:
+        """Remember to write in a schema's description what is not said elsewhere in it."""
+        if moved:
+            self._notes.append((made, moved))
+        return made
+
+    def _moved(
+        self, schema: dict[str, JSON], keywords: Sequence[str], path: Path
+    ) -> Sequence[_Moved]:
+        """Return keywords that can't stay, and note that they are lost."""
+        if not keywords:
+            return ()
         *first, last = keywords
         words = f"{', '.join(first)} and {last} stand" if first else f"{last} stands"
         self._lose("moved", (*path, keywords[0]), f"{words} in the description only")
-        return [
-            note(each, self._spelled_out(each, schema[each], (*path, each))) for each in keywords
-        ]
+        return [(each, schema[each], (*path, each)) for each in keywords]
 
     def _types(self, schema: dict[str, JSON], path: Path) -> list[str]:
         given = schema.get("type")
@@ -492,6 +560,7 @@ class _Subset:
         named = [name for name in members if name in required]
         if len(named) < len(members):
             self.has_optional = True
+            self._spend("optional parameters", len(members) - len(named))
             if self._require_all:
                 self.nullable += [(members, name) for name in members if name not in required]
                 named = [*members]

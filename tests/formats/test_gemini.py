@@ -23,7 +23,7 @@ def test_a_tool_is_a_declaration() -> None:
         "description": "Say something.",
         "parametersJsonSchema": arguments("text", text={**TEXT, "enum": ["a", "b"]}),
     }
-    assert (shape.losses, shape.undo, shape.is_strict, shape.cost) == ((), None, False, ())
+    assert (shape.losses, shape.undo, shape.is_strict) == ((), None, False)
 
 
 def test_a_plain_schema_is_copied() -> None:
