@@ -17,7 +17,7 @@ from sovl_tools.loading.origins import Modules
 from sovl_tools.loading.rules import code
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.errors import SovlToolsError, TimeLimitError
 
 _START_TIME = 30.0
 _COMMAND = (
@@ -76,7 +76,7 @@ def _checked(path: str, limit: float, start: float) -> Found:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return _broken(path, f"importing its modules was not done after {most:g} s")
+        return _broken(path, f"importing its modules {TimeLimitError(most)}")
     except OSError as error:
         raise SovlToolsError(f"the child process did not start: {error}") from error
     try:

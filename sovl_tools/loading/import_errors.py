@@ -15,6 +15,7 @@ from sovl_tools.loading.rules import code
 from sovl_tools.loading.rules import module as checks
 from sovl_tools.loading.rules.code import CodeCase
 from sovl_tools.model.diagnostic import Diagnostic, Position, Rule, Verdict, ask
+from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.threads import is_from_user
@@ -172,7 +173,7 @@ def failed(error: BaseException, unit: Unit) -> Diagnostic:
 
 def overdue(frame: FrameType | None, unit: Unit, limit: float) -> Diagnostic:
     """Return that the import of a unit had no end, at the line of its own code where it was."""
-    words = f"{unit.words} can't be imported: it was not done after {limit:g} s"
+    words = f"{unit.words} can't be imported: it {TimeLimitError(limit)}"
     return mishap(code.unavailable_source, words, *_place(frame, unit))
 
 

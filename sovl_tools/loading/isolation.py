@@ -25,7 +25,7 @@ from sovl_tools.loading.rules.module import (
 from sovl_tools.loading.supervision import Observer
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Position, Rule, ask
-from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.errors import SovlToolsError, TimeLimitError
 from sovl_tools.model.folder import ToolFolder
 
 MAX_OUTPUT = 1 << 20
@@ -142,7 +142,7 @@ class _Child:
                 report = self._reported(folder, pid)
             except Empty:
                 self._abort()
-                yield self._failed(import_stalled, folder, f"was not done after {self._limit:g} s")
+                yield self._failed(import_stalled, folder, str(TimeLimitError(self._limit)))
                 return
             if report is None or report.candidate is None:
                 yield self._ended(folder)

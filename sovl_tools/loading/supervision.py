@@ -17,6 +17,7 @@ from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import ask
+from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.threads import Job
 
@@ -231,6 +232,6 @@ class _Loader:
     def _stalled(self, folder: ToolFolder) -> Candidate:
         place = own_place(self._job.frame, folder)  # before it goes on, or ends
         self._job.give_up()
-        words = f"was not done after {self._settings.limit:g} s"
+        words = str(TimeLimitError(self._settings.limit))
         failure = ImportFailure(place, "", words)
         return rejected(folder, ask((import_stalled,), failure))

@@ -31,7 +31,7 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
 )
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.errors import InferenceError, TimeLimitError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.function_spec import FunctionSpec, function_spec
@@ -173,7 +173,7 @@ def _look(snapshot: Snapshot, *, limit: float) -> _Look:
     outcome = within(limit, lambda: _run(snapshot))
     if isinstance(outcome, Stalled):
         place = own_place(outcome.frame, snapshot.folder)
-        failure = ImportFailure(place, "", f"was not done after {limit:g} s")
+        failure = ImportFailure(place, "", str(TimeLimitError(limit)))
         return _Look(verdicts=tuple(ask((import_stalled,), failure)))
     return outcome
 

@@ -141,4 +141,4 @@ async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str
     try:
         return await drive(work, limit=seconds, started=perf_counter())
     except TimeLimitError as error:
-        raise StepError(f"{what} was not done after {seconds:g} s") from error
+        raise StepError(f"{what} {TimeLimitError(seconds)}") from error
