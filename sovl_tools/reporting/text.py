@@ -16,6 +16,7 @@ from sovl_tools.reporting.plain import plain
 _BOLD, _RED, _YELLOW, _CYAN, _GREEN = "1", "1;31", "1;33", "36", "32"
 _WIDTH = 100
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
+_SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
 _MAX_BYTES = 8 << 20
 
 
@@ -41,14 +42,12 @@ def read_lines(path: str) -> Sequence[str]:
             text = file.read()
     except (OSError, ValueError):
         return ()
-    if "\0" in text:  # a picture or another binary file
-        return ()
     return [line.rstrip("\r").replace("\t", " ") for line in text.split("\n")]
 
 
 def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:
     """Return the line with its caret; None if the place is no line of a readable text file."""
-    if diagnostic.tool is None:
+    if diagnostic.tool is None or not diagnostic.path.endswith(_SUFFIXES):
         return None
     lines = lines_of(diagnostic.path)
     if not 1 <= diagnostic.line <= len(lines):
