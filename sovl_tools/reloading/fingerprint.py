@@ -95,6 +95,7 @@ class Fingerprint(NamedTuple):
         contents: hashes of files that were too young for their stamps to be trusted; None of one
             that can't be read or is too large for that.
         is_listed: whether the stamps of the folders tell whether files come and go.
+        newest: the latest time in all stamps.
     """
 
     location: str
@@ -104,6 +105,15 @@ class Fingerprint(NamedTuple):
     folders: dict[str, Stamp]
     contents: dict[str, bytes | None]
     is_listed: bool
+    newest: int
+
+    def since(self, moment: int) -> set[str]:
+        """Return the files and folders in it that may have changed since a moment."""
+        if self.newest < moment - _COARSE_TICK:
+            return set()
+        below = {path: each for path, each in self.folders.items() if path}
+        every = {**self.files, **below}
+        return {path for path, each in every.items() if not each.is_before(moment)}
 
     def again(self) -> Fingerprint:
         """Return what the folder looks like now: this very object if that is as before."""
@@ -162,16 +172,19 @@ def _walked(
     moment = time_ns()
     walk = _Walk(location, suffixes)
     walk.run()
-    contents = {
-        path: _content(location, path)
-        for path, stamp in walk.files.items()
-        if path in reading or not stamp.is_before(moment)
-    }
-    is_listed = all(each.is_before(moment) for each in walk.folders.values())
-    is_listed = is_listed and bool(walk.folders or walk.files)
-    return Fingerprint(
-        location, suffixes, walk.files, walk.links, walk.folders, contents, is_listed
-    )
+    files, folders = walk.files, walk.folders
+    newest = 0
+    for stamp in (*files.values(), *folders.values()):
+        newest = max(newest, stamp.modified, stamp.changed)
+    contents: dict[str, bytes | None] = {}
+    is_listed = bool(folders or files)
+    # mostly nothing is so young that each file would have to be looked at
+    if reading or newest >= moment - _COARSE_TICK:
+        for path, stamp in files.items():
+            if path in reading or not stamp.is_before(moment):
+                contents[path] = _content(location, path)
+        is_listed = is_listed and all(each.is_before(moment) for each in folders.values())
+    return Fingerprint(location, suffixes, files, walk.links, folders, contents, is_listed, newest)
 
 
 class _Walk:
@@ -193,9 +206,11 @@ class _Walk:
     def run(self) -> None:
         self._folders = [(False, 0, "")]
         while self._folders and self._left:
-            with contextlib.suppress(OSError):
-                _, level, prefix = heappop(self._folders)
+            _, level, prefix = heappop(self._folders)
+            try:
                 self._look_into(level, prefix)
+            except OSError:
+                continue
         for path in self._own if not self._left else ():  # without them there is no tool
             place = f"{self._location}/{path}"
             if os.path.islink(place):
@@ -218,23 +233,26 @@ class _Walk:
         self.folders[prefix] = Stamp.of(status)
         with os.scandir(path) as entries:
             for entry in entries:
-                if entry.name not in self._own and is_noise(entry.name):
+                name = entry.name
+                if name not in self._own and is_noise(name):
                     continue
-                with contextlib.suppress(OSError):
-                    self._look_at(entry, prefix + entry.name, level)
+                self._look_at(entry, prefix + name, level)
                 self._left -= 1
                 if not self._left:
                     return
 
     def _look_at(self, entry: os.DirEntry[str], path: str, level: int) -> None:
-        is_link = entry.is_symlink()
-        if is_link:
-            self._note_link(path, entry.path)
-        if not entry.is_dir():
-            if path.endswith(self._suffixes):
-                self.files[path] = Stamp.of(entry.stat())
-        elif level < MAX_DEPTH:
-            heappush(self._folders, (is_link, level + 1, f"{path}/"))
+        try:
+            is_link = entry.is_symlink()
+            if is_link:
+                self._note_link(path, entry.path)
+            if not entry.is_dir():
+                if path.endswith(self._suffixes):
+                    self.files[path] = Stamp.of(entry.stat())
+            elif level < MAX_DEPTH:
+                heappush(self._folders, (is_link, level + 1, f"{path}/"))
+        except OSError:
+            return  # it is gone meanwhile, or a link that leads nowhere
 
     def _note_link(self, path: str, link: str) -> None:
         with contextlib.suppress(OSError):

@@ -66,7 +66,8 @@ class FolderChanges:
             is_whole = {folder.manifest_name, folder.module_name} <= now.files.keys()
             if not is_whole or folder.location not in self._unseen:
                 return True
-            if concerning(folder, self._young(now), is_loaded=is_loaded):
+            young = now.since(self._since)
+            if young and concerning(folder, young, is_loaded=is_loaded):
                 return True
             self._known[folder.location] = _Known(now)
         elif now is not known.look:
@@ -84,21 +85,13 @@ class FolderChanges:
         if known is not None:
             others = known.look.changed(now)
         else:
-            others = self._young(now) if folder.location in self._unseen else set(now.files)
+            others = now.since(self._since) if folder.location in self._unseen else set(now.files)
         others -= {folder.manifest_name, folder.module_name}
         others = listed_data(folder, others) if is_loaded else others
         if not others:
             return False
         snapshot = take_snapshot(folder)
         return isinstance(snapshot, Unreadable) or not others <= snapshot.files.keys()
-
-    def _young(self, now: Fingerprint) -> set[str]:
-        """Return the files and folders that may have changed since the load."""
-        since = self._since
-        young = {path for path, each in now.files.items() if not each.is_before(since)}
-        # a load makes a folder for compiled code in the folder itself
-        young |= {path for path, each in now.folders.items() if path and not each.is_before(since)}
-        return young
 
     def keep(self, folder: ToolFolder, seen: Fingerprint, *, is_loaded: bool) -> None:
         """Remember what a folder looked like when its load began.
