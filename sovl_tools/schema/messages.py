@@ -67,7 +67,11 @@ def _renamed(problem: Problem, missing: tuple[str, ...], known: Collection[str])
 
 def shown(value: JSON) -> str:
     """Return the value as JSON text, shortened to a few words."""
-    return _cut(json.dumps(value, ensure_ascii=False, default=repr), _LONGEST_VALUE)
+    return _cut(_encode(value), _LONGEST_VALUE)
+
+
+# made once: ``json.dumps`` makes an encoder for each call that has options
+_encode = json.JSONEncoder(ensure_ascii=False, default=repr).encode
 
 
 def _cut(text: str, length: int = _LONGEST_PATTERN) -> str:

@@ -51,9 +51,10 @@ def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
         expected = (expected,)
     elif keyword in SUPERFLUOUS or keyword == "type":
         expected = tuple(expected)
-    elif keyword in UNEXPLAINED | COMBINATORS:
+    elif keyword in UNEXPLAINED:
         expected = None
-    if keyword in COMBINATORS:
+    elif keyword in COMBINATORS:
+        expected = None
         branches = tuple(
             tuple(deduplicated([_problem(each, root) for each in branch])) for branch in kind.value
         )
