@@ -16,6 +16,7 @@ from sovl_tools.agent.messages import assistant_message, encodable
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.formats.messages import as_one_text, described, parts
 from sovl_tools.registry import ToolRegistry
+from tests.tables import check_each
 
 
 def prompt(*messages: Any, options: dict[str, Any] | None = None) -> Prompt:
@@ -245,7 +246,7 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize(("block", "text"), BLOCKS, ids=[text or "-" for _, text in BLOCKS])
+@check_each(("block", "text"), BLOCKS, ids=[text or "-" for _, text in BLOCKS])
 def test_blocks_that_cannot_be_shown_are_described(block: dict[str, Any], text: str) -> None:
     assert described(block) == as_one_text([block]) == text
 

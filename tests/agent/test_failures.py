@@ -22,6 +22,7 @@ from sovl_tools.agent.errors import ProviderError, RoundsError, provider_error, 
 from sovl_tools.testing import Reply, calls, drops, fails, interrupts, says
 from tests.agent.talking import Way, each_api, each_provider, each_streaming, each_way, said, talk
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 def add(a: int, b: int) -> int:
@@ -106,7 +107,7 @@ def test_a_connection_that_is_lost_before_the_answer_is_told(way: Way) -> None:
 
 
 @each_api
-@pytest.mark.parametrize("after", [0, 1, 4, 6])
+@check_each("after", [0, 1, 4, 6])
 def test_a_connection_that_is_lost_in_the_midst_of_an_answer_is_told(way: Way, after: int) -> None:
     with talk(way, [drops(says("One two three four."), after=after), says("Here again.")]) as to:
         with pytest.raises(ProviderError) as caught:
@@ -262,8 +263,8 @@ GARBAGE = (
 )
 
 
-@pytest.mark.parametrize("text", GARBAGE)
-@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic"])
+@check_each("text", GARBAGE)
+@check_each("provider", ["openai", "openai-responses", "anthropic"])
 def test_an_answer_that_cannot_be_read_is_an_error_of_the_provider(
     provider: str, text: str
 ) -> None:
@@ -273,9 +274,9 @@ def test_an_answer_that_cannot_be_read_is_an_error_of_the_provider(
         assert agent.messages == []
 
 
-@pytest.mark.parametrize("depth", [980, 100_000])
-@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
-@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic"])
+@check_each("depth", [980, 100_000])
+@check_each("kind", ["application/json", "text/event-stream"])
+@check_each("provider", ["openai", "openai-responses", "anthropic"])
 def test_an_answer_that_is_nested_too_deeply_is_an_error_of_the_provider(
     provider: str, kind: str, depth: int
 ) -> None:

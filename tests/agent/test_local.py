@@ -18,6 +18,7 @@ from sovl_tools.agent.messages import text_of
 from sovl_tools.model.definition import ToolDefinition
 from tests.conftest import Write, code_of, manifest_of
 from tests.schema.strategies import moderate, texts, values
+from tests.tables import check_each
 
 LEVELS = ["low", "very high"]
 
@@ -153,7 +154,7 @@ def test_a_word_that_would_end_it_can_be_given_in_quotes() -> None:
     assert called(said(agent, 'paint level="low"', '"stop"')) == {"color": "stop", "level": "low"}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "arguments"),
     [
         ('color="dark red" level=low', {"color": "dark red", "level": "low"}),
@@ -226,7 +227,7 @@ def test_an_unfit_argument_of_the_first_text_is_told_and_asked_for() -> None:
     assert called(said(agent, "3")) == {"color": "red", "level": "low", "coats": 3}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "answer", "value"),
     [
         ({"type": "number"}, "2.5", 2.5),

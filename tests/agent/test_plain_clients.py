@@ -14,6 +14,7 @@ import pytest
 from sovl_tools import Agent
 from sovl_tools.agent.errors import ProviderError
 from sovl_tools.agent.events import TurnFinished
+from tests.tables import check_each
 
 
 def add(a: int, b: int) -> int:
@@ -87,10 +88,10 @@ class Script:
         return self.create(**body)
 
 
-@pytest.mark.parametrize("is_named", [True, False], ids=["named", "by its method"])
-@pytest.mark.parametrize("form", ["objects", "dictionaries"])
-@pytest.mark.parametrize("way", ["sync", "async", "hidden"])
-@pytest.mark.parametrize("provider", ANSWERS)
+@check_each("is_named", [True, False], ids=["named", "by its method"])
+@check_each("form", ["objects", "dictionaries"])
+@check_each("way", ["sync", "async", "hidden"])
+@check_each("provider", ANSWERS)
 async def test_a_plain_object_may_answer_with_objects_or_dictionaries(
     provider: str, form: str, way: str, *, is_named: bool
 ) -> None:
@@ -136,8 +137,8 @@ def test_classes_of_ones_own_are_read_by_their_attributes() -> None:
     assert Agent(client, "m").chat_sync("Hello") == "Hello."
 
 
-@pytest.mark.parametrize("answer", [None, 3, "hello", [], object(), SimpleNamespace()])
-@pytest.mark.parametrize("provider", ANSWERS)
+@check_each("answer", [None, 3, "hello", [], object(), SimpleNamespace()])
+@check_each("provider", ANSWERS)
 def test_what_is_no_answer_is_an_error_of_the_provider(provider: str, answer: Any) -> None:
     client = client_with(METHODS[provider], lambda **_body: answer)
     agent = Agent(client, "m", provider=provider)
@@ -178,9 +179,9 @@ STREAMS: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("form", ["objects", "dictionaries"])
-@pytest.mark.parametrize("kind", STREAMS)
-@pytest.mark.parametrize(("provider", "chunks"), [("openai", CHUNKS), ("openai-responses", EVENTS)])
+@check_each("form", ["objects", "dictionaries"])
+@check_each("kind", STREAMS)
+@check_each(("provider", "chunks"), [("openai", CHUNKS), ("openai-responses", EVENTS)])
 async def test_a_plain_object_may_stream(
     provider: str, chunks: list[Any], kind: str, form: str
 ) -> None:

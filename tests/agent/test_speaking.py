@@ -11,6 +11,7 @@ from sovl_tools import Agent, hook, tool
 from sovl_tools.agent.events import ToolStarted
 from sovl_tools.testing import calls, refuses, says
 from tests.agent.talking import Talk, Way, each_api, each_provider, talk
+from tests.tables import check_each
 
 
 @tool(instructions="Add with care.")
@@ -57,7 +58,7 @@ class AsyncLibrarian(Librarian):
 
 
 @each_api
-@pytest.mark.parametrize("kind", [Librarian, AsyncLibrarian])
+@check_each("kind", [Librarian, AsyncLibrarian])
 def test_messages_of_the_system_are_sent_first_each_turn_and_are_not_kept(
     way: Way, kind: type[Agent]
 ) -> None:
@@ -77,7 +78,7 @@ def test_messages_of_the_system_are_sent_first_each_turn_and_are_not_kept(
         assert "meow." in str(to.bodies[-1])
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("said", "expected"),
     [
         (None, ""),
@@ -175,7 +176,7 @@ class Ear:
 
 
 @each_api
-@pytest.mark.parametrize("name", ["hear", "hear_async"])
+@check_each("name", ["hear", "hear_async"])
 def test_each_answer_is_emitted_once(way: Way, name: str) -> None:
     ear = Ear()
     script = [calls(("add", {"a": 1, "b": 2})), says(" 3. "), refuses("No."), says("Yes.")]
@@ -189,7 +190,7 @@ def test_each_answer_is_emitted_once(way: Way, name: str) -> None:
 
 
 @each_api
-@pytest.mark.parametrize("name", ["hear", "hear_async"])
+@check_each("name", ["hear", "hear_async"])
 def test_calls_are_emitted_on_demand(way: Way, name: str) -> None:
     ear = Ear()
     script = [calls(("add", {"a": 1, "b": 2}, "c1"), ("nope", {}, "c2")), says("Done.")]

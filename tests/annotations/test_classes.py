@@ -29,6 +29,7 @@ from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from tests.annotations.strategies import schema_of
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
+from tests.tables import check_each
 
 T = TypeVar("T")
 DAY = date(2026, 1, 31)
@@ -356,7 +357,7 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=range(len(DEFAULTS)))
+@check_each(("annotation", "default", "written"), DEFAULTS, ids=range(len(DEFAULTS)))
 def test_an_instance_is_shown_as_the_object_that_it_is_made_of(
     annotation: Any, default: Any, written: Any
 ) -> None:
@@ -437,7 +438,7 @@ HIDDEN: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "default"), HIDDEN, ids=str)
+@check_each(("annotation", "default"), HIDDEN, ids=str)
 def test_an_instance_that_would_not_come_back_is_not_shown(annotation: Any, default: Any) -> None:
     assert "default" not in parameter(annotation, default)["properties"]["value"]
 

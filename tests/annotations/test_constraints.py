@@ -13,6 +13,7 @@ from sovl_tools.authoring.inference import infer
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds, parameter
 from tests.dispatch.toolbox import tool, tooler
+from tests.tables import check_each
 
 library = pytest.importorskip("annotated_types")
 Ge, Gt, Le, Lt = library.Ge, library.Gt, library.Le, library.Lt
@@ -52,7 +53,7 @@ CONSTRAINED: list[tuple[Any, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("annotation", "schema"), CONSTRAINED, ids=range(len(CONSTRAINED)))
+@check_each(("annotation", "schema"), CONSTRAINED, ids=range(len(CONSTRAINED)))
 def test_constraints_become_keywords(annotation: Any, schema: Any) -> None:
     function, _ = taking(annotation)
     inference = infer(function)

@@ -46,6 +46,7 @@ from sovl_tools.model.document import Path
 from sovl_tools.model.errors import ToolError
 from tests.dispatch.toolbox import run_script
 from tests.schema.strategies import examples, moderate, values
+from tests.tables import check_each
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 MOMENT = datetime(2026, 1, 31, 12, 0)  # noqa: DTZ001 - a text without a time zone has none
@@ -245,12 +246,12 @@ PLAIN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("annotation", PLAIN, ids=repr)
+@check_each("annotation", PLAIN, ids=repr)
 def test_plain_annotations_need_no_conversion(annotation: Any) -> None:
     assert converter_of(taking(annotation), ["value"]) is None
 
 
-@pytest.mark.parametrize(
+@check_each(
     "annotation",
     [Stranger, type, Callable[[], int], "Stranger | None", ForwardRef("Missing"), T, b"bytes", 5,
      "Missing", "not python at all", "1 / 0", "list[", enum.Enum, Annotated[Stranger, {}],
@@ -698,7 +699,7 @@ def test_values_nested_too_deep_are_told() -> None:
     assert problem(Person, deep) == "is nested too deep"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("annotation", "instance"),
     [(kind, wanted) for kind, _, wanted in SCALARS + CONTAINERS]
     + [(Person, Person("a", DAY, Point(1))), (Place, Place("a")), (list[Leaf], [Leaf(DAY)])],
@@ -768,7 +769,7 @@ CALLABLES: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", CALLABLES)
+@check_each("kind", CALLABLES)
 def test_callables_of_all_kinds_convert(kind: str) -> None:
     convert = converter_of(CALLABLES[kind], ["when", "count", "absent"])
     assert convert is not None

@@ -39,6 +39,7 @@ import pytest
 from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import InferenceError
 from tests.annotations.strategies import OPTION, Color, Level, Mixed, Right, Unit, schema_of
+from tests.tables import check_each
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 STRING = {"type": "string"}
@@ -134,7 +135,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "schema"), TABLE, ids=repr)
+@check_each(("annotation", "schema"), TABLE, ids=repr)
 def test_the_table_of_types_holds_exactly(annotation: Any, schema: Any) -> None:
     assert parameter(annotation)["properties"] == {"value": schema}
 
@@ -267,7 +268,7 @@ def test_a_doc_describes_as_text_does() -> None:
     assert schema_of(described) == {**INTEGER, "description": "how many"}
 
 
-@pytest.mark.parametrize(("annotation", "schema"), BEYOND, ids=repr)
+@check_each(("annotation", "schema"), BEYOND, ids=repr)
 def test_other_types_are_what_a_call_makes_them_of(annotation: Any, schema: Any) -> None:
     assert parameter(annotation)["properties"] == {"value": schema}
 
@@ -351,7 +352,7 @@ INEXPRESSIBLE: list[tuple[Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("annotation", "reason"), INEXPRESSIBLE, ids=repr)
+@check_each(("annotation", "reason"), INEXPRESSIBLE, ids=repr)
 def test_what_json_can_t_express_is_an_error_that_says_so(annotation: Any, reason: str) -> None:
     with pytest.raises(InferenceError) as caught:
         parameter(annotation)
@@ -441,7 +442,7 @@ def test_a_default_time_zone_is_shown_by_its_key() -> None:
     assert schema["properties"]["value"]["default"] == "UTC"
 
 
-@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=range(len(DEFAULTS)))
+@check_each(("annotation", "default", "written"), DEFAULTS, ids=range(len(DEFAULTS)))
 def test_a_default_is_shown_in_its_json_form(annotation: Any, default: Any, written: Any) -> None:
     schema = parameter(annotation, default)
     assert schema["required"] == []
@@ -514,7 +515,7 @@ HIDDEN: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "default"), HIDDEN, ids=str)
+@check_each(("annotation", "default"), HIDDEN, ids=str)
 def test_a_default_that_would_not_come_back_is_not_shown(annotation: Any, default: Any) -> None:
     schema = parameter(annotation, default)
     assert schema["required"] == []

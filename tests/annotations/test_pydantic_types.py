@@ -16,6 +16,7 @@ from tests.annotations.strategies import schema_of
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 from tests.dispatch.toolbox import run_script, tool, tooler
+from tests.tables import check_each
 
 DAY = date(2026, 1, 31)
 
@@ -123,7 +124,7 @@ FIELDS: list[tuple[Any, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("annotation", "schema"), FIELDS, ids=range(len(FIELDS)))
+@check_each(("annotation", "schema"), FIELDS, ids=range(len(FIELDS)))
 def test_fields_and_validators_are_described(annotation: Any, schema: Any) -> None:
     assert parameter(annotation)["properties"] == {"value": schema}
 

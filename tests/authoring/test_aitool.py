@@ -14,6 +14,7 @@ import pytest
 from sovl_tools import AITool, Tooler, ToolRegistry
 from sovl_tools.authoring.aitool import definition_of_instance
 from sovl_tools.model.errors import ToolLoadError
+from tests.tables import check_each
 
 PARAMETERS = {
     "type": "object",
@@ -204,7 +205,7 @@ def member(**members: Any) -> AITool:
     return made
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("members", "words"),
     [
         ({"name": 5}, "name of Odd is of type int, not a string"),

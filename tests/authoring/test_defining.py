@@ -15,6 +15,7 @@ from sovl_tools import InferenceError, ToolDefinition, definition_of, tool
 from sovl_tools.authoring.defining import is_method
 from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 class Color(Enum):
@@ -139,7 +140,7 @@ def test_a_default_that_breaks_its_own_schema_supplies_nothing(
         assert words in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "fragment",
     [
         {"default": "a"},

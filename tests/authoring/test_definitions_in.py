@@ -11,6 +11,7 @@ import pytest
 from sovl_tools import AITool, InferenceError, ToolDefinition, Tooler, ToolRegistry, tool
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of, definitions_in
 from sovl_tools.model.errors import ToolLoadError, UnresolvedReferenceError
+from tests.tables import check_each
 
 EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"
 
@@ -197,7 +198,7 @@ class Foreign:
     setattr(here, ATTRIBUTE, "a text")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "words"),
     [
         (5, f"register takes {EXPECTED}, not 5"),

@@ -18,6 +18,7 @@ from sovl_tools.annotations.docstrings import (
 )
 from tests.dispatch.toolbox import run_script
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 def google(city: str, days: int, *rest: str) -> None:
@@ -212,7 +213,7 @@ ODD: list[tuple[str, Documentation]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "documentation"), ODD)
+@check_each(("text", "documentation"), ODD)
 def test_odd_docstrings_lose_as_little_as_can_be(text: str, documentation: Documentation) -> None:
     assert documentation_in(text) == documentation
 

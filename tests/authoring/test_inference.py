@@ -21,6 +21,7 @@ from sovl_tools.model.context import ToolContext
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from tests.annotations.strategies import Color, schema_of
 from tests.dispatch.toolbox import run_script
+from tests.tables import check_each
 
 DATE = {"type": "string", "format": "date"}
 INTEGER = {"type": "integer"}
@@ -242,7 +243,7 @@ UNFIT: list[tuple[Any, str | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "parameter", "words"), UNFIT, ids=range(len(UNFIT)))
+@check_each(("function", "parameter", "words"), UNFIT, ids=range(len(UNFIT)))
 def test_what_can_t_be_called_by_keyword_is_an_error(
     function: Any, parameter: str | None, words: str
 ) -> None:

@@ -18,6 +18,7 @@ from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.model.call import CallEvent
 from tests.conftest import Run, clean_environment
 from tests.schema.strategies import moderate, values
+from tests.tables import check_each
 
 NOON = 1_763_812_800.0
 SUM = "6 calls of 3 tools from 2025-11-22T12:00:00Z to 2025-11-22T12:00:05Z\n"
@@ -167,7 +168,7 @@ def changed(**keys: Any) -> str:
     return json.dumps({**GOOD, **keys})
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("line", "words"),
     [
         ("[1]", "is no JSON object"),

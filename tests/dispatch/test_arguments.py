@@ -30,6 +30,7 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.result import BadArgument, Failure
 from tests.dispatch.toolbox import properties, tool
 from tests.schema.strategies import moderate, texts
+from tests.tables import check_each
 
 ANYTHING = properties(value={})
 INTEGER = {"type": "integer"}
@@ -215,7 +216,7 @@ UNKNOWN = TypeAliasType("UNKNOWN", "Missing | None")  # type: ignore[name-define
 Alias = TypeAliasType("Alias", "Paint | None")
 
 
-@pytest.mark.parametrize(
+@check_each(
     "annotation",
     [
         Model,
@@ -239,7 +240,7 @@ def test_nothing_is_filled_in_within_what_becomes_an_instance(annotation: Any) -
     assert checked({}, properties(a=as_a_whole), annotated(a=annotation)) == {"a": {"size": 1}}
 
 
-@pytest.mark.parametrize(
+@check_each(
     "annotation",
     [
         dict,

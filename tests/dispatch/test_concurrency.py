@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.dispatch.toolbox import Call, call_sync, each_way, properties, run_script, tool, tooler
+from tests.tables import check_each
 
 LEVEL = {**properties(level={"type": "integer"}), "required": ["level"]}
 PATIENCE = 10
@@ -159,9 +160,9 @@ def test_context_variables_are_carried_over(call: Call, timeout: float | None) -
 
 
 @each_way
-@pytest.mark.parametrize("timeout", [None, 30])
-@pytest.mark.parametrize("mode", [None, "inline", "thread"])
-@pytest.mark.parametrize("kind", ["sync", "async", "suspending", "generator", "async generator"])
+@check_each("timeout", [None, 30])
+@check_each("mode", [None, "inline", "thread"])
+@check_each("kind", ["sync", "async", "suspending", "generator", "async generator"])
 def test_what_a_tool_sets_in_context_variables_ends_with_its_call(
     call: Call, kind: str, mode: Any, timeout: float | None
 ) -> None:

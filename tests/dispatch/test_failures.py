@@ -14,6 +14,7 @@ import pytest
 from sovl_tools.model.errors import ToolError
 from sovl_tools.model.result import ToolResult
 from tests.dispatch.toolbox import Call, call_async, call_sync, each_way, run_script, tool, tooler
+from tests.tables import check_each
 
 
 class MuteError(Exception):
@@ -67,8 +68,8 @@ def said(result: ToolResult) -> tuple[str, str]:
 
 
 @each_way
-@pytest.mark.parametrize("timeout", [None, 30])
-@pytest.mark.parametrize(
+@check_each("timeout", [None, 30])
+@check_each(
     ("error", "message"),
     [
         *FAILURES,
@@ -84,8 +85,8 @@ def test_what_a_sync_tool_raises_becomes_a_result(
 
 
 @each_way
-@pytest.mark.parametrize("timeout", [None, 30])
-@pytest.mark.parametrize(("error", "message"), FAILURES)
+@check_each("timeout", [None, 30])
+@check_each(("error", "message"), FAILURES)
 def test_what_an_async_tool_raises_becomes_a_result(
     call: Call, error: BaseException, message: str, timeout: float | None
 ) -> None:

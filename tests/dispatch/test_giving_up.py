@@ -10,6 +10,7 @@ import pytest
 
 from sovl_tools import ToolContext, hook
 from tests.dispatch.toolbox import Call, call_async, call_sync, each_way, run_script, tooler
+from tests.tables import check_each
 
 
 async def swallow() -> str:
@@ -209,7 +210,7 @@ async def raising_later() -> None:
     await raising()
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("function", "kind"),
     [
         (awaiting, "CancelledError"),
@@ -219,7 +220,7 @@ async def raising_later() -> None:
         (raising_later, "LookupError"),
     ],
 )
-@pytest.mark.parametrize("timeout", [None, 30])
+@check_each("timeout", [None, 30])
 @each_way
 def test_a_tool_that_cancels_its_own_task_fails(
     call: Call, timeout: float | None, function: Any, kind: str

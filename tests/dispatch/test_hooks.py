@@ -11,6 +11,7 @@ import pytest
 from sovl_tools import ToolCall, ToolError, ToolResult, hook
 from sovl_tools.dispatch.hooks import Hook, Pause
 from tests.dispatch.toolbox import TEXT, Call, each_way, tool, tooler
+from tests.tables import check_each
 
 PATIENCE = 10
 Next = Callable[[ToolCall], ToolResult]
@@ -47,7 +48,7 @@ class Shout:
         return shout(call, following)
 
 
-each_form = pytest.mark.parametrize(
+each_form = check_each(
     "form", [shout, shout_later, shout_anywhere, Shout()], ids=["sync", "async", "either", "object"]
 )
 each_tool = pytest.mark.parametrize("function", [echo, echo_later])
@@ -219,7 +220,7 @@ def astray(_call: ToolCall, _following: Next) -> Any:
 
 
 @each_way
-@pytest.mark.parametrize(
+@check_each(
     ("function", "message"),
     [
         (refusing, "ask a person first"),

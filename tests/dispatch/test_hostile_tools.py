@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.dispatch.toolbox import Call, each_way, run_script, tool, tooler
+from tests.tables import check_each
 
 
 class ExitingError(Exception):
@@ -39,7 +40,7 @@ def test_an_exception_that_bites_becomes_a_result(call: Call, error: type[Except
     assert failure.kind == "tool_error"
 
 
-@pytest.mark.parametrize("name", [None, 5, ["x"], {}])
+@check_each("name", [None, 5, ["x"], {}])
 @each_way
 def test_a_name_that_is_no_string_is_an_unknown_tool(call: Call, name: Any) -> None:
     failure = call(tooler(), name).error

@@ -11,6 +11,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.schema.engine import compile_schema
 from tests.dispatch.toolbox import properties, tool
 from tests.schema.strategies import moderate, schemas, values
+from tests.tables import check_each
 
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
@@ -29,7 +30,7 @@ def converted(value: JSON, schema: JSON) -> JSON:
     return with_integers(value, schema)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value", "wanted"),
     [
         (INTEGER, 2.0, "2"),
@@ -64,7 +65,7 @@ def test_a_whole_number_is_an_int_where_the_schema_says_integer(
     assert repr(converted(value, schema)) == wanted
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value"),
     [
         (NUMBER, 2.0),

@@ -13,6 +13,7 @@ from sovl_tools import CallEvent, ToolCall, ToolContext, ToolError, ToolResult
 from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.dispatch.tooler import Tooler
 from tests.dispatch.toolbox import TEXT, Call, Shelf, catalog_of, each_way, tool, tooler
+from tests.tables import check_each
 
 PATIENCE = 10
 
@@ -345,7 +346,7 @@ def test_there_are_no_statistics_before_the_first_call() -> None:
     assert dispatcher_of().statistics() == {}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("options", "words"),
     [
         ({"timeout": 0}, "timeout must be more than 0 seconds and finite, not 0"),

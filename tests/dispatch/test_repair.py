@@ -18,6 +18,7 @@ from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.engine import Problem, compile_schema
 from tests.dispatch.toolbox import properties
 from tests.schema.strategies import likely, moderate, plain_schemas, schemas, texts, values
+from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
@@ -48,7 +49,7 @@ def typed(value: JSON) -> str:
 
 
 @each_engine
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value", "used"),
     [
         (INTEGER, "5", 5),
@@ -114,7 +115,7 @@ def test_a_value_that_is_wrong_in_form_alone_is_repaired(
 
 
 @each_engine
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value"),
     [
         (INTEGER, "five"),

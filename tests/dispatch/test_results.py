@@ -30,6 +30,7 @@ from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text
 from sovl_tools.model.document import depth
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError
 from tests.schema.strategies import moderate, values
+from tests.tables import check_each
 
 DEEPEST = 64
 PICTURE = Image(b"\xff\xd8\xff")
@@ -207,9 +208,7 @@ TABLE: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"), TABLE, ids=[f"row {index}" for index in range(len(TABLE))]
-)
+@check_each(("value", "expected"), TABLE, ids=[f"row {index}" for index in range(len(TABLE))])
 def test_a_result_becomes_json_by_the_table(value: Any, expected: Any) -> None:
     result, content = converted({"inner": value})
     assert result == {"inner": expected}
@@ -217,7 +216,7 @@ def test_a_result_becomes_json_by_the_table(value: Any, expected: Any) -> None:
     assert json.dumps(result) == json.dumps({"inner": expected})
 
 
-@pytest.mark.parametrize("value", [True, 5, 5.0, "5", None, (5,), {"a": 5}, {5}], ids=repr)
+@check_each("value", [True, 5, 5.0, "5", None, (5,), {"a": 5}, {5}], ids=repr)
 def test_the_types_of_what_comes_out_are_those_of_json(value: Any) -> None:
     assert type(to_json(value)) in {bool, int, float, str, type(None), list, dict}
 
@@ -227,7 +226,7 @@ def test_subclasses_of_builtin_types_become_plain() -> None:
     assert [type(item) for item in found] == [str, int, float, list, int, dict]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("key", "text"),
     [
         ("a", "a"),
@@ -251,7 +250,7 @@ def test_keys_become_text(key: Any, text: str) -> None:
     assert type(next(iter(result))) is str
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "reason"),
     [
         (Socket(), "result is a Socket, which is no JSON"),
@@ -460,7 +459,7 @@ def test_a_set_has_one_order_whatever_its_history(items: set[Any]) -> None:
     assert to_json(items) == to_json({*list(items)[::-1]}) == to_json(frozenset(items))
 
 
-@pytest.mark.parametrize(
+@check_each(
     "value",
     [
         (1,),
@@ -515,7 +514,7 @@ def test_content_comes_out_as_content_and_as_json(value: Any, content: tuple[Any
     assert converted(value) == ([block.to_json() for block in content], content)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "value", [[], (), ["a"], (1, "a"), "a", None, {"picture": PICTURE}, Point(1, PICTURE)], ids=repr
 )
 def test_other_results_are_no_content(value: Any) -> None:

@@ -18,6 +18,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import BadArgument
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import TEXT, Call, call_sync, each_way, properties, tool, tooler
+from tests.tables import check_each
 
 PNG = b"\x89PNG\r\n\x1a\n picture"
 
@@ -59,8 +60,8 @@ def said(result: ToolResult) -> tuple[str, str]:
 
 
 each_function = pytest.mark.parametrize("kind", [at_once, later])
-each_step = pytest.mark.parametrize("step", [at_once, later])
-each_place = pytest.mark.parametrize("mode", [None, "inline", "thread"])
+each_step = check_each("step", [at_once, later])
+each_place = check_each("mode", [None, "inline", "thread"])
 
 
 @each_way
@@ -129,8 +130,8 @@ def refusing(*_: Any, **__: Any) -> Any:
 
 @each_way
 @each_step
-@pytest.mark.parametrize("place", ["preprocess", "postprocess"])
-@pytest.mark.parametrize(
+@check_each("place", ["preprocess", "postprocess"])
+@check_each(
     ("function", "message"), [(failing, "ValueError: broken"), (refusing, "say it otherwise")]
 )
 def test_an_exception_in_either_step_is_a_tool_error(
@@ -154,8 +155,8 @@ def test_postprocess_sees_successes_only(call: Call, kind: Any) -> None:
 
 @each_way
 @each_place
-@pytest.mark.parametrize("place", ["preprocess", "postprocess"])
-@pytest.mark.parametrize("error", [StopIteration, GeneratorExit, SystemExit])
+@check_each("place", ["preprocess", "postprocess"])
+@check_each("error", [StopIteration, GeneratorExit, SystemExit])
 def test_an_exception_that_is_special_to_python_is_a_tool_error_too(
     call: Call, place: str, error: type[BaseException], mode: Any
 ) -> None:
@@ -176,7 +177,7 @@ def test_what_awaits_something_needs_an_event_loop() -> None:
 
 @each_way
 @each_step
-@pytest.mark.parametrize("value", [None, [], "text", 5], ids=str)
+@check_each("value", [None, [], "text", 5], ids=str)
 def test_preprocess_returns_the_arguments_as_a_dictionary(
     call: Call, step: Any, value: Any
 ) -> None:
@@ -307,7 +308,7 @@ def test_arguments_that_do_not_convert_are_listed(call: Call, planner: Tooler) -
 
 @each_way
 @each_function
-@pytest.mark.parametrize(
+@check_each(
     ("value", "message"),
     [
         ("text", 'result must be an object, not the string "text"'),
@@ -387,7 +388,7 @@ CONTENTS = [
 @each_way
 @each_function
 @each_place
-@pytest.mark.parametrize(("value", "content"), CONTENTS, ids=["image", "text", "mixed", "texts"])
+@check_each(("value", "content"), CONTENTS, ids=["image", "text", "mixed", "texts"])
 def test_content_stands_in_the_result_and_as_json_in_its_value(
     call: Call, kind: Any, mode: Any, value: Any, content: Any
 ) -> None:
@@ -415,7 +416,7 @@ ODD = [
 @each_way
 @each_function
 @each_place
-@pytest.mark.parametrize(("value", "message"), ODD, ids=["itself", "inside", "number", "keys"])
+@check_each(("value", "message"), ODD, ids=["itself", "inside", "number", "keys"])
 def test_a_result_that_is_no_json_is_none_and_its_place_is_named(
     call: Call, kind: Any, mode: Any, value: Any, message: str
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sovl_tools import ToolError
 from sovl_tools.dispatch.tooler import ToolStream
 from tests.dispatch.toolbox import properties, tool, tooler
+from tests.tables import check_each
 
 COUNT = {**properties(count={"type": "integer"}), "required": ["count"]}
 PATIENCE = 10
@@ -42,13 +43,13 @@ def taken_async(stream: ToolStream) -> list[Any]:
 
 
 each_world = pytest.mark.parametrize("take", [taken_sync, taken_async])
-each_kind = pytest.mark.parametrize("function", [numbers, numbers_later])
+each_kind = check_each("function", [numbers, numbers_later])
 
 
 @each_world
 @each_kind
-@pytest.mark.parametrize("count", [0, 3, 100])
-@pytest.mark.parametrize("mode", ["inline", "thread"])
+@check_each("count", [0, 3, 100])
+@check_each("mode", ["inline", "thread"])
 def test_items_come_as_they_are_made(take: Any, function: Any, count: int, mode: str) -> None:
     dispatcher = tooler(tool(function, COUNT, name="numbers"))
     stream = dispatcher.stream("numbers", {"count": count}, mode=mode)

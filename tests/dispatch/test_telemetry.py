@@ -26,6 +26,7 @@ from sovl_tools.dispatch.telemetry import (
 from sovl_tools.model.call import CallEvent
 from tests.conftest import clean_environment
 from tests.schema.strategies import moderate, values
+from tests.tables import check_each
 
 STARTED = 1_763_805_600.25
 
@@ -301,7 +302,7 @@ def test_as_json_is_text_that_can_be_encoded_and_read_again(value: Any) -> None:
     assert json.loads(text.encode()) == value
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("seconds", "words"),
     [
         (0, "0 s"), (1e-12, "0 s"), (5.5e-8, "55 ns"), (9.996e-7, "1 µs"), (0.0001234, "123 µs"),

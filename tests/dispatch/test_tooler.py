@@ -13,6 +13,7 @@ from sovl_tools.model.result import BadArgument
 from sovl_tools.registry import ToolRegistry
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import Call, Shelf, catalog_of, each_way, properties, tool, tooler
+from tests.tables import check_each
 
 TEXT = {**properties(text={"type": "string"}), "required": ["text"]}
 
@@ -37,7 +38,7 @@ class EchoLater:
 
 
 @each_way
-@pytest.mark.parametrize(
+@check_each(
     "function",
     [
         echo,
@@ -50,7 +51,7 @@ class EchoLater:
         lambda text: echo_later(text),  # noqa: PLW0108 - a sync function that returns a coroutine
     ],
 )
-@pytest.mark.parametrize("timeout", [None, 30])
+@check_each("timeout", [None, 30])
 def test_a_call_has_the_value_of_the_function(
     call: Call, function: Any, timeout: float | None
 ) -> None:
@@ -89,8 +90,8 @@ def promised() -> Awaitable[list[int]]:
 
 
 @each_way
-@pytest.mark.parametrize("timeout", [None, 30])
-@pytest.mark.parametrize("function", [numbers, numbers_later, returned, promised])
+@check_each("timeout", [None, 30])
+@check_each("function", [numbers, numbers_later, returned, promised])
 def test_what_is_no_value_yet_becomes_one(call: Call, function: Any, timeout: float | None) -> None:
     result = call(tooler(function), function.__name__, timeout=timeout)
     assert (result.value, result.error) == ([1, 2], None)
@@ -108,7 +109,7 @@ def test_an_async_tool_that_returns_a_generator_gives_its_items(call: Call) -> N
 
 
 @each_way
-@pytest.mark.parametrize("value", [None, [1, 2], {"a": {"b": [1.5]}}, "text", 5, True], ids=str)
+@check_each("value", [None, [1, 2], {"a": {"b": [1.5]}}, "text", 5, True], ids=str)
 def test_a_value_that_is_json_stays_the_very_object(call: Call, value: Any) -> None:
     def give() -> Any:
         return value

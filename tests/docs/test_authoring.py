@@ -18,6 +18,7 @@ from sovl_tools.authoring.defining import Options
 from sovl_tools.loading.rules.code import RULES
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document
+from tests.tables import check_each
 
 AUTHORING = REPOSITORY / "docs" / "authoring.md"
 MIGRATION = REPOSITORY / "docs" / "migration.md"
@@ -71,7 +72,7 @@ def names() -> dict[str, Any]:
     return names_of_the_page()
 
 
-@pytest.mark.parametrize("row", rows(), ids=[row.annotation for row in rows()])
+@check_each("row", rows(), ids=[row.annotation for row in rows()])
 def test_a_row_of_the_table_of_types_holds(row: Row, names: dict[str, Any]) -> None:
     received = []
 

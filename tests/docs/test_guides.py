@@ -26,6 +26,7 @@ from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document
 from tests.docs.playing import played
 from tests.forking import Forker
+from tests.tables import check_each
 
 GUIDE = REPOSITORY / "docs" / "tool-guide.md"
 REFERENCE = REPOSITORY / "docs" / "commands.md"
@@ -117,7 +118,7 @@ def test_the_guide_names_every_family_of_codes() -> None:
     assert [family for family in FAMILIES if f"\n| `{family}xx` |" not in text] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@check_each("name", COMMANDS)
 def test_the_reference_has_a_section_with_every_option_of_a_command(name: str) -> None:
     _, found, rest = REFERENCE.read_text(encoding="utf-8").partition(f"\n## {name}\n")
     section = rest.partition("\n## ")[0]

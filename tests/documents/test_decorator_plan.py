@@ -18,6 +18,7 @@ from sovl_tools import (
     tool,
 )
 from tests.documents.conftest import Install
+from tests.tables import check_each
 
 
 @tool(
@@ -191,7 +192,7 @@ TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "text"), TYPES, ids=repr)
+@check_each(("annotation", "text"), TYPES, ids=repr)
 def test_each_type_has_a_word(annotation: Any, text: str) -> None:
     def echo(value: Any) -> None:
         """Say it again."""

@@ -15,6 +15,7 @@ from sovl_tools.schema.engine import compile_schema
 from tests.formats.rules.gemini import problems_of_schema
 from tests.formats.schemas import arguments_for, moderate, parameters
 from tests.formats.tools import TEXT
+from tests.tables import check_each
 
 RECURSION = "recursion through required properties"
 
@@ -50,7 +51,7 @@ def test_what_gemini_knows_stays_as_it_is() -> None:
     assert source.targets["b"].path == ("$defs", "b")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "made"),
     [
         ({"const": "x"}, {"type": "string", "enum": ["x"]}),
@@ -86,7 +87,7 @@ def test_what_can_be_said_otherwise_is(schema: Any, made: Any) -> None:
     assert said(schema) == (made, [])
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "made", "kind"),
     [
         ({"const": True}, {"type": "boolean", "description": "Must be true."}, "moved"),

@@ -24,6 +24,7 @@ from sovl_tools import (
     ToolResult,
 )
 from sovl_tools.testing import ScriptedServer, calls, says
+from tests.tables import check_each
 
 PNG = Image(b"\x89PNG\r\n\x1a\n")
 FORMATS = ("openai", "openai-responses", "anthropic", "gemini")
@@ -67,8 +68,8 @@ RETURNED = [
 ]
 
 
-@pytest.mark.parametrize("returned", RETURNED, ids=repr)
-@pytest.mark.parametrize("form", FORMATS)
+@check_each("returned", RETURNED, ids=repr)
+@check_each("form", FORMATS)
 def test_a_message_is_what_the_sdk_takes_and_can_be_sent(form: str, returned: Any) -> None:
     message = result_of(returned).to_message(form, call_id="c1")
     json.dumps(message, ensure_ascii=False, allow_nan=False).encode()

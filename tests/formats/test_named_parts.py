@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from sovl_tools.loading.exporting import Target, exported
 from tests.formats.tools import arguments, tool
+from tests.tables import check_each
 
 THING = {"$id": "urn:x:thing", "type": "string", "minLength": 3}
 NODE = {"$dynamicAnchor": "node", "type": "integer", "minimum": 7}
@@ -20,7 +19,7 @@ TOOL = tool(
 )
 
 
-@pytest.mark.parametrize(
+@check_each(
     "target",
     ["openai", "openai-strict", "openai-responses", "anthropic", "anthropic-strict", "gemini",
      "openrouter", "openapi", "prompt"],

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from sovl_tools.formats.notes import note, with_notes
 from tests.schema.strategies import moderate, values
+from tests.tables import check_each
 
 TEXT = {"type": "string"}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("keyword", "value", "sentence"),
     [
         ("minimum", 1, "At least 1."),

@@ -17,6 +17,7 @@ from sovl_tools.schema.engine import Validator, compile_schema
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import arguments_for, moderate, parameters
 from tests.schema.strategies import values
+from tests.tables import check_each
 
 EMPTY: dict[str, JSON] = {"type": "object", "properties": {}}
 MOVED = "default stands in the description only: its own schema may refuse it"
@@ -259,7 +260,7 @@ FITTING: list[tuple[JSON, dict[str, JSON]]] = [
 ]
 
 
-@pytest.mark.parametrize(("default", "schema"), FITTING)
+@check_each(("default", "schema"), FITTING)
 def test_a_default_that_fits_its_own_schema_stays(default: JSON, schema: dict[str, JSON]) -> None:
     whole = {**schema, "default": default}
     assert component(whole) == whole
@@ -294,7 +295,7 @@ UNFIT: list[tuple[JSON, dict[str, JSON]]] = [
 ]
 
 
-@pytest.mark.parametrize(("default", "schema"), UNFIT)
+@check_each(("default", "schema"), UNFIT)
 def test_any_other_default_moves_into_the_description(
     default: JSON, schema: dict[str, JSON]
 ) -> None:

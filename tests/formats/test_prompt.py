@@ -11,6 +11,7 @@ from sovl_tools.formats.prompt import gathered, shaped
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from tests.formats.schemas import moderate, parameters
+from tests.tables import check_each
 
 EMPTY: dict[str, JSON] = {"type": "object", "properties": {}}
 
@@ -81,7 +82,7 @@ def test_tools_are_separated_by_a_blank_line() -> None:
     assert gathered([], Asked()) == ("", ())
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "words"),
     [
         (True, "any"),
@@ -129,7 +130,7 @@ def test_the_lines_of_a_description_stay_below_their_argument() -> None:
     assert about(inner) == "(object, optional)\n  - b (any, optional): One\n\n    two."
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "words"),
     [
         ({"minimum": 1, "maximum": 2}, "At least 1. At most 2."),

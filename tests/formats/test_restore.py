@@ -18,6 +18,7 @@ from tests.formats.remarkable import RESTORED
 from tests.formats.rules.walking import rebuilt, resolved, types, walk
 from tests.formats.schemas import moderate, parameters, strict_parameters
 from tests.schema.strategies import examples
+from tests.tables import check_each
 
 SAID_OTHERWISE = "ST903"
 LOSING = {"ST901", "ST902", SAID_OTHERWISE}
@@ -76,8 +77,8 @@ def test_what_fits_the_manifest_has_a_strict_form_that_restores_to_it(
     assert any(comes_to(each, wanted) and fits(schema, each, schema) for each in restored), restored
 
 
-@pytest.mark.parametrize("format_name", ["openai", "openai-responses", "openrouter"])
-@pytest.mark.parametrize(("schema", "sent", "wanted"), RESTORED)
+@check_each("format_name", ["openai", "openai-responses", "openrouter"])
+@check_each(("schema", "sent", "wanted"), RESTORED)
 def test_null_is_taken_out_where_it_stands_for_nothing(
     format_name: str, schema: dict[str, Any], sent: Any, wanted: Any
 ) -> None:

@@ -21,6 +21,7 @@ from tests.formats.rules import (
 from tests.formats.rules.checks import has_lookaround, is_elaborate
 from tests.formats.rules.openai import levels
 from tests.formats.rules.walking import edges, has_cycle, target, walk
+from tests.tables import check_each
 
 ODD_NAMES = ("$ref", "default", "properties", "required", "pattern", "anyOf", "type", "a b")
 NESTED = {"oneOf": [{"type": "string", "minLength": 1}, {"not": {"const": 3}}], "default": 2}
@@ -110,14 +111,14 @@ BAD_AT_OPENAI = [
 ]
 
 
-@pytest.mark.parametrize("schema", STRICT_AT_OPENAI)
+@check_each("schema", STRICT_AT_OPENAI)
 def test_openai_takes_a_strict_schema(schema: dict[str, Any]) -> None:
     assert openai(schema) == []
     flat = {"type": "function", "name": "f", "parameters": schema, "strict": True}
     assert problems_of_openai_responses(flat, strict=True) == []
 
 
-@pytest.mark.parametrize("schema", BAD_AT_OPENAI)
+@check_each("schema", BAD_AT_OPENAI)
 def test_openai_refuses_what_strict_tools_may_not_say(schema: dict[str, Any]) -> None:
     assert openai(schema) != []
     flat = {"type": "function", "name": "f", "parameters": schema, "strict": True}
@@ -151,7 +152,7 @@ def test_openai_takes_nearly_anything_below_the_root_of_other_tools(schema: dict
     assert openai(schema, strict=False) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"type": "object"},
@@ -263,12 +264,12 @@ BAD_AT_ANTHROPIC = [
 ]
 
 
-@pytest.mark.parametrize("schema", STRICT_AT_ANTHROPIC)
+@check_each("schema", STRICT_AT_ANTHROPIC)
 def test_anthropic_takes_a_strict_schema(schema: dict[str, Any]) -> None:
     assert anthropic(schema) == []
 
 
-@pytest.mark.parametrize("schema", BAD_AT_ANTHROPIC)
+@check_each("schema", BAD_AT_ANTHROPIC)
 def test_anthropic_refuses_what_strict_tools_may_not_say(schema: dict[str, Any]) -> None:
     assert anthropic(schema) != []
 
@@ -283,7 +284,7 @@ def test_anthropic_looks_at_the_root_of_other_tools_and_at_their_soundness() -> 
     ]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("keys", "is_fine"),
     [
         ({"cache_control": {"type": "ephemeral", "ttl": "1h"}}, True),
@@ -347,7 +348,7 @@ def test_gemini_takes_the_keywords_that_it_knows(schema: dict[str, Any]) -> None
     assert gemini(schema) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"type": "object"},
@@ -392,7 +393,7 @@ def test_mcp_takes_any_schema_of_an_object() -> None:
     assert problems_of_mcp({**whole, "inputSchema": draft_7}) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "keys",
     [
         {"name": "a b"},

@@ -31,6 +31,7 @@ from tests.formats.rules import (
 from tests.formats.schemas import manifests, moderate, strict_parameters
 from tests.formats.scope import PLAIN_NAMES
 from tests.schema.strategies import examples
+from tests.tables import check_each
 
 BEYOND_MENDING = ("the property name ", "recursion through required properties")
 """What no conversion can cure, as names are never altered: then a diagnostic has to say so."""
@@ -65,7 +66,7 @@ def accepted(registry: ToolRegistry, format_name: str, *, strict: bool) -> int:
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize(("format_name", "strict"), TARGETS)
+@check_each(("format_name", "strict"), TARGETS)
 def test_shipped_tools_are_taken(format_name: str, *, strict: bool, shipped: ToolRegistry) -> None:
     assert accepted(shipped, format_name, strict=strict) == len(shipped) > 10
     assert refusals(shipped, format_name, strict=strict) == []
@@ -174,7 +175,7 @@ def test_mcp_and_the_neutral_format_pass_schemas_on_as_they_are(manifest: dict[s
         assert schema_of(definition) == manifest["parameters"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("format_name", "definition"),
     [
         ("openai", {"type": "function", "function": {"name": "f", "x": 1}}),

@@ -10,6 +10,7 @@ import pytest
 from sovl_tools.formats.anthropic import DIALECT as ANTHROPIC
 from sovl_tools.formats.openai import DIALECT as OPENAI
 from sovl_tools.formats.strict import StrictError, StrictSubset, strict_subset
+from tests.tables import check_each
 
 TEXT = {"type": "string"}
 CLOSED = "an object can't have other properties than those listed"
@@ -107,7 +108,7 @@ def test_names_and_values_are_no_keywords() -> None:
     assert found["required"] == ["$ref"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "path", "message"),
     [
         ({}, "", "any type is admitted"),

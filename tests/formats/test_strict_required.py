@@ -11,6 +11,7 @@ from sovl_tools.formats.openai import DIALECT
 from sovl_tools.formats.restore import Restore
 from sovl_tools.formats.strict import accepts_null, strict_subset
 from sovl_tools.schema.engine import compile_schema
+from tests.tables import check_each
 
 TEXT: dict[str, Any] = {"type": "string"}
 NULL = {"type": "null"}
@@ -43,7 +44,7 @@ def demanded(schema: dict[str, Any]) -> Any:
     return demanding(closed(a=schema))["properties"]["a"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "expected"),
     [
         (TEXT, {"type": ["string", "null"]}),
@@ -87,7 +88,7 @@ def test_every_property_is_required_at_every_depth() -> None:
     assert schema == before
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "accepts"),
     [
         (NULL, True),

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.formats.tokens import estimate
 from tests.schema.strategies import moderate, values
+from tests.tables import check_each
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "tokens"),
     [
         ("", 0),

@@ -22,6 +22,7 @@ from sovl_tools.loading.rules.folder import unfit
 from sovl_tools.model.catalog import Candidate
 from tests.loading.folders import handler
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 HERE = os.path.relpath(__file__)
 
@@ -76,7 +77,7 @@ def test_step_handlers_are_its_actions() -> None:
     assert checked(definition, "").actions == ("say", "cry")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("marks", "words"),
     [
         ({"name": "two words"}, ["'two words' can't name a tool: it is not an ASCII identifier"]),

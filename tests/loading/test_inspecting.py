@@ -10,6 +10,7 @@ import pytest
 from sovl_tools.loading.interface import inspect_module, parse_module
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.signature import REQUIRED, Signature
+from tests.tables import check_each
 
 
 def plain(text: str, /, count: int = 1, *rest: str, loud: bool = False, **more: Any) -> None:
@@ -54,7 +55,7 @@ PLAIN = [
 TEXT = [("text", "positional_or_keyword", REQUIRED, "str")]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "shape", "parameters"),
     [
         (plain, "function", PLAIN),

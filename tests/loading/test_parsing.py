@@ -14,6 +14,7 @@ from sovl_tools.model.folder import ToolFolder
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Parameter, Signature
 from tests.schema.strategies import examples, moderate
+from tests.tables import check_each
 
 ANNOTATIONS = (
     "str", "int", "float", "bool", "list", "dict", "None", "list[str]", "dict[str, int]",
@@ -98,7 +99,7 @@ def wrapping(function):
 """
 
 
-@pytest.mark.parametrize(
+@check_each(
     "source",
     [
         "echo = lambda text, /, count=1, *, loud=False: text",
@@ -119,7 +120,7 @@ def test_what_a_name_is_bound_to_is_found(source: str) -> None:
     assert_alike(source)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "source",
     [
         "from json import loads as echo",
@@ -159,7 +160,7 @@ def test_a_default_that_only_running_can_tell_is_unknown() -> None:
     assert found == [REQUIRED, UNKNOWN, UNKNOWN, UNKNOWN]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("source", "phrases"),
     [
         ("", None),
@@ -200,7 +201,7 @@ def test_what_is_no_python_raises(source: str) -> None:
         parse_module(source.encode(), "echo")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("statement", "found"),
     [
         ("import helpers", "helpers.py"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial, wraps
 from typing import Any
 
-import pytest
-
 from sovl_tools.loading.registration import Text, is_redefined, text_of
+from tests.tables import check_each
 
 
 def here() -> None: ...
@@ -30,7 +29,7 @@ def circular() -> Any:
     return function
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("function", "text"),
     [
         (here, Text(__name__, "here")),

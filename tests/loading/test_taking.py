@@ -14,6 +14,7 @@ from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry, defini
 from sovl_tools.loading.definitions import disagreements, signature_for
 from sovl_tools.model.errors import ToolLoadError
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 def parameters(*required: str, **properties: Any) -> dict[str, Any]:
@@ -88,19 +89,19 @@ UNSOUND: list[tuple[dict[str, Any], Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "function"), SOUND)
+@check_each(("schema", "function"), SOUND)
 def test_what_a_call_gives_is_taken(schema: dict[str, Any], function: Any) -> None:
     assert codes(schema, function) == []
 
 
-@pytest.mark.parametrize(("schema", "function", "found"), UNSOUND)
+@check_each(("schema", "function", "found"), UNSOUND)
 def test_what_would_fail_at_each_call_is_told(
     schema: dict[str, Any], function: Any, found: list[str]
 ) -> None:
     assert codes(schema, function) == found
 
 
-@pytest.mark.parametrize(("schema", "function"), [each[:2] for each in UNSOUND[3:]])
+@check_each(("schema", "function"), [each[:2] for each in UNSOUND[3:]])
 def test_what_preprocess_gives_can_not_be_told(schema: dict[str, Any], function: Any) -> None:
     assert codes(schema, function, preprocess=dict) == []
     assert codes(schema, None, preprocess=dict) == ["ST409"]

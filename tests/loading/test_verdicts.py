@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from sovl_tools.signature.signature import UNKNOWN, Parameter, Signature
 from tests.conftest import manifest_of
 from tests.schema.strategies import TYPES, examples, moderate, scalars
 from tests.schema.strategies import schemas as any_schemas
+from tests.tables import check_each
 
 NAMES = ("color", "size", "user name")
 
@@ -166,7 +166,7 @@ def doubled(levels: int) -> dict[str, JSON]:
     return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
 
 
-@pytest.mark.parametrize("levels", [3, 4, 5, 6, 7, 11, 12, 13, 40])
+@check_each("levels", [3, 4, 5, 6, 7, 11, 12, 13, 40])
 def test_references_that_multiply_are_found_before_anything_else_is_asked(levels: int) -> None:
     document = manifest_with({**doubled(levels), "pattern": "("})
     found = [each.rule.code for each in schema_verdicts(document, "error")]

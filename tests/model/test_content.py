@@ -25,6 +25,7 @@ from sovl_tools.model.content import (
     encodable,
 )
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt "
@@ -50,7 +51,7 @@ EACH_IMAGE = [(kind, data) for kind, examples in IMAGES.items() for data in exam
 EACH_SOUND = [(kind, data) for kind, examples in SOUNDS.items() for data in examples]
 
 
-@pytest.mark.parametrize(("media_type", "data"), EACH_IMAGE)
+@check_each(("media_type", "data"), EACH_IMAGE)
 def test_the_bytes_of_a_picture_tell_its_media_type(media_type: str, data: bytes) -> None:
     assert Image(data=data).media_type == media_type
 
@@ -65,8 +66,8 @@ def test_a_media_type_that_is_given_wins() -> None:
     assert Audio(data=b"any", media_type="audio/ogg; codecs=opus").media_type.endswith("opus")
 
 
-@pytest.mark.parametrize("kind", [Image, Audio])
-@pytest.mark.parametrize(
+@check_each("kind", [Image, Audio])
+@check_each(
     ("arguments", "error", "words"),
     [
         ({"data": "text"}, TypeError, "data must be bytes, not str"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.model.document import Path, depth, dotted, json_path, kind, pointer
 from tests.schema.strategies import moderate, values
+from tests.tables import check_each
 
 paths = st.lists(st.integers(0, 9) | st.text("ab/~01 ", max_size=4), max_size=4).map(tuple)
 
@@ -83,7 +84,7 @@ def test_one_more_container_is_one_more_level(document: Any) -> None:
     assert depth([1, document]) == depth({"a": document}) == depth(document) + 1
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "name"),
     [
         ("a", "string"),

@@ -12,12 +12,13 @@ from sovl_tools.model.errors import (
     ToolLoadError,
     ToolNotFoundError,
 )
+from tests.tables import check_each
 
 WRONG = Diagnostic("ST201", "error", "a comma is missing", None, "echo", "echo/echo.json", 4, 3)
 ODD = Diagnostic("ST202", "warning", "'timout' is no key", "remove it", "echo", "echo.json", 1, 1)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("error", "message"),
     [
         (ToolNotFoundError("ehco"), "there is no tool 'ehco'"),

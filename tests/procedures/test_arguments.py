@@ -10,6 +10,7 @@ import pytest
 from sovl_tools import ProcedureManager
 from sovl_tools.authoring.decorator import define
 from tests.procedures.workshop import call, found, inputs, procedure, registry_of, values
+from tests.tables import check_each
 
 NUMBER = {"type": "integer"}
 TEXT = {"type": "string"}
@@ -170,7 +171,7 @@ def test_a_template_with_text_around_it_is_a_string() -> None:
     assert message == "ST767 this is always a string, not integer, at 'steps[0].arguments.n'"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("expression", "message"),
     [
         ("x.n", None),

@@ -17,6 +17,7 @@ from tests.procedures.killing import Kitchen
 from tests.procedures.strategies import procedures
 from tests.procedures.workshop import add, call, found, manager_of, procedure, values
 from tests.schema.strategies import examples
+from tests.tables import check_each
 
 
 def said(source: Any) -> list[str]:
@@ -52,7 +53,7 @@ def test_a_missing_part_is_told() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("step", "message"),
     [
         ({"action": "if", "condition": "x", "then": []}, "at 'steps[0].then'"),

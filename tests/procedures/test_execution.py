@@ -28,6 +28,7 @@ from tests.procedures.workshop import (
     story,
     values,
 )
+from tests.tables import check_each
 
 
 def failing(source: Any, *functions: Any, **given: Any) -> StepError:
@@ -531,7 +532,7 @@ def raising(error: BaseException) -> Any:
     return handler
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("error", "message"),
     [
         (ValueError("broken"), "ValueError: broken"),
@@ -544,7 +545,7 @@ def raising(error: BaseException) -> Any:
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, BaseException) else "",
 )
-@pytest.mark.parametrize("action", ["now", "later"])
+@check_each("action", ["now", "later"])
 def test_what_a_handler_raises_is_a_failure_of_its_step(
     action: str, error: BaseException, message: str
 ) -> None:

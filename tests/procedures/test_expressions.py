@@ -12,6 +12,7 @@ from sovl_tools.model.document import JSON, dotted
 from sovl_tools.procedures.templates.language import EvaluationError, Reference, TemplateError
 from sovl_tools.procedures.templates.template import Template
 from tests.schema.strategies import moderate, values
+from tests.tables import check_each
 
 VARIABLES: dict[str, JSON] = {
     "count": 2,
@@ -56,7 +57,7 @@ def described(text: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "kind"),
     [
         ("", "text"),
@@ -134,7 +135,7 @@ def refusal(text: str) -> TemplateError | None:
     return None
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "value"),
     [
         ("plain", "plain"),
@@ -197,7 +198,7 @@ def test_expressions_give_values(text: str, value: JSON) -> None:
     assert json.dumps(evaluated(text)) == json.dumps(value)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ("{{ zero }} {{ 1 / zero }}", "division by zero"),
@@ -234,7 +235,7 @@ def test_what_has_no_value_is_told_in_one_sentence(text: str, message: str) -> N
     assert str(error).startswith(message)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "name", "message"),
     [
         ("{{ pages }}", "pages", "there is no variable 'pages'; did you mean 'page'?"),
@@ -264,7 +265,7 @@ def test_what_is_absent_is_named(text: str, name: str | int, message: str) -> No
     assert error.name == name
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ("{{ ''.__class__() }}", "access to '__class__' of a string is unsafe"),
@@ -285,7 +286,7 @@ def test_the_sandbox_has_walls(text: str, message: str) -> None:
     assert json.dumps(VARIABLES) == before
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ("{{ 'a' * 10 ** 9 }}", "the result has more than 1,048,576 characters"),
@@ -352,7 +353,7 @@ def test_a_result_that_is_nested_too_deep_has_no_value() -> None:
         Template.of("{{ [x] }}").evaluate({"x": value})
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ("{{ count", "'{{' is not closed; write }}"),
@@ -404,7 +405,7 @@ def test_a_bare_expression_has_a_value(text: str, value: JSON) -> None:
     assert Template.of_expression(text).evaluate(VARIABLES) == value
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ("", "an expression is missing here"),
@@ -437,7 +438,7 @@ def test_the_error_of_an_expression_has_its_line() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "found"),
     [
         ("no template", ""),

@@ -10,6 +10,7 @@ from sovl_tools.procedures.templates.language import EvaluationError, TemplateEr
 from sovl_tools.procedures.templates.sandbox import MAX_MADE
 from sovl_tools.procedures.templates.template import Template
 from tests.schema.strategies import examples
+from tests.tables import check_each
 
 resource = pytest.importorskip("resource", reason="there is none on Windows")
 
@@ -81,7 +82,7 @@ def test_whatever_a_template_says_its_memory_is_bounded(text: str) -> None:
     assert peak() - before < 3 * MAX_MADE
 
 
-@pytest.mark.parametrize("way", WAYS)
+@check_each("way", WAYS)
 def test_no_way_to_make_much_is_open(way: str) -> None:
     before = peak()
     for first, second in (("rows", "long"), ("many", "long"), ("'%s'", "rows"), ("many", "9")):

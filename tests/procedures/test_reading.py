@@ -13,6 +13,7 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.procedures.model import MAX_BYTES, MAX_VALUES
 from sovl_tools.procedures.parse.text import UnreadableError, read
 from tests.schema.strategies import moderate, texts, values
+from tests.tables import check_each
 
 # Without a blank, at which a long line could be folded.
 MARKER = "MARKER"
@@ -158,7 +159,7 @@ def test_an_error_says_where_what_and_what_to_do() -> None:
     assert str(refused("- a\n- b: 1\n  b: 2")) == "3:3: the key 'b' stands here a second time"
 
 
-@pytest.mark.parametrize("path", ["a.yaml", "a.json"])
+@check_each("path", ["a.yaml", "a.json"])
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -16,6 +16,7 @@ from tests.procedures.workshop import (
     returning,
     values,
 )
+from tests.tables import check_each
 
 TEXT = {"type": "string"}
 
@@ -102,7 +103,7 @@ def test_an_unknown_input_is_told() -> None:
     assert said(values(x="{{ inputs.urll }}"), inputs=schema) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("expression", "is_known"),
     [
         ("page.links", True),
@@ -152,7 +153,7 @@ def test_variables_of_one_branch_are_not_there_in_another() -> None:
     assert said(step, output="{{ x + y }}") == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "steps",
     [
         [{**values(x=1), "when": "inputs.n"}],
@@ -209,7 +210,7 @@ def test_branches_may_assign_one_variable_in_iterations() -> None:
     assert said({"action": "parallel", "branches": branches}) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "step",
     [values(inputs=1), values(**{"not": 1}), {**loop(values(x=1)), "as": "loop"}]
     + [call("add", name, a=1, b=1) for name in ("loop", "True", "none", "if", "self")],

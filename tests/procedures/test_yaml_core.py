@@ -11,6 +11,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.model import MAX_VALUES
 from sovl_tools.procedures.parse.yaml import MAX_EXPANSION, NotYamlError, load
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 def refused(text: str) -> NotYamlError:
@@ -27,7 +28,7 @@ def refusal(text: str) -> NotYamlError | None:
     return None
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "value"),
     [
         ("[null, Null, NULL, ~, ]", [None, None, None, None]),
@@ -74,7 +75,7 @@ def test_no_scalar_is_anything_but_text_null_or_a_number(text: str) -> None:
         assert value == float(text)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "offset", "message"),
     [
         ("a: .inf", 3, ".inf is not a number that JSON can hold; quote it if it is text"),
@@ -117,7 +118,7 @@ def test_what_json_has_not_is_refused_at_its_place(text: str, offset: int, messa
     assert told.startswith(message)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "offset", "message"),
     [
         ("a:\n\t- b", 3, "a tab stands where only spaces may"),
@@ -176,7 +177,7 @@ def test_an_alias_stands_where_it_is_and_its_parts_at_the_anchor() -> None:
     assert spot.find(ManifestPlace(("b", "k", 1))) == text.index("2]")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message", "advice"),
     [
         ("&a [*a]", "the alias 'a' stands in what it stands for", None),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.reloading.fingerprint import is_noise
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 NOISE = [
     *("__pycache__", "node_modules", ".git", ".venv", ".mypy_cache", ".DS_Store", ".env", "."),
@@ -46,12 +47,12 @@ TOOLS = [
 ]
 
 
-@pytest.mark.parametrize("name", NOISE, ids=repr)
+@check_each("name", NOISE, ids=repr)
 def test_what_editors_and_caches_leave_is_noise(name: str) -> None:
     assert is_noise(name)
 
 
-@pytest.mark.parametrize("name", TOOLS, ids=repr)
+@check_each("name", TOOLS, ids=repr)
 def test_what_tools_hold_is_not_noise(name: str) -> None:
     assert not is_noise(name)
 

@@ -17,6 +17,7 @@ from sovl_tools.reloading.fingerprint import fingerprint
 from sovl_tools.reloading.folder_changes import arriving, successor
 from tests.conftest import Write
 from tests.loading.folders import bad, good, handler
+from tests.tables import check_each
 
 
 def function() -> None: ...
@@ -85,7 +86,7 @@ def test_what_a_broken_one_has_beside_it_is_no_difference() -> None:
     assert successor(broken, bad("a"), is_served=False) is broken
 
 
-@pytest.mark.parametrize(
+@check_each(
     "fields",
     [
         {"description": "Another."},

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 from unicodedata import category
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.reporting.plain import plain
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 anything = st.text(st.characters() | st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "shown"),
     [
         ("", ""),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sovl_tools.scaffolding.jsonedit import Node, edited, parsed
 from tests.scaffolding.strategies import changed, documents, texts_of
 from tests.schema.strategies import moderate, values
+from tests.tables import check_each
 
 
 def canonical(value: Any) -> str:
@@ -81,7 +82,7 @@ def shared(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "document", "expected"),
     [
         ('{"a":1}', {"a": 1, "b": [1, 2]}, '{"a":1,"b":[1,2]}'),

@@ -28,6 +28,7 @@ from sovl_tools.scaffolding.new_tool import (
 )
 from sovl_tools.scaffolding.sync import sync_of
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 DEFAULTS = {"string": 'a"\\', "integer": 2, "number": 1.5, "boolean": True, "array": [1]}
 EVERY = [
@@ -185,7 +186,7 @@ def test_a_function_that_can_not_be_expressed_is_refused() -> None:
         made_for(foreign)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("name", "better"),
     [
         ("my-tool", "my_tool"),
@@ -202,7 +203,7 @@ def test_a_name_that_does_not_fit_has_a_better_one(name: str, better: str | None
     assert fitting_name(name) == better
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "expected"),
     [
         ("city:string", NewParameter("city", "string")),
@@ -226,7 +227,7 @@ def test_a_parameter_is_read(text: str, expected: NewParameter) -> None:
     assert parameter(text) == expected
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ("city", "'city' is not NAME:TYPE; write for example city:string"),

@@ -22,6 +22,7 @@ from tests.annotations.strategies import schema_of
 from tests.scaffolding.strategies import annotated_types
 from tests.scaffolding.test_patching import after, parameters
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 @dataclass
@@ -103,7 +104,7 @@ def test_fields_are_added_to_an_object_that_lists_none() -> None:
     assert mended_one(Place, {}) == {}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("annotation", "around"),
     [
         (list[Place], lambda inner: {"type": "array", "items": inner}),
@@ -269,7 +270,7 @@ def test_constraints_are_added_unless_they_contradict_what_is_there() -> None:
         assert mended_one(Annotated[int, Le(3)], schema) == schema
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("annotation", "schema", "expected"),
     [
         (int, {"type": "string"}, "'a' is annotated int, but its type is 'string'"),

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from sovl_tools.scaffolding.function_spec import function_spec
@@ -11,6 +10,7 @@ from sovl_tools.schema.engine import compile_schema
 from tests.scaffolding.strategies import annotated_types
 from tests.scaffolding.test_patching_below import taking
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 @moderate
@@ -21,7 +21,7 @@ def test_a_sample_fits(annotation: Any) -> None:
     assert compile_schema(schema).problems({"a": value}) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "text"),
     [
         ({"type": "string"}, "text"),

@@ -17,6 +17,7 @@ from sovl_tools import ToolDefinition
 from sovl_tools.model.errors import ResolutionError
 from sovl_tools.schema.dynamic import is_dynamic, resolved, stated, without_functions
 from tests.schema.strategies import moderate, schemas
+from tests.tables import check_each
 
 
 def called(function: Callable[[], Any]) -> Any:
@@ -184,7 +185,7 @@ def test_what_a_function_returns_becomes_plain_json(value: Any, expected: Any) -
 NAMED = "a JSON type or a list of them"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("key", "value", "reason"),
     [
         ("type", "strnig", f"returned 'strnig', not {NAMED}"),
@@ -217,7 +218,7 @@ def test_what_a_keyword_can_not_have_is_refused(key: str, value: Any, reason: st
         assert caught.value.reason == reason
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("key", "value"),
     [
         ("type", "string"),

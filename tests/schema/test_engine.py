@@ -14,6 +14,7 @@ from sovl_tools.model.folder import KEYS, REQUIRED_KEYS
 from sovl_tools.schema.engine import PUBLISHED, compile_schema, engine_name, published, schema_text
 from tests.conftest import REPOSITORY, manifest_of
 from tests.schema.strategies import examples, moderate, schemas, values
+from tests.tables import check_each
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -52,7 +53,7 @@ def test_a_good_manifest_has_no_problems(keys: dict[str, Any]) -> None:
     assert published("tool").problems({**manifest_of("echo"), **keys}) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("keys", "place"),
     [
         ({"name": "no-identifier"}, ("name",)),

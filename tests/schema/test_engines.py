@@ -15,6 +15,7 @@ from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.messages import describe
 from sovl_tools.schema.problem import Problem
 from tests.schema.strategies import moderate, schemas, values
+from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
@@ -278,7 +279,7 @@ CASES = [
     Case({"items": False}, [1], "false", None, "is not allowed here", (0,)),
 ]
 
-each_case = pytest.mark.parametrize(
+each_case = check_each(
     "case", [pytest.param(case, id=f"{case.schema} refuses {case.value}") for case in CASES]
 )
 
@@ -304,7 +305,7 @@ def test_a_problem_is_told_in_words(engine: ModuleType, case: Case) -> None:
     assert [describe(each) for each in problems] == [case.words]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value"),
     [
         ({"contains": IS_TEXT, "minContains": 2}, ["a"]),
@@ -339,7 +340,7 @@ def test_the_engines_say_the_same(schema: JSON, value: JSON) -> None:
 
 
 @each_engine
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value"),
     [
         (IS_INTEGER, 2.0),
@@ -361,7 +362,7 @@ def test_what_fits_has_no_problems(engine: ModuleType, schema: JSON, value: JSON
 
 
 @each_engine
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         5,
@@ -389,7 +390,7 @@ def test_a_schema_that_makes_no_sense_is_refused(engine: ModuleType, schema: JSO
 
 
 @each_engine
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"$ref": "https://json-schema.org/draft/2020-12/schema"},

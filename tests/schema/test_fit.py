@@ -11,6 +11,7 @@ from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.fit import compiles, has_type, problems, surely_fits
 from sovl_tools.schema.subschemas import SchemaNode
 from tests.schema.strategies import TYPES, likely, moderate, plain_schemas, schemas, values
+from tests.tables import check_each
 
 ODD_NAMES = ("plain", "a b", "50%", "%41", "a/b", "~", "ä", '"', "#", "日本", "^", "a\\b")
 
@@ -44,7 +45,7 @@ TREE = {
 }
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value"),
     [
         ({"type": "string", "minLength": 1, "maxLength": 3}, "abc"),
@@ -82,7 +83,7 @@ def test_plain_values_surely_fit(schema: JSON, value: JSON) -> None:
     assert surely_fits(value, schema, schema)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value"),
     [
         ({"type": "integer"}, True),

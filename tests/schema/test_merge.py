@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.merge import merged
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schemas", "expected"),
     [
         ([], {}),
@@ -55,7 +55,7 @@ def test_several_schemas_are_one(schemas: list[Any], expected: Any) -> None:
     assert merged(schemas) == expected
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schemas",
     [
         [False],

@@ -10,6 +10,7 @@ from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.messages import describe, explanations, named, one_of, place, shown
 from sovl_tools.schema.problem import Problem
+from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
@@ -71,7 +72,7 @@ def test_a_place_is_told_as_people_write_it(path: Path, text: str) -> None:
     assert place(path) == text
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("keyword", "expected", "value", "words"),
     [
         (

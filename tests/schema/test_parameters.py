@@ -15,6 +15,7 @@ from sovl_tools import (
 )
 from sovl_tools.schema.parameters import parameter_definitions
 from tests.conftest import Write, manifest_of
+from tests.tables import check_each
 
 
 def one(schema: Any, annotation: Any = None) -> ToolParameterDefinition:
@@ -23,7 +24,7 @@ def one(schema: Any, annotation: Any = None) -> ToolParameterDefinition:
     return found
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "text", "kind"),
     [
         ({"type": "string"}, "string", str),

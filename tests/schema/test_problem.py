@@ -12,6 +12,7 @@ from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.messages import describe, explanations, place
 from sovl_tools.schema.problem import explained
 from tests.schema.strategies import moderate, schemas, values
+from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
@@ -265,13 +266,13 @@ def told(engine: ModuleType, schema: JSON, value: JSON) -> list[str]:
 
 
 @each_engine
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@check_each("case", CASES.values(), ids=CASES)
 def test_a_union_is_explained_by_the_branch_that_fits_best(engine: ModuleType, case: Case) -> None:
     assert told(engine, case.schema, case.value) == case.words
 
 
 @each_engine
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@check_each("case", CASES.values(), ids=CASES)
 def test_a_union_is_told_in_one_line_as_well(engine: ModuleType, case: Case) -> None:
     problems = engine.compile_schema(case.schema).problems(case.value)
     if len(problems) == 1:

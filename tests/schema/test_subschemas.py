@@ -18,6 +18,7 @@ from sovl_tools.schema.subschemas import (
     nodes,
 )
 from tests.schema.strategies import moderate, schemas
+from tests.tables import check_each
 
 LEAF: dict[str, Any] = {"title": "leaf"}
 
@@ -26,7 +27,7 @@ def found(schema: JSON) -> dict[Path, SchemaNode]:
     return {node.path: node for node in nodes(schema, ("parameters",))}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "path"),
     [
         ({"properties": {"a": LEAF}}, ("properties", "a")),
@@ -128,7 +129,7 @@ ROOT: dict[str, Any] = {
 LEADS_OUT = "leads out of the schema, and nothing is fetched"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("reference", "target"),
     [
         ("#", ROOT),
@@ -159,7 +160,7 @@ def test_what_only_the_engine_can_follow_is_no_failure(reference: str) -> None:
     assert lookup(ROOT, reference).failure is None
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("reference", "failure"),
     [
         ("#/$defs/absent", "leads nowhere"),

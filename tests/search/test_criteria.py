@@ -6,20 +6,20 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
 from sovl_tools.search.criteria import meets
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 def definition(**fields: Any) -> ToolDefinition:
     return ToolDefinition("aws_s3_list", "List.", {}, lambda: None, **fields)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("pattern", "fits"),
     [
         ("aws_s3_*", True),
@@ -39,7 +39,7 @@ def test_a_name_fits_a_shell_pattern_or_holds_an_expression(pattern: Any, *, fit
     assert meets(definition(), [{"name_pattern": pattern}]) is fits
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("key", "wanted", "is_met"),
     [
         ("category", "storage", True),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from sovl_tools.search.matches import PhraseMatch
 from sovl_tools.search.phrases import PhraseIndex, _Node
 from sovl_tools.search.words import spans, words
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 WORDS = ("add", "numbers", "don't", "straße", "Éclair", "x2", "日", "ﬁle", "snake_case")
 SEPARATORS = (" ", ", ", "\n", "! ", " … ", " - ", "🚀")
@@ -44,7 +44,7 @@ def found(text: str, *activation_phrases: str) -> list[str]:
     return [text[hit.start : hit.end] for hit in hits]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "phrase", "part"),
     [
         ("Please ADD the Numbers", "add the numbers", "ADD the Numbers"),
@@ -67,7 +67,7 @@ def test_a_phrase_is_found_however_it_is_written(text: str, phrase: str, part: s
     assert found(text, phrase) == [part]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "phrase"),
     [
         ("category", "cat"),

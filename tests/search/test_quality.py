@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from sovl_tools import ToolRegistry
 from sovl_tools.search.ranking import SearchIndex
 from tests.conftest import REPOSITORY
 from tests.search.everyday import QUERIES, TOOLS
+from tests.tables import check_each
 
 INDEX = SearchIndex(TOOLS)
 
@@ -23,12 +22,12 @@ SHIPPED = {
 }
 
 
-@pytest.mark.parametrize(("query", "name"), QUERIES.items(), ids=[*QUERIES.values()])
+@check_each(("query", "name"), QUERIES.items(), ids=[*QUERIES.values()])
 def test_the_tool_that_is_asked_for_comes_first(query: str, name: str) -> None:
     assert INDEX.search(query)[0].tool == name
 
 
-@pytest.mark.parametrize(("query", "name"), SHIPPED.items(), ids=[*SHIPPED.values()])
+@check_each(("query", "name"), SHIPPED.items(), ids=[*SHIPPED.values()])
 def test_a_shipped_tool_is_found_in_everyday_words(query: str, name: str) -> None:
     registry = ToolRegistry.from_directory(REPOSITORY / "tools")
     assert registry.search(query)[0].tool == name

@@ -15,6 +15,7 @@ from sovl_tools.search.ranking import FIELDS, SearchIndex, texts
 from sovl_tools.search.words import parts, term, terms
 from tests.schema.strategies import moderate
 from tests.search.everyday import TOOLS, made
+from tests.tables import check_each
 
 WORDS = ("map", "maps", "route", "city", "draw", "the", "of", "天気", "read_file")
 QUERY = "draw the map of a city, maps of routes, read_file 天気"
@@ -44,7 +45,7 @@ def of(catalog: Mapping[str, Mapping[str, Any]]) -> Tools:
     return {name: made(name, **fields) for name, fields in catalog.items()}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("better", "worse"),
     [
         (made("weather"), made("b", title="Weather")),

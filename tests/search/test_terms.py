@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from sovl_tools.search.words import COMMON, parts, term, terms
 from tests.schema.strategies import moderate
 from tests.search.test_words import letters, mixed
+from tests.tables import check_each
 
 lower = st.text("abcdefgxyz", min_size=3, max_size=5)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "expected"),
     [
         ("read_file readFile read-file ReadFile", ["read", "file", "readfile"] * 4),
@@ -41,7 +42,7 @@ def test_a_text_is_taken_apart_into_parts_of_words(text: str, expected: list[str
     assert parts(text) == expected
 
 
-@pytest.mark.parametrize(
+@check_each(
     "forms",
     [
         "translate translates translated translating translation translations",

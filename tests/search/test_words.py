@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from unicodedata import category, normalize
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.search.words import spans, words
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 letters = st.characters(categories=["L", "M", "N"], max_codepoint=0x0DFF) | st.characters(
     min_codepoint=0xAC00, max_codepoint=0xD7A3
@@ -25,7 +25,7 @@ def is_letter(letter: str) -> bool:
     return all(category(form)[0] in "LN" for form in forms)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "forms"),
     [
         ("Add numbers, please!", ("add", "numbers", "please")),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.signature.signature import conventional, from_object, from_text
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 class Color(enum.Enum):
@@ -61,7 +62,7 @@ def evaluated(source: str) -> Any:
     return eval(source, dict(NAMES))
 
 
-@pytest.mark.parametrize("source", TABLE)
+@check_each("source", TABLE)
 def test_an_annotation_is_optional_whether_it_is_an_object_or_text(source: str) -> None:
     assert from_object(evaluated(source)).optional is TABLE[source]
     assert from_text(source, conventional).optional in (TABLE[source], None)
@@ -73,7 +74,7 @@ def test_what_the_text_alone_does_not_tell_is_unknown() -> None:
     assert from_text("Color | None", conventional).optional is True
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("source", "text"),
     [
         ("int", "int"),

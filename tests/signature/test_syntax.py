@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import pytest
-
 from sovl_tools.model.diagnostic import ModulePlace
 from sovl_tools.signature.syntax_tree import place_of
+from tests.tables import check_each
 
 ECHO = ModulePlace("echo")
 TEXT = ModulePlace("echo", "text")
@@ -18,7 +17,7 @@ def unmarked(source: str) -> tuple[str, tuple[int, int]]:
     return before + after, (len(lines), len(lines[-1]) + 1)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("source", "place"),
     [
         ("def »echo(): ...", ECHO),
@@ -65,7 +64,7 @@ def test_a_place_is_found_in_the_source(source: str, place: ModulePlace) -> None
     assert place_of(text.encode(), place) == position
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("source", "place"),
     [
         ("größe = 1; »echo = 2", ECHO),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.testing import Call, Reply, ScriptedServer, Usage, calls, refuses, says
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 from tests.testing.asking import PROVIDERS, Heard, ask, ask_async, client_of, create
 
 STREAM = pytest.mark.parametrize("stream", [False, True], ids=["plain", "streaming"])
@@ -57,7 +58,7 @@ REPLIES = {
 
 @PROVIDER
 @STREAM
-@pytest.mark.parametrize("name", REPLIES)
+@check_each("name", REPLIES)
 def test_a_client_hears_what_the_script_says(provider: str, *, stream: bool, name: str) -> None:
     reply, stops = REPLIES[name]
     with ScriptedServer([reply]) as server:
@@ -84,9 +85,9 @@ def test_any_text_arrives_in_pieces_of_any_size(provider: str, text: str, piece:
         assert ask(provider, server) == expected
 
 
-@pytest.mark.parametrize("provider", ["openai", "openai-responses"])
+@check_each("provider", ["openai", "openai-responses"])
 @STREAM
-@pytest.mark.parametrize("text", ['{"a": ', "[1]", "", "{'a': 1}"])
+@check_each("text", ['{"a": ', "[1]", "", "{'a': 1}"])
 def test_malformed_arguments_arrive_as_they_stand(
     provider: str, *, stream: bool, text: str
 ) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from sovl_tools.testing import ScriptedServer, says
+from tests.tables import check_each
 from tests.testing.asking import client_of
 from tests.testing.openai_bodies import USER, chat_tool, refused_chat, tool
 
@@ -231,14 +230,14 @@ BAD_CHATS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", GOOD_CHATS)
+@check_each("name", GOOD_CHATS)
 def test_chat_completions_accepts(name: str) -> None:
     with ScriptedServer([says("Hi")]) as server, client_of("openai", server) as client:
         client.chat.completions.create(model="m", messages=[USER], extra_body=GOOD_CHATS[name])
     assert server.requests[0].errors == ()
 
 
-@pytest.mark.parametrize("name", BAD_CHATS)
+@check_each("name", BAD_CHATS)
 def test_chat_completions_refuses(name: str) -> None:
     body, param, code, message = BAD_CHATS[name]
     error = refused_chat(body)

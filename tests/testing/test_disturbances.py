@@ -23,6 +23,7 @@ from sovl_tools.testing import (
     interrupts,
     says,
 )
+from tests.tables import check_each
 from tests.testing.asking import (
     PROVIDERS,
     ask,
@@ -41,7 +42,7 @@ SECONDS = 20
 
 @PROVIDER
 @STREAM
-@pytest.mark.parametrize(
+@check_each(
     ("status", "name"),
     [
         (400, "BadRequestError"),
@@ -119,7 +120,7 @@ def test_a_connection_drops_in_the_midst_of_a_plain_answer(provider: str) -> Non
 
 
 @PROVIDER
-@pytest.mark.parametrize("after", [0, 1, 3])
+@check_each("after", [0, 1, 3])
 def test_a_connection_drops_after_so_many_events(provider: str, after: int) -> None:
     with ScriptedServer([drops(says("Hello there"), after=after)]) as server:
         met = events_until_failure(provider, server)

@@ -8,6 +8,7 @@ import anthropic
 import pytest
 
 from sovl_tools.testing import ScriptedServer, calls, says
+from tests.tables import check_each
 from tests.testing.asking import client_of
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -328,14 +329,14 @@ def ask(client: Any, **body: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("name", GOOD)
+@check_each("name", GOOD)
 def test_messages_accepts(name: str) -> None:
     with ScriptedServer([says("Hi")]) as server, client_of("anthropic", server) as client:
         ask(client, **GOOD[name])
     assert server.requests[0].errors == ()
 
 
-@pytest.mark.parametrize("name", BAD)
+@check_each("name", BAD)
 def test_messages_refuses(name: str) -> None:
     body, message = BAD[name]
     with (

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from sovl_tools.testing import ScriptedServer, says
+from tests.tables import check_each
 from tests.testing.asking import PROVIDERS, ask
 
 PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)
@@ -73,7 +74,7 @@ def test_anthropic_takes_a_token_for_a_key_and_needs_its_version() -> None:
 
 
 @PROVIDER
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff"])
+@check_each("content", [b"", b"{", b"[]", b"\xff"])
 def test_the_body_has_to_be_an_object(provider: str, content: bytes) -> None:
     with ScriptedServer([], strict=False) as server:
         answer = post(server, PATHS[provider], content=content, headers=HEADERS[provider])

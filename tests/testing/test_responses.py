@@ -8,6 +8,7 @@ import openai
 import pytest
 
 from sovl_tools.testing import ScriptedServer, calls, says
+from tests.tables import check_each
 from tests.testing.asking import client_of
 from tests.testing.openai_bodies import USER, refused_response, tool
 
@@ -169,14 +170,14 @@ BAD_RESPONSES: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", GOOD_RESPONSES)
+@check_each("name", GOOD_RESPONSES)
 def test_responses_accepts(name: str) -> None:
     with ScriptedServer([says("Hi")]) as server, client_of("openai-responses", server) as client:
         client.responses.create(model="m", input="Hello", extra_body=GOOD_RESPONSES[name])
     assert server.requests[0].errors == ()
 
 
-@pytest.mark.parametrize("name", BAD_RESPONSES)
+@check_each("name", BAD_RESPONSES)
 def test_responses_refuses(name: str) -> None:
     body, param, code, message = BAD_RESPONSES[name]
     error = refused_response(body)

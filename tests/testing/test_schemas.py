@@ -9,6 +9,7 @@ import pytest
 from sovl_tools.testing.checking import anthropic_tools, openai_tools
 from sovl_tools.testing.checking.schemas import walk
 from tests.formats.rules.openai import problems_of_schema as known_of_openai
+from tests.tables import check_each
 
 
 def of(**properties: Any) -> dict[str, Any]:
@@ -89,13 +90,13 @@ BAD_LAX: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", GOOD_STRICT)
+@check_each("name", GOOD_STRICT)
 def test_openai_accepts_in_strict_tools(name: str) -> None:
     assert list(openai_tools.faults(GOOD_STRICT[name], strict=True)) == []
     assert list(openai_tools.faults(GOOD_STRICT[name], strict=False)) == []
 
 
-@pytest.mark.parametrize("name", BAD_STRICT)
+@check_each("name", BAD_STRICT)
 def test_openai_refuses_in_strict_tools(name: str) -> None:
     schema, message = BAD_STRICT[name]
     assert any(message in fault for fault in openai_tools.faults(schema, strict=True))
@@ -112,7 +113,7 @@ def test_openai_refuses_in_other_tools(name: str) -> None:
     assert any(message in fault for fault in openai_tools.faults(schema, strict=False))
 
 
-@pytest.mark.parametrize("name", [*GOOD_STRICT, *BAD_STRICT])
+@check_each("name", [*GOOD_STRICT, *BAD_STRICT])
 def test_what_openai_accepts_is_what_the_rules_of_formats_accept(name: str) -> None:
     schema = GOOD_STRICT[name] if name in GOOD_STRICT else BAD_STRICT[name][0]
     ours = list(openai_tools.faults(schema, strict=True))
@@ -153,12 +154,12 @@ BAD_OF_ANTHROPIC: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", GOOD_OF_ANTHROPIC)
+@check_each("name", GOOD_OF_ANTHROPIC)
 def test_anthropic_accepts_in_strict_tools(name: str) -> None:
     assert list(anthropic_tools.faults(GOOD_OF_ANTHROPIC[name], strict=True)) == []
 
 
-@pytest.mark.parametrize("name", BAD_OF_ANTHROPIC)
+@check_each("name", BAD_OF_ANTHROPIC)
 def test_anthropic_refuses_in_strict_tools_and_only_there(name: str) -> None:
     schema, message = BAD_OF_ANTHROPIC[name]
     assert any(message in fault for fault in anthropic_tools.faults(schema, strict=True))

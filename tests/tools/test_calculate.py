@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_each
+
 from .conftest import Call, Module, Refuse
 
 Value = Callable[..., Any]
@@ -18,7 +20,7 @@ def result(value: Value, expression: str) -> Any:
     return value("calculate", expression=expression)["result"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("expression", "expected"),
     [
         ("1 + 2 * 3", 7),
@@ -85,7 +87,7 @@ def test_typographic_signs_and_line_breaks_are_read(value: Value) -> None:
     assert answer == {"expression": "6 / 2 * 4 - 1", "result": 11}
 
 
-@pytest.mark.parametrize(
+@check_each(
     "expression",
     [
         "9**9**9",
@@ -140,7 +142,7 @@ def test_a_giant_expression_is_refused_before_it_is_parsed(call: Call, module: M
         module("calculate").calculate(giant)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "expression",
     [
         "__import__('os').system('true')",
@@ -194,7 +196,7 @@ def test_what_is_no_arithmetic_is_refused(call: Call, expression: str) -> None:
     assert "SyntaxWarning" not in answer.error.message
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("expression", "message"),
     [
         ("1 / 0", "division by zero"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import sovl_tools
+from tests.tables import check_each
 
 from .conftest import Call, Refuse
 
@@ -14,7 +15,7 @@ Value = Callable[..., Any]
 Step = dict[str, Any]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("left", "operator", "right", "expected"),
     [
         (1, "eq", 1.0, True),

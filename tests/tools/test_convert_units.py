@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_each
+
 from .conftest import Module, Refuse
 
 Value = Callable[..., Any]
@@ -16,7 +18,7 @@ def convert(value: Value, amount: float, source: str, target: str) -> Any:
     return value("convert_units", value=amount, from_unit=source, to_unit=target)["value"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("amount", "source", "target", "expected"),
     [
         (1, "inch", "cm", 2.54),

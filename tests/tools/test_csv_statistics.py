@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_each
+
 from .conftest import Call, Module, Refuse
 
 Value = Callable[..., Any]
@@ -95,7 +97,7 @@ def test_tells_quantities_from_other_texts(
     assert column(f'"{cell}"')["kind"] == kind
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "delimiter", "names"),
     [
         ("a,b\n1,2\n", ",", ["a", "b"]),
@@ -150,7 +152,7 @@ def test_extreme_numbers_stay_finite(column: Callable[..., Any]) -> None:
     assert about["stdev"] == pytest.approx(1.0392e150, rel=1e-3)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("arguments", "message"),
     [
         ({}, "give the table either as 'text' or as the 'path' of a file"),

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_each
+
 from .conftest import Call, Module, Refuse
 
 Value = Callable[..., Any]
@@ -121,7 +123,7 @@ def test_a_single_point_is_drawn(draw: Draw, kind: str, amount: float) -> None:
     assert len(bars(image) if kind == "bar" else dots(image)) == 1
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("values", "from_zero", "expected"),
     [
         ([0, 10], True, ["0", "2", "4", "6", "8", "10"]),
@@ -258,7 +260,7 @@ def test_an_image_without_room_is_refused(refuse: Refuse) -> None:
     assert "make it higher" in message
 
 
-@pytest.mark.parametrize(
+@check_each(
     "arguments",
     [
         {"labels": [], "series": []},

@@ -18,6 +18,8 @@ from typing import Any
 import certifi
 import pytest
 
+from tests.tables import check_each
+
 from .conftest import Call, Module, Refuse
 
 Value = Callable[..., Any]
@@ -332,7 +334,7 @@ def test_cookies_are_not_carried_to_another_host_at_the_address(
     assert [headers.get("Cookie") for _, headers in site.asked] == [None, None]
 
 
-@pytest.mark.parametrize(
+@check_each(
     "address",
     [
         "0.0.0.0",
@@ -387,7 +389,7 @@ def test_special_addresses_are_not_public(module: Module, address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
 
 
-@pytest.mark.parametrize(
+@check_each(
     "address",
     [
         PUBLIC,
@@ -575,7 +577,7 @@ def test_a_server_that_never_begins_is_given_up(
     assert message == "no complete answer within 0.2 seconds"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("url", "message"),
     [
         ("http://user@example.test/", "must not hold a user name or password"),

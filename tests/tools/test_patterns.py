@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_each
+
 from .conftest import Module
 
 
@@ -38,7 +40,7 @@ def test_sees_the_beginning_of_each_text(patterns: ModuleType) -> None:
     assert search(patterns, "x", "." * 2000 + "x") == []
 
 
-@pytest.mark.parametrize("pattern", ["(", "[", "*", "a{99999999999999999999}", "(?P<a>.)(?P<a>.)"])
+@check_each("pattern", ["(", "[", "*", "a{99999999999999999999}", "(?P<a>.)(?P<a>.)"])
 def test_what_is_no_regular_expression_is_refused(patterns: ModuleType, pattern: str) -> None:
     with pytest.raises(ValueError, match="failed: it is no valid regular expression"):
         search(patterns, pattern, "a")

@@ -12,6 +12,7 @@ import pytest
 
 import sovl_tools
 from sovl_tools.model.diagnostic import Diagnostic
+from tests.tables import check_each
 
 from .conftest import REPOSITORY, Module
 
@@ -61,7 +62,7 @@ def test_no_two_tools_share_a_phrase(module: Module) -> None:
     assert [phrase for phrase, count in counts.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - DELIBERATELY_PLAIN))
+@check_each("name", sorted(set(NAMES) - DELIBERATELY_PLAIN))
 def test_each_says_what_a_catalogue_shows(name: str, module: Module) -> None:
     about = manifest(name)
     assert {"category", "version", "tags", "annotations", "examples"} <= set(about)
@@ -70,7 +71,7 @@ def test_each_says_what_a_catalogue_shows(name: str, module: Module) -> None:
     assert 1 <= len(about["examples"]) <= 3
 
 
-@pytest.mark.parametrize("name", NAMES)
+@check_each("name", NAMES)
 def test_each_property_at_every_level_has_a_type_and_a_description(name: str) -> None:
     about = manifest(name)
     parts = [*schemas(about["parameters"]), *schemas(about.get("output_schema", {}))]
@@ -78,7 +79,7 @@ def test_each_property_at_every_level_has_a_type_and_a_description(name: str) ->
     assert [part for part in parts if part["type"] == "array" and "items" not in part] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@check_each("name", NAMES)
 def test_defaults_agree_with_the_function(name: str, registry: sovl_tools.ToolRegistry) -> None:
     parameters = manifest(name)["parameters"]
     in_function = {
@@ -122,7 +123,7 @@ def test_copies_of_a_helper_do_not_drift_apart(helper: str) -> None:
     assert len({path.read_text("utf-8") for path in copies}) == 1
 
 
-@pytest.mark.parametrize("path", sorted(TOOLS.glob("*/*.py")), ids=lambda path: path.name)
+@check_each("path", sorted(TOOLS.glob("*/*.py")), ids=lambda path: path.name)
 def test_functions_are_short(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

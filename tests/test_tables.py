@@ -1,0 +1,57 @@
+"""A table of cases hides no row that fails."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+
+from tests.tables import check_each
+
+
+def test_all_rows_are_checked_and_those_that_fail_are_named() -> None:
+    seen = []
+
+    @check_each("left, right", [(1, 1), (1, 2), pytest.param(2, 3, id="odd")])
+    def check(left: int, right: int) -> None:
+        seen.append(left)
+        assert left == right
+
+    with pytest.raises(ExceptionGroup, match="2 rows fail") as caught:
+        check()
+    assert seen == [1, 1, 2]
+    notes = [error.__notes__ for error in caught.value.exceptions]
+    assert notes == [["in the row left=1, right=2"], ["in the row odd"]]
+
+
+def test_tables_can_be_nested_and_leave_other_arguments_to_fixtures() -> None:
+    seen = []
+
+    @check_each("left", [1, 2], ids=["one", "two"])
+    @check_each("right", {"x": 3}, ids=str.upper)
+    def check(left: int, fixture: str, right: str) -> None:
+        seen.append((left, fixture, right))
+        assert left == 1
+
+    assert [*inspect.signature(check).parameters] == ["fixture"]
+    with pytest.raises(AssertionError) as caught:
+        check(fixture="f")
+    assert seen == [(1, "f", "x"), (2, "f", "x")]
+    assert caught.value.__notes__ == ["in the row right=X", "in the row two"]
+
+
+def test_a_test_that_awaits_has_rows_too() -> None:
+    @check_each("delay", [0, 1])
+    async def check(delay: int) -> None:
+        await asyncio.sleep(0)
+        assert delay == 0
+
+    with pytest.raises(AssertionError) as caught:
+        asyncio.run(check())
+    assert caught.value.__notes__ == ["in the row delay=1"]
+
+
+def test_a_table_without_rows_is_refused() -> None:
+    with pytest.raises(AssertionError, match="nothing would be checked"):
+        check_each("value", [])
