@@ -24,16 +24,28 @@ from sovl_tools.annotations.pydantic_models import MODEL, described, has_rules
 from sovl_tools.model.document import JSON
 
 
-def _describe(builder: Builder, annotation: Any) -> Schema:
-    inner, *metadata = typing.get_args(annotation)
-    schema = _described_by_rules(builder, annotation)
-    schema = schema or _constrained(builder, builder.build(inner), metadata)
-    for each in metadata:
-        schema.update(described(each))
-    text = description_of(annotation)
-    if text is not None:
-        schema["description"] = text  # in place: it may be a reference that is completed later
-    return schema
+class _Annotated(Kind):
+    """Types that ``Annotated`` says more of."""
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        inner, *metadata = typing.get_args(annotation)
+        schema = _described_by_rules(builder, annotation)
+        schema = schema or _constrained(builder, builder.build(inner), metadata)
+        for each in metadata:
+            schema.update(described(each))
+        text = description_of(annotation)
+        if text is not None:
+            schema["description"] = text  # in place: it may be a reference that is completed later
+        return schema
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        if has_rules(annotation):
+            with suppress(Exception):
+                return MODEL.convert(build, annotation)
+        return build(typing.get_args(annotation)[0])
+
+
+ANNOTATED = _Annotated()
 
 
 def _described_by_rules(builder: Builder, annotation: Any) -> Schema | None:
@@ -53,15 +65,6 @@ def _described_by_rules(builder: Builder, annotation: Any) -> Schema | None:
         return {**numbers[0], **{key: each for key, each in schema.items() if key != "anyOf"}}
     return schema
 
-
-def _convert(build: Build, annotation: Any) -> Convert:
-    if has_rules(annotation):
-        with suppress(Exception):
-            return MODEL.convert(build, annotation)
-    return build(typing.get_args(annotation)[0])
-
-
-ANNOTATED = Kind(_describe, _convert)
 
 _DESCRIPTIONS = {"Doc": "documentation", "DocInfo": "documentation", "FieldInfo": "description"}
 """Attributes that describe, by the name of the class."""

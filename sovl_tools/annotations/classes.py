@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sovl_tools.annotations.annotated import property_of
@@ -92,13 +93,6 @@ def _fields_of(
 def _is_open(kind: Any, parameters: Iterable[inspect.Parameter]) -> bool:
     """Tell whether the object may have other keys as well."""
     return _is_typed_dict(kind) or any(each.kind is each.VAR_KEYWORD for each in parameters)
-
-
-def _describe(builder: Builder, annotation: Any) -> Schema:
-    # A generic class has the names of its arguments in its own: Box_date.
-    arguments = (getattr(each, "__name__", str(each)) for each in typing.get_args(annotation))
-    title = "_".join([_origin(annotation).__name__, *arguments])
-    return builder.define(annotation, title, partial(_schema, builder, annotation))
 
 
 def _schema(builder: Builder, annotation: Any) -> Schema:
@@ -192,12 +186,24 @@ class _Maker:
         return f"is not a field of {self._class.__name__}{as_hint(near)}"
 
 
-DATACLASS = Kind(
-    _describe, lambda build, annotation: _Maker(build, annotation).instance, is_shared=True
-)
-NAMED_TUPLE = DATACLASS._replace(
-    convert=lambda build, annotation: _Maker(build, annotation).from_array
-)
-TYPED_DICT = DATACLASS._replace(
-    convert=lambda build, annotation: _Maker(build, annotation).dictionary
-)
+class _Class(Kind):
+    """Classes that are made of an object; ``converter`` finds how, in what makes instances."""
+
+    is_shared = True
+
+    def __init__(self, converter: Callable[[_Maker], Convert]) -> None:
+        self._converter = converter
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        # A generic class has the names of its arguments in its own: Box_date.
+        arguments = (getattr(each, "__name__", str(each)) for each in typing.get_args(annotation))
+        title = "_".join([_origin(annotation).__name__, *arguments])
+        return builder.define(annotation, title, partial(_schema, builder, annotation))
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        return self._converter(_Maker(build, annotation))
+
+
+DATACLASS = _Class(attrgetter("instance"))
+NAMED_TUPLE = _Class(attrgetter("from_array"))
+TYPED_DICT = _Class(attrgetter("dictionary"))

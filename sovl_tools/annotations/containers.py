@@ -60,74 +60,72 @@ def _parts(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return typing.get_origin(annotation) or annotation, typing.get_args(annotation)
 
 
-def _describe_array(builder: Builder, annotation: Any) -> Schema:
-    origin, arguments = _parts(annotation)
-    made = _ARRAYS[origin]
-    item = builder.build(arguments[0] if arguments else Any)
-    schema: Schema = {"type": "array"}
-    if arguments:
-        schema["items"] = item
-    # The items of a bare set must be hashable, so they are scalars.
-    if made in _SETS:
-        _check_hashable(arguments[0] if arguments else Any, "a set")
-        schema |= {"items": item or {"type": [*_SCALARS]}, "uniqueItems": True}
-    return schema
-
-
-def _convert_array(build: Build, annotation: Any) -> Convert:
-    origin, arguments = _parts(annotation)
-    made, item = _ARRAYS[origin], build(arguments[0] if arguments else Any)
-
-    def convert(values: Any) -> Any:
-        if not isinstance(values, _ARRAY_LIKE):
-            raise mismatch(values, "an array")
-        items = convert_all((index, item, value) for index, value in enumerate(values))
-        return items if made is list else called(made, items)
-
-    return convert
-
-
 _ARRAY_LIKE = (list, tuple, set, frozenset, collections.deque)
+
+
+class _Array(Kind):
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        origin, arguments = _parts(annotation)
+        made = _ARRAYS[origin]
+        item = builder.build(arguments[0] if arguments else Any)
+        schema: Schema = {"type": "array"}
+        if arguments:
+            schema["items"] = item
+        # The items of a bare set must be hashable, so they are scalars.
+        if made in _SETS:
+            _check_hashable(arguments[0] if arguments else Any, "a set")
+            schema |= {"items": item or {"type": [*_SCALARS]}, "uniqueItems": True}
+        return schema
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        origin, arguments = _parts(annotation)
+        made, item = _ARRAYS[origin], build(arguments[0] if arguments else Any)
+
+        def convert(values: Any) -> Any:
+            if not isinstance(values, _ARRAY_LIKE):
+                raise mismatch(values, "an array")
+            items = convert_all((index, item, value) for index, value in enumerate(values))
+            return items if made is list else called(made, items)
+
+        return convert
 
 
 def _has_any_length(annotation: Any) -> bool:
     return typing.get_args(annotation)[1:] == (...,) or annotation in (tuple, typing.Tuple)  # noqa: UP006 - as it is written
 
 
-def _describe_tuple(builder: Builder, annotation: Any) -> Schema:
-    if _has_any_length(annotation):
-        return _describe_array(builder, annotation)
-    arguments = typing.get_args(annotation)
-    if any(map(_is_unpacked, arguments)):
-        reason = f"{text_of(annotation)} has parts of any length"
-        raise InexpressibleError(reason, "write tuple[X, ...], or one type for each item")
-    items = [builder.build(each) for each in arguments]
-    schema: Schema = {"type": "array", "maxItems": len(items)}
-    if items:
-        places: Schema = {"prefixItems": items}
-        schema = {"type": "array", **places, "minItems": len(items), "maxItems": len(items)}
+class _Tuple(_Array):
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        if _has_any_length(annotation):
+            return super().describe(builder, annotation)
+        arguments = typing.get_args(annotation)
+        if any(map(_is_unpacked, arguments)):
+            reason = f"{text_of(annotation)} has parts of any length"
+            raise InexpressibleError(reason, "write tuple[X, ...], or one type for each item")
+        items = [builder.build(each) for each in arguments]
+        if not items:
+            return {"type": "array", "maxItems": 0}
+        length = len(items)
+        return {"type": "array", "prefixItems": items, "minItems": length, "maxItems": length}
 
-    return schema
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        arguments = typing.get_args(annotation)
+        if _has_any_length(annotation):
+            return super().convert(build, annotation)
+        if any(map(_is_unpacked, arguments)):
+            return super().convert(build, tuple)
+        items = [build(each) for each in arguments]
 
+        def convert(values: Any) -> tuple[Any, ...]:
+            if not isinstance(values, list | tuple):
+                raise mismatch(values, "an array")
+            if len(values) != len(items):
+                raise ConversionError(
+                    [((), f"must have exactly {len(items)} items, not {len(values)}")]
+                )
+            return tuple(convert_all(zip(count(), items, values, strict=False)))
 
-def _convert_tuple(build: Build, annotation: Any) -> Convert:
-    arguments = typing.get_args(annotation)
-    if _has_any_length(annotation):
-        return _convert_array(build, annotation)
-    if any(map(_is_unpacked, arguments)):
-        return _convert_array(build, tuple)
-    items = [build(each) for each in arguments]
-
-    def convert(values: Any) -> tuple[Any, ...]:
-        if not isinstance(values, list | tuple):
-            raise mismatch(values, "an array")
-        if len(values) != len(items):
-            raise ConversionError(
-                [((), f"must have exactly {len(items)} items, not {len(values)}")]
-            )
-        return tuple(convert_all(zip(count(), items, values, strict=False)))
-
-    return convert
+        return convert
 
 
 def _is_unpacked(annotation: Any) -> bool:
@@ -136,40 +134,39 @@ def _is_unpacked(annotation: Any) -> bool:
     return unpacked is True or typing.get_origin(annotation) is typing.Unpack
 
 
-def _describe_object(builder: Builder, annotation: Any) -> Schema:
-    arguments = typing.get_args(annotation)
-    key, item = map(builder.build, arguments or (Any, Any))
-    schema: Schema = {"type": "object"}
-    if arguments:
-        _check_hashable(arguments[0], "the keys of a dict")
-        names = _names(key)
-        schema |= {"propertyNames": names} if names else {}
-        schema["additionalProperties"] = item
+class _Object(Kind):
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        arguments = typing.get_args(annotation)
+        key, item = map(builder.build, arguments or (Any, Any))
+        schema: Schema = {"type": "object"}
+        if arguments:
+            _check_hashable(arguments[0], "the keys of a dict")
+            names = _names(key)
+            schema |= {"propertyNames": names} if names else {}
+            schema["additionalProperties"] = item
+        return schema
 
-    return schema
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        origin, arguments = _parts(annotation)
+        made = _OBJECTS[origin]
+        kind, content = arguments or (Any, Any)
+        key, item = _key_reader(build(kind)), build(content)
 
+        def convert(value: Any) -> Any:
+            if not isinstance(value, MAPPINGS):
+                raise mismatch(value, "an object")
+            keys = ((name, key, name) for name in value)
+            items = ((name, item, each) for name, each in value.items())
+            every = convert_all(chain(keys, items))
+            half = len(value)
+            found = called(dict, zip(every[:half], every[half:], strict=True))
+            if len(found) < half:
+                raise ConversionError([((), "has keys that stand for the same")])
+            if made is dict:
+                return found
+            return made(None, found) if made is collections.defaultdict else made(found)
 
-def _convert_object(build: Build, annotation: Any) -> Convert:
-    origin, arguments = _parts(annotation)
-    made = _OBJECTS[origin]
-    kind, content = arguments or (Any, Any)
-    key, item = _key_reader(build(kind)), build(content)
-
-    def convert(value: Any) -> Any:
-        if not isinstance(value, MAPPINGS):
-            raise mismatch(value, "an object")
-        keys = ((name, key, name) for name in value)
-        items = ((name, item, each) for name, each in value.items())
-        every = convert_all(chain(keys, items))
-        half = len(value)
-        found = called(dict, zip(every[:half], every[half:], strict=True))
-        if len(found) < half:
-            raise ConversionError([((), "has keys that stand for the same")])
-        if made is dict:
-            return found
-        return made(None, found) if made is collections.defaultdict else made(found)
-
-    return convert
+        return convert
 
 
 def _key_reader(convert: Convert) -> Convert:
@@ -254,11 +251,8 @@ def _up_to(most: int) -> str:
     return "|".join(dict.fromkeys(found))
 
 
-ARRAY = Kind(_describe_array, _convert_array)
-TUPLE = Kind(_describe_tuple, _convert_tuple)
-OBJECT = Kind(_describe_object, _convert_object)
 CONTAINERS: dict[Any, Kind] = {
-    **dict.fromkeys(_ARRAYS, ARRAY),
-    **dict.fromkeys(_OBJECTS, OBJECT),
-    tuple: TUPLE,
+    **dict.fromkeys(_ARRAYS, _Array()),
+    **dict.fromkeys(_OBJECTS, _Object()),
+    tuple: _Tuple(),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from threading import local
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.errors import SovlToolsError, ToolError
@@ -48,18 +48,20 @@ class Builder(Protocol):
         """Note what the author should know although a schema can be made."""
 
 
-class Kind(NamedTuple):
+class Kind(Protocol):
     """Annotations of one kind.
 
     Attributes:
-        describe: makes the schema of one; raises an InexpressibleError if it has none.
-        convert: makes the converter of one; if it raises, values stay as they are.
         is_shared: whether one converter serves all places, because it may lead to itself.
     """
 
-    describe: Callable[[Builder, Any], Schema]
-    convert: Callable[[Build, Any], Convert]
     is_shared: bool = False
+
+    def describe(self, builder: Builder, annotation: Any, /) -> Schema:
+        """Return the schema of one; raises an InexpressibleError if it has none."""
+
+    def convert(self, build: Build, annotation: Any, /) -> Convert:
+        """Return the converter of one; if this raises, values stay as they are."""
 
 
 class InexpressibleError(Exception):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from types import UnionType
 from typing import Annotated, Any, Literal, Union
 
@@ -32,42 +33,47 @@ from sovl_tools.annotations.scalars import ENUM, LITERAL, scalar_of
 from sovl_tools.annotations.unions import UNION
 
 
-def _instead(meaning: Callable[[Any], Any]) -> Kind:
-    """Return the kind of annotations that mean another one."""
-    return Kind(
-        lambda builder, annotation: builder.build(meaning(annotation)),
-        lambda build, annotation: build(meaning(annotation)),
-    )
+class _Instead(Kind):
+    """Annotations that mean another one."""
+
+    def __init__(self, meaning: Callable[[Any], Any]) -> None:
+        self._meaning = meaning
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        meaning = self._meaning(annotation)
+        if isinstance(annotation, typing.TypeVar) and meaning is Any:
+            builder.warn(f"the type variable {annotation.__name__} stands for any type")
+        return builder.build(meaning)
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        return build(self._meaning(annotation))
 
 
-def _describe_alias(builder: Builder, annotation: Any) -> Schema:
-    name = (typing.get_origin(annotation) or annotation).__name__
-    return builder.define(annotation, name, lambda: builder.build(value_of(annotation)))
+class _Alias(Kind):
+    """What the statement ``type`` makes; it may refer to itself."""
+
+    is_shared = True
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        name = (typing.get_origin(annotation) or annotation).__name__
+        return builder.define(annotation, name, lambda: builder.build(value_of(annotation)))
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        @cache
+        def look() -> Convert:
+            with suppress(InexpressibleError):
+                return build(value_of(annotation))
+            return same
+
+        def convert(value: Any) -> Any:
+            return look()(value)  # only now, because it may refer to itself
+
+        return convert
 
 
-def _convert_alias(build: Build, annotation: Any) -> Convert:
-    @cache
-    def look() -> Convert:
-        with suppress(InexpressibleError):
-            return build(value_of(annotation))
-        return same
-
-    def convert(value: Any) -> Any:
-        return look()(value)  # only now, because it may refer to itself
-
-    return convert
-
-
-def _describe_variable(builder: Builder, variable: Any) -> Schema:
-    meaning = value_of(variable)
-    if meaning is Any:
-        builder.warn(f"the type variable {variable.__name__} stands for any type")
-    return builder.build(meaning)
-
-
-_FIRST = _instead(lambda annotation: typing.get_args(annotation)[0])
-_NEW_TYPE = _instead(value_of)
-_ALIAS = Kind(_describe_alias, _convert_alias, is_shared=True)
+_FIRST = _Instead(lambda annotation: typing.get_args(annotation)[0])
+_MEANING = _Instead(value_of)
+_ALIAS = _Alias()
 # By identity, because what is looked for here may have any idea of being equal.
 _FORMS: dict[int, Kind] = {
     id(Union): UNION,
@@ -86,9 +92,9 @@ _CLASSES: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
     (dataclasses.is_dataclass, DATACLASS),
 )
 _OBJECTS: tuple[tuple[type, Kind], ...] = (
-    (typing.NewType, _NEW_TYPE),
-    (typing.TypeVar, Kind(_describe_variable, _NEW_TYPE.convert)),
-    (dataclasses.InitVar, _instead(lambda annotation: annotation.type)),
+    (typing.NewType, _MEANING),
+    (typing.TypeVar, _MEANING),
+    (dataclasses.InitVar, _Instead(attrgetter("type"))),
 )
 
 

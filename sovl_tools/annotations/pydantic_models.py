@@ -53,21 +53,6 @@ def described(metadata: Any) -> dict[str, JSON]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _describe(builder: Builder, annotation: Any) -> Schema:
-    library = sys.modules["pydantic"]
-    try:
-        adapter = library.TypeAdapter(annotation)
-        schema = getattr(annotation, "model_json_schema", adapter.json_schema)()
-    except Exception as error:
-        is_open = "Undefined" in type(error).__name__ or (
-            getattr(error, "code", None) in {"class-not-fully-defined", "undefined-annotation"}
-        )
-        message = str(error).partition("\n")[0]
-        reason = f"pydantic has no schema of it: {message}"
-        raise InexpressibleError(reason, is_open=is_open) from error
-    return builder.hoist(schema)
-
-
 def dumped(value: Any) -> JSON:
     """Return what pydantic makes of an instance of a class that says how it is made."""
     adapter = sys.modules["pydantic"].TypeAdapter(type(value))
@@ -75,27 +60,49 @@ def dumped(value: Any) -> JSON:
     return found
 
 
-def _convert(_: Build, annotation: Any) -> Convert:
-    library = sys.modules["pydantic"]
-    adapter = library.TypeAdapter(annotation)
+class _Model(Kind):
+    """What says to pydantic how it is made."""
 
-    def from_text(value: Any) -> Any:
+    is_shared = True
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        library = sys.modules["pydantic"]
         try:
-            return adapter.validate_json(json.dumps(value))
-        except library.ValidationError as error:
-            found = [(_place(each, value), _reworded(each)) for each in error.errors()]
-            raise ConversionError(found) from error
+            adapter = library.TypeAdapter(annotation)
+            schema = getattr(annotation, "model_json_schema", adapter.json_schema)()
+        except Exception as error:
+            is_open = "Undefined" in type(error).__name__ or (
+                getattr(error, "code", None) in {"class-not-fully-defined", "undefined-annotation"}
+            )
+            message = str(error).partition("\n")[0]
+            reason = f"pydantic has no schema of it: {message}"
+            raise InexpressibleError(reason, is_open=is_open) from error
+        return builder.hoist(schema)
 
-    def convert(value: Any) -> Any:
-        try:
-            made = adapter.validate_python(value)
-        except Exception:  # noqa: BLE001 - a strict model takes dates from JSON text only
-            # The errors of this second way are reported; for other models both say the same.
-            made = called(from_text, value)
-        ignore(lambda: _ignored(made, value))
-        return made
+    def convert(self, _: Build, annotation: Any) -> Convert:
+        library = sys.modules["pydantic"]
+        adapter = library.TypeAdapter(annotation)
 
-    return convert
+        def from_text(value: Any) -> Any:
+            try:
+                return adapter.validate_json(json.dumps(value))
+            except library.ValidationError as error:
+                found = [(_place(each, value), _reworded(each)) for each in error.errors()]
+                raise ConversionError(found) from error
+
+        def convert(value: Any) -> Any:
+            try:
+                made = adapter.validate_python(value)
+            except Exception:  # noqa: BLE001 - a strict model takes dates from JSON text only
+                # The errors of this second way are reported; for other models both say the same.
+                made = called(from_text, value)
+            ignore(lambda: _ignored(made, value))
+            return made
+
+        return convert
+
+
+MODEL = _Model()
 
 
 def _place(error: Mapping[str, Any], value: JSON) -> Path:
@@ -143,6 +150,3 @@ def _parts(made: Any) -> Mapping[str, Any] | None:
         keys = (getattr(each, "path", [each])[0] for each in aliases)
         found.update(dict.fromkeys([name, *keys], getattr(made, name, None)))
     return found
-
-
-MODEL = Kind(_describe, _convert, is_shared=True)

@@ -21,12 +21,13 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import Enum, Flag
 from functools import partial
 from importlib import import_module
 from operator import attrgetter, methodcaller
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 from sovl_tools.annotations.kind import (
     Build,
@@ -44,7 +45,8 @@ from sovl_tools.schema.messages import describe, shown
 from sovl_tools.schema.problem import Problem
 
 
-class _Scalar(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Scalar(Kind):
     """A type that is one JSON value.
 
     Attributes:
@@ -61,6 +63,39 @@ class _Scalar(NamedTuple):
     write: Callable[[Any], JSON] = str
     rank: int = 0
 
+    def describe(self, _builder: Builder, _annotation: Any) -> Schema:
+        return {key: [*each] if type(each) is list else each for key, each in self.schema.items()}
+
+    def convert(self, _build: Build, annotation: Any) -> Convert:
+        kind = _class_of(annotation)
+        expected, read, types = self.expected, self.read, self.schema["type"]
+        given = {
+            each
+            for name in ([types] if isinstance(types, str) else types)
+            for each in _PYTHON_TYPES[name]
+        }
+
+        def convert(value: Any) -> Any:
+            if type(value) in given:
+                if read is _stay:
+                    return value
+                try:
+                    return read(kind, value)
+                except Exception:  # noqa: BLE001 - each type has its own way to refuse
+                    raise mismatch(value, expected, is_type=False) from None
+            if isinstance(value, kind) and type(value) is not bool:
+                return value
+            raise mismatch(value, expected)
+
+        return convert
+
+
+def _class_of(annotation: Any) -> Any:
+    """Return the class that an annotation names."""
+    if annotation is None or annotation is typing.LiteralString:
+        return NoneType if annotation is None else str
+    return typing.get_origin(annotation) or annotation
+
 
 def _stay(_: Any, value: Any) -> Any:
     return value
@@ -75,8 +110,9 @@ def _text(
     schema_format: str,
     read: Callable[[Any, Any], Any] = _make,
     write: Callable[[Any], JSON] = str,
+    rank: int = 0,
 ) -> _Scalar:
-    return _Scalar({"type": "string", "format": schema_format}, expected, read, write)
+    return _Scalar({"type": "string", "format": schema_format}, expected, read, write, rank)
 
 
 def _integer(_: Any, value: float) -> int:
@@ -145,20 +181,21 @@ _FRACTION = r"^[+-]?[0-9]{1,99}(/[1-9][0-9]{0,98}|\.[0-9]{1,99})?$"
 
 _TEXT = _Scalar({"type": "string"}, "a string", _stay, rank=3)
 _NULL = _Scalar({"type": "null"}, "null", _stay)
-_OWN: dict[int, tuple[type, _Scalar]] = {
-    id(str): (str, _TEXT),
-    id(typing.LiteralString): (str, _TEXT),
-    id(int): (int, _Scalar({"type": "integer"}, "an integer", _integer, rank=3)),
-    id(float): (float, _Scalar({"type": "number"}, "a number", _stay, rank=3)),
-    id(bool): (bool, _Scalar({"type": "boolean"}, "a boolean", _stay, rank=3)),
-    id(NoneType): (NoneType, _NULL),
-    id(None): (NoneType, _NULL),
+# By identity, because what is looked for here may have any idea of being equal.
+_OWN: dict[int, _Scalar] = {
+    id(str): _TEXT,
+    id(typing.LiteralString): _TEXT,
+    id(int): _Scalar({"type": "integer"}, "an integer", _integer, rank=3),
+    id(float): _Scalar({"type": "number"}, "a number", _stay, rank=3),
+    id(bool): _Scalar({"type": "boolean"}, "a boolean", _stay, rank=3),
+    id(NoneType): _NULL,
+    id(None): _NULL,
 }
-_PATH = _text("a path", "path", _path)._replace(rank=2)
+_PATH = _text("a path", "path", _path, rank=2)
 _NAMED: dict[str, _Scalar] = {
     "datetime.datetime": _text(
-        "a date and time such as 2026-01-31T12:00:00", "date-time", _from_iso, _ISOFORMAT
-    )._replace(rank=1),
+        "a date and time such as 2026-01-31T12:00:00", "date-time", _from_iso, _ISOFORMAT, 1
+    ),
     "datetime.date": _text("a date such as 2026-01-31", "date", _from_iso, _ISOFORMAT),
     "datetime.time": _text("a time such as 12:30:00", "time", _from_iso, _ISOFORMAT),
     "datetime.timedelta": _Scalar(
@@ -223,61 +260,37 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _find(annotation: Any) -> tuple[Any, _Scalar] | None:
-    """Return the class that an annotation names, and the values that it is made of."""
+def _find(annotation: Any) -> _Scalar | None:
     if id(annotation) in _OWN:
         return _OWN[id(annotation)]
     kind = typing.get_origin(annotation) or annotation
     if not isinstance(kind, type):
         return None
-    found = _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")
-    return None if found is None else (kind, found)
+    return _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")
 
 
-def _describe(scalar: _Scalar, *_: Any) -> Schema:
-    return {key: [*each] if type(each) is list else each for key, each in scalar.schema.items()}
+class _Anything(Kind):
+    """Any JSON."""
+
+    def describe(self, _builder: Builder, _annotation: Any) -> Schema:
+        return {}
+
+    def convert(self, _build: Build, _annotation: Any) -> Convert:
+        return same
 
 
-def _convert(kind: Any, scalar: _Scalar, *_: Any) -> Convert:
-    expected, read, types = scalar.expected, scalar.read, scalar.schema["type"]
-    given = {
-        each
-        for name in ([types] if isinstance(types, str) else types)
-        for each in _PYTHON_TYPES[name]
-    }
-
-    def convert(value: Any) -> Any:
-        if type(value) in given:
-            if read is _stay:
-                return value
-            try:
-                return read(kind, value)
-            except Exception:  # noqa: BLE001 - each type has its own way to refuse
-                raise mismatch(value, expected, is_type=False) from None
-        if isinstance(value, kind) and type(value) is not bool:
-            return value
-        raise mismatch(value, expected)
-
-    return convert
-
-
-_ANYTHING = Kind(lambda *_: {}, lambda *_: same)
+_ANYTHING = _Anything()
 
 
 def scalar_of(annotation: Any) -> Kind | None:
     """Return the kind of an annotation that is one JSON value, or any JSON; None for others."""
-    if annotation is Any or annotation is object:
-        return _ANYTHING
-    found = _find(annotation)
-    if found is None:
-        return None
-    return Kind(partial(_describe, found[1]), partial(_convert, *found))
+    return _ANYTHING if annotation is Any or annotation is object else _find(annotation)
 
 
 def rank_of(annotation: Any) -> int:
     """Return how late an annotation is tried among the members of a union."""
     found = _find(annotation)
-    return 0 if found is None else found[1].rank
+    return 0 if found is None else found.rank
 
 
 def scalar_text(value: Any) -> JSON:
@@ -289,7 +302,7 @@ def scalar_text(value: Any) -> JSON:
     found = _find(type(value))
     if found is None:
         raise TypeError
-    return found[1].write(value)
+    return found.write(value)
 
 
 _JSON_TYPES: tuple[tuple[type, str], ...] = (
@@ -301,26 +314,6 @@ _JSON_TYPES: tuple[tuple[type, str], ...] = (
 )
 _SCALARS = tuple(kind for kind, _ in _JSON_TYPES)
 _FEW = 32
-
-
-def _describe_literal(_: Builder, annotation: Any) -> Schema:
-    return _choice(map(enum_value, typing.get_args(annotation)), "the Literal")
-
-
-def _describe_enum(_: Builder, kind: Any) -> Schema:
-    """Return the schema of an Enum; that of a Flag takes sums of its members as well."""
-    members = [*kind.__members__.values()]
-    if issubclass(kind, Flag) and members:
-        sums, most = {0}, 0
-        for member in members:
-            most |= member.value
-            if len(sums) <= _FEW:
-                sums |= {member.value | each for each in sums}
-        # A range, or the few sums of the members if they have gaps.
-        has_gaps = len(sums) <= min(most, _FEW)
-        limits: Schema = {"enum": sorted(sums)} if has_gaps else {"minimum": 0, "maximum": most}
-        return {"type": "integer", **limits}
-    return _choice(map(enum_value, members), kind.__name__)
 
 
 def enum_value(value: Any) -> JSON:
@@ -347,16 +340,6 @@ def _json_type(value: JSON, name: str) -> str:
     return found
 
 
-def _convert_literal(_: Build, annotation: Any) -> Convert:
-    values = typing.get_args(annotation)
-    members = {value: value for value in values if isinstance(value, Enum)}
-    return _chosen(values, members.__getitem__)
-
-
-def _convert_enum(_: Build, annotation: Any) -> Convert:
-    return _chosen(annotation.__members__.values(), annotation)
-
-
 def _chosen(values: Iterable[Any], otherwise: Convert) -> Convert:
     # True == 1 in Python, so bool is part of the key.
     choices = {(enum_value(each), type(enum_value(each)) is bool): each for each in values}
@@ -377,5 +360,36 @@ def _chosen(values: Iterable[Any], otherwise: Convert) -> Convert:
     return convert
 
 
-LITERAL = Kind(_describe_literal, _convert_literal)
-ENUM = Kind(_describe_enum, _convert_enum, is_shared=True)
+class _Literal(Kind):
+    def describe(self, _: Builder, annotation: Any) -> Schema:
+        return _choice(map(enum_value, typing.get_args(annotation)), "the Literal")
+
+    def convert(self, _: Build, annotation: Any) -> Convert:
+        values = typing.get_args(annotation)
+        members = {value: value for value in values if isinstance(value, Enum)}
+        return _chosen(values, members.__getitem__)
+
+
+class _Enum(Kind):
+    is_shared = True
+
+    def describe(self, _: Builder, kind: Any) -> Schema:
+        """Return the schema of an Enum; that of a Flag takes sums of its members as well."""
+        members = [*kind.__members__.values()]
+        if issubclass(kind, Flag) and members:
+            sums, most = {0}, 0
+            for member in members:
+                most |= member.value
+                if len(sums) <= _FEW:
+                    sums |= {member.value | each for each in sums}
+            # A range, or the few sums of the members if they have gaps.
+            has_gaps = len(sums) <= min(most, _FEW)
+            limits: Schema = {"enum": sorted(sums)} if has_gaps else {"minimum": 0, "maximum": most}
+            return {"type": "integer", **limits}
+        return _choice(map(enum_value, members), kind.__name__)
+
+    def convert(self, _: Build, annotation: Any) -> Convert:
+        return _chosen(annotation.__members__.values(), annotation)
+
+
+LITERAL, ENUM = _Literal(), _Enum()

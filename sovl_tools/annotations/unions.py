@@ -40,36 +40,37 @@ _EXACT: dict[Any, tuple[type, ...]] = {
 """Types of values that stay as they are beside a member, whatever else may be made of them."""
 
 
-def _describe(builder: Builder, annotation: Any) -> Schema:
-    """Return the schema of a union, however it is written; null is a member like others."""
-    schemas: list[Schema] = []
-    for each in typing.get_args(annotation):
-        schema = builder.build(each)
-        if schema not in schemas:
-            schemas.append(schema)
-    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+class _Union(Kind):
+    """Unions, however they are written; null is a member like others."""
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        schemas: list[Schema] = []
+        for each in typing.get_args(annotation):
+            schema = builder.build(each)
+            if schema not in schemas:
+                schemas.append(schema)
+        return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        members = [
+            # An Annotated is what it describes, unless pydantic makes more of it.
+            each.__origin__
+            if typing.get_origin(each) is typing.Annotated and not has_rules(each)
+            else each
+            for each in typing.get_args(annotation)
+        ]
+        made = sorted((each for each in members if each is not NoneType), key=rank_of)
+        converters = sorted(map(build, made), key=lambda convert: convert is same)
+        if len(converters) == 1:
+            return optional(converters[0])
+        exact: set[type] = set()
+        for each in members:
+            with suppress(Exception):  # a member need not be hashable
+                exact.update(_EXACT.get(each, ()))
+        return _Alternatives(frozenset(exact), tuple(converters)).convert
 
 
-def _convert(build: Build, annotation: Any) -> Convert:
-    members = [
-        # An Annotated is what it describes, unless pydantic makes more of it.
-        each.__origin__
-        if typing.get_origin(each) is typing.Annotated and not has_rules(each)
-        else each
-        for each in typing.get_args(annotation)
-    ]
-    made = sorted((each for each in members if each is not NoneType), key=rank_of)
-    converters = sorted(map(build, made), key=lambda convert: convert is same)
-    if len(converters) == 1:
-        return optional(converters[0])
-    exact: set[type] = set()
-    for each in members:
-        with suppress(Exception):  # a member need not be hashable
-            exact.update(_EXACT.get(each, ()))
-    return _Alternatives(frozenset(exact), tuple(converters)).convert
-
-
-UNION = Kind(_describe, _convert)
+UNION = _Union()
 
 _Outcomes: TypeAlias = dict[
     tuple[int, int], tuple[Any, Any, tuple[Any, int], ConversionError | None]
