@@ -21,7 +21,7 @@ from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.pipeline import Settings
 """
 IN_PROCESS = f"""{START}
-from sovl_tools.loading.supervision import load_folders as load
+from sovl_tools.loading.load import load_folders as load
 catalog = combine(load(collect([sys.argv[1]]).folders, Settings()))
 print(time.perf_counter() - started)
 """

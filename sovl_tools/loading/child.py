@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import IO, Any, NamedTuple, get_args
 
+from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.modules import guard_imports
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.rules.module import import_stalled
-from sovl_tools.loading.supervision import load_folders
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, parse_json

@@ -15,12 +15,12 @@ from sovl_tools.authoring.defining import is_method
 from sovl_tools.loading.import_errors import told
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import whereabouts_of
+from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import agreement, code
 from sovl_tools.loading.rules.agreement import AgreementCase
 from sovl_tools.loading.rules.code import CodeCase
 from sovl_tools.loading.rules.folder import unfit
 from sovl_tools.loading.rules.manifest import value_words, without_repeats
-from sovl_tools.loading.verdicts import schema_verdicts
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import (

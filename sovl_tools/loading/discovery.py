@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from sovl_tools.loading.deferred import Deferred
 from sovl_tools.loading.rules.folder import missing_directory, no_tools
 from sovl_tools.model.catalog import Catalog, LoadReport
-from sovl_tools.model.diagnostic import Diagnostic, Rule
+from sovl_tools.model.diagnostic import Deferred, Diagnostic, Rule
 from sovl_tools.model.folder import ToolFolder
 
 

@@ -10,12 +10,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import STRICT, Asked, Format, Loss, Shape, format_of
-from sovl_tools.loading.binding import bind
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator, Whereabouts
-from sovl_tools.loading.reading import read_manifest
+from sovl_tools.loading.pipeline import bind
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.formats import BY_KIND, FormatCase
+from sovl_tools.loading.sources import read_manifest
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, Finding, ManifestPlace, ask, internal_verdict

@@ -8,15 +8,16 @@ finder knows all packages, and each package is the loader of its modules (PEP 45
 from __future__ import annotations
 
 import io
+import marshal
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from types import CodeType, ModuleType
 from typing import IO, Any, Protocol
-
-from sovl_tools.loading.sources import compiled
 
 TOOL_ROOT, PLUGIN_ROOT = "sovl_tool_modules", "sovl_tool_plugins"
 """The packages above all tool folders, and above all directories of modules."""
@@ -290,3 +291,64 @@ class ResourceReader:
     def contents(self) -> Iterator[str]:
         """Yield the names of what is in the package."""
         return (each.name for each in self._root.iterdir())
+
+
+_CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
+_PIECE = 1 << 15
+
+
+def compiled(path: str, source: bytes) -> CodeType:
+    """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
+
+    The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
+    equal length within the same second is seen. One is written where Python may write any.
+
+    Raises:
+        whatever ``compile`` raises: SyntaxError, ValueError, RecursionError, MemoryError.
+    """
+    header = _CHECKED_HASH + source_hash(source)
+    cached = _cache_path(path)
+    code = _cached_code(cached, header)
+    if code is not None and code.co_filename == path:
+        return code
+    code = compile(source, path, "exec", dont_inherit=True)
+    # writing makes the folders above, also those of a tool that has been deleted meanwhile
+    if not sys.dont_write_bytecode and os.path.isdir(os.path.dirname(path)):
+        SourceFileLoader("", path).set_data(cached, header + marshal.dumps(code))
+    return code
+
+
+def _cached_code(path: str, header: bytes) -> CodeType | None:
+    try:
+        descriptor = os.open(path, _READ)
+    except OSError:
+        return None
+    try:
+        piece = data = os.read(descriptor, _PIECE)
+        if not data.startswith(header):
+            return None
+        # the size is not asked for: code hardly ever fills the first piece
+        while len(piece) == _PIECE:
+            piece = os.read(descriptor, _PIECE)
+            data += piece
+        code = marshal.loads(data[len(header) :])  # noqa: S302 - as Python itself does
+    except (OSError, EOFError, ValueError, TypeError):
+        return None
+    finally:
+        os.close(descriptor)
+    return code if isinstance(code, CodeType) else None
+
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def _cache_path(path: str) -> str:
+    if sys.pycache_prefix is not None:
+        return cache_from_source(path)
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/__pycache__/{name[:-3]}{_cache_suffix(sys.flags.optimize)}"
+
+
+@cache
+def _cache_suffix(_: int) -> str:
+    return cache_from_source("module.py").rpartition("module")[2]

@@ -56,6 +56,19 @@ class Interface(NamedTuple):
     function: Any = None
     step_handlers: Mapping[str, StepHandler] = MappingProxyType({})
 
+    @property
+    def has_phrases(self) -> bool:
+        """Whether the phrases that count stand in the module."""
+        return self.phrases is not None and self.phrases is not UNKNOWN
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The kinds of steps that the module brings, as far as they can be told."""
+        if self.handlers is None and not self.claims:
+            return ()
+        own = self.handlers if isinstance(self.handlers, Mapping) else {}
+        return (*own, *(action for action in self.claims if action not in own))
+
     def implied(self) -> dict[str, JSON]:
         """Return the schema of the arguments that the function implies, or ``@tool`` says."""
         definition = getattr(self.function, ATTRIBUTE, None)

@@ -15,6 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import IO
 
 from sovl_tools.loading.child import COMMAND, SPEECHLESS, Report, decoded, request
+from sovl_tools.loading.load import Observer
 from sovl_tools.loading.pipeline import Settings, rejected
 from sovl_tools.loading.rules.module import (
     ImportFailure,
@@ -22,7 +23,6 @@ from sovl_tools.loading.rules.module import (
     import_flooded,
     import_stalled,
 )
-from sovl_tools.loading.supervision import Observer
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Position, Rule, ask
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError

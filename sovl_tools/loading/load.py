@@ -1,17 +1,243 @@
-"""From paths to a catalog: the whole pipeline, for all folders."""
+"""From paths to a catalog: all folders, on a thread that may be given up."""
 
 from __future__ import annotations
 
+import gc
+import math
 import os
-from collections.abc import Collection, Sequence
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from time import time_ns
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import Collected, collect
-from sovl_tools.loading.pipeline import Settings
-from sovl_tools.loading.supervision import load_folders
+from sovl_tools.loading.import_errors import border_verdicts, own_place
+from sovl_tools.loading.pipeline import Settings, load_folder, rejected
+from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.model.catalog import Candidate, Catalog
+from sovl_tools.model.definition import StepHandler
+from sovl_tools.model.diagnostic import ask
+from sovl_tools.model.errors import TimeLimitError
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.threads import Job
+
+_THRESHOLD = 1_000_000
+_LOCK = threading.Lock()
+_USERS: list[tuple[int, int, int]] = []
+
+
+@contextmanager
+def patient_collector() -> Iterator[None]:
+    """Let the collector run seldom for a while; nested and concurrent uses end with the last.
+
+    A load makes some hundred objects a tool, all of which stay. Looking through them again and
+    again for garbage would cost a third of the load.
+    """
+    with _LOCK:
+        _USERS.append(gc.get_threshold())
+        if 0 < _USERS[0][0] < _THRESHOLD:
+            gc.set_threshold(_THRESHOLD, *_USERS[0][1:])
+    try:
+        yield
+    finally:
+        with _LOCK:
+            original = _USERS[0]
+            _USERS.pop()
+            if not _USERS:
+                _promote()
+                gc.set_threshold(*original)
+
+
+def _promote() -> None:
+    """Move all objects to the oldest generation, without looking at any of them.
+
+    Otherwise the next collection of the youngest, a moment later, would look through the whole
+    load. Programs that keep objects frozen are left alone.
+    """
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
+
+
+Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
+"""Called with each folder before it is loaded and with each candidate afterwards."""
+
+
+SOON = 0.5
+"""Seconds after which whoever does not wait for a folder goes on without it."""
+
+_FEW = 32
+"""So few folders replace others, which the collector has to find: it is not held back."""
+
+
+def load_folders(
+    folders: Sequence[ToolFolder],
+    settings: Settings,
+    *,
+    existing: Mapping[str, StepHandler] | None = None,
+    observe: Observer = lambda _: None,
+    leave: Callable[[LateFolder], None] | None = None,
+) -> list[Candidate]:
+    """Load the folders in turn, each within the time limit, and return what became of them.
+
+    ``existing`` are step handlers of tools loaded before; each tool sees those before it. With
+    ``leave`` nobody waits for a folder that is not loaded soon: it is handed over, and left out.
+
+    Raises:
+        KeyboardInterrupt: the user's; what a tool raises is what became of that tool.
+    """
+    handlers = dict(existing or {})
+    candidates: list[Candidate] = []
+    with patient_collector() if len(folders) > _FEW else nullcontext():
+        while folders:
+            loader = _Loader(folders, settings, handlers, observe)
+            done = loader.outcome(SOON if leave is not None else math.inf)
+            candidates += done
+            folders = folders[len(done) :]
+            if loader.late is not None and leave is not None:
+                leave(loader.late)
+                folders = folders[1:]
+    return candidates
+
+
+class LateFolder(NamedTuple):
+    """A folder whose import goes on while others are loaded."""
+
+    folder: ToolFolder
+    loader: _Loader
+
+    def outcome(self) -> Candidate | None:
+        """Wait for its candidate, no longer than it may take; None if it has been given up."""
+        done = self.loader.outcome()
+        return done[-1] if done and done[-1].location == self.folder.location else None
+
+    def give_up(self) -> None:
+        """Interrupt its import: nobody wants to know any more."""
+        self.loader.give_up()
+
+
+class _Forks:
+    """Counts how often a process was forked until it became this one."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def count(self) -> None:
+        self.number += 1
+
+
+_FORKS = _Forks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_FORKS.count)
+
+
+class _Loader:
+    """One thread that loads folders in turn until it is done or abandoned.
+
+    Attributes:
+        late: the last of its folders if nobody waited for that; it takes no other any more.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[ToolFolder],
+        settings: Settings,
+        handlers: dict[str, StepHandler],
+        observe: Observer,
+    ) -> None:
+        self._folders = folders
+        self._settings = settings
+        self._handlers = handlers
+        self._observe = observe
+        self._candidates: list[Candidate] = []
+        self._forks = _FORKS.number
+        self._started = time.monotonic()
+        self._abandoned = False
+        self.late: LateFolder | None = None
+        self._lock = threading.Lock()
+        self._job = Job(self._load_all)
+
+    def outcome(self, patience: float = math.inf) -> list[Candidate]:
+        """Wait for the thread, no longer than its folders may take; return what it has done.
+
+        After so many seconds with one folder, ``patience``, that becomes the late one.
+        """
+        while not self._job.wait(self._time_left(patience)):
+            stalled = self._give_up_overdue()
+            if stalled is not None:
+                return [*self._candidates, stalled]
+            if patience < math.inf and self._leave(patience):
+                return self._candidates[:]
+        self._job.result()
+        return self._candidates
+
+    def _leave(self, patience: float) -> bool:
+        """Take no more folders after one that goes on for long; tell whether there is one."""
+        with self._lock:
+            number = len(self._candidates)
+            if number == len(self._folders) or self._time_left(patience) > 0:
+                return False
+            self.late = LateFolder(self._folders[number], self)
+            return True
+
+    def give_up(self) -> None:
+        """Keep nothing more of what the thread does, and interrupt it."""
+        with self._lock:
+            self._abandoned = True
+        self._job.give_up()
+
+    def _load_all(self) -> None:
+        for folder in self._folders:
+            self._started = time.monotonic()
+            self._observe(folder)
+            candidate = self._loaded(folder)
+            if _FORKS.number != self._forks:
+                os._exit(0)  # the tool has forked, and its parent goes on
+            if not self._keep(candidate):
+                return
+
+    def _loaded(self, folder: ToolFolder) -> Candidate:
+        try:
+            return load_folder(folder, self._settings, self._handlers)
+        except KeyboardInterrupt as error:  # the user interrupts the main thread, and none else
+            return rejected(folder, border_verdicts(error, folder))
+
+    def _keep(self, candidate: Candidate) -> bool:
+        """Add a candidate, unless the thread has been abandoned; tell whether it goes on."""
+        with self._lock:
+            if self._abandoned:
+                return False
+            self._candidates.append(candidate)
+            self._started = time.monotonic()
+            goes_on = self.late is None
+        if candidate.definition is not None and goes_on:
+            self._handlers.update(candidate.definition.step_handlers)
+        self._observe(candidate)
+        return goes_on
+
+    def _time_left(self, patience: float = math.inf) -> float:
+        return self._started + min(self._settings.limit, patience) - time.monotonic()
+
+    def _give_up_overdue(self) -> Candidate | None:
+        """Abandon the thread if its folder is overdue; return that folder's candidate."""
+        with self._lock:
+            is_done = len(self._candidates) == len(self._folders)
+            if self._time_left() > 0 or is_done:
+                return None
+            self._abandoned = True
+        stalled = self._stalled(self._folders[len(self._candidates)])
+        self._observe(stalled)
+        return stalled
+
+    def _stalled(self, folder: ToolFolder) -> Candidate:
+        place = own_place(self._job.frame, folder)  # before it goes on, or ends
+        self._job.give_up()
+        words = str(TimeLimitError(self._settings.limit))
+        failure = ImportFailure(place, "", words)
+        return rejected(folder, ask((import_stalled,), failure))
 
 
 class Load(NamedTuple):

@@ -13,9 +13,8 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.jsontext import Places, line_and_column
-from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file
 from sovl_tools.loading.rules.folder import Unreadable
-from sovl_tools.loading.sources import MAX_MODULE_BYTES
+from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ManifestPlace,

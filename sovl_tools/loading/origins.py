@@ -18,11 +18,11 @@ from sovl_tools.loading.definitions import candidates_of, members
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.import_errors import Unit, empty, failed, mishap, overdue
 from sovl_tools.loading.importer import PLUGIN_ROOT, PrivatePackage, install
+from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.location import shown
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.registration import is_another
 from sovl_tools.loading.rules import code
-from sovl_tools.loading.supervision import load_folders
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import IMPORT_TIMEOUT

@@ -2,48 +2,63 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING
+from dataclasses import fields as fields_of
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.loading.binding import bind, effective_phrases, has_own_phrases, known_actions
-from sovl_tools.loading.deferred import Deferred
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import generation_of
-from sovl_tools.loading.reading import read_manifest
 from sovl_tools.loading.requirements import unmet
+from sovl_tools.loading.rules import agreement, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
-from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules.folder import Unreadable, unfit
 from sovl_tools.loading.rules.manifest import ManifestCase
-from sovl_tools.loading.sources import Snapshot, take_snapshot
-from sovl_tools.loading.verdicts import (
-    SEVERITIES,
-    example_verdicts,
-    interface_verdicts,
-    schema_verdicts,
-)
+from sovl_tools.loading.rules.schema import ExampleCase, refused_example
+from sovl_tools.loading.sources import Snapshot, read_manifest, take_snapshot
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import (
+    Deferred,
     Diagnostic,
+    Severity,
     Verdict,
     ask,
     has_errors,
     internal_diagnostic,
     internal_verdict,
 )
-from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
-from sovl_tools.schema.engine import published
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.folder import IMPORT_TIMEOUT, KEYS, Manifest, ToolFolder
+from sovl_tools.schema.engine import compile_schema, published
+from sovl_tools.schema.fit import surely_fits
+from sovl_tools.schema.visitor import visit
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
+SEVERITIES: tuple[Severity, ...] = ("error", "warning")
+_SCHEMAS = ("parameters", "output_schema")
+_SCHEMA_RULES = {severity: schema.RULES.only(severity) for severity in SEVERITIES}
+_EMPTY: dict[Any, Any] = {dict: MappingProxyType({}), tuple: ()}
+# The other fields that a manifest doesn't name are class attributes already.
+_DEFAULTS: dict[str, Any] = {
+    field.name: _EMPTY[field.default_factory]
+    for field in fields_of(ToolDefinition)
+    if field.default_factory is not MISSING
+}
+_OWN = {"activation_phrases", "step_handlers", "source", "preprocess", "postprocess"}
+_REQUIRED = {"name", "description", "parameters", "function"}
+_OPTIONAL = ({field.name for field in fields_of(ToolDefinition)} & KEYS) - _OWN - _REQUIRED
 
 Lint: TypeAlias = Callable[[], list[Verdict]]
 """Asks what is asked only when somebody looks at the report."""
@@ -107,11 +122,11 @@ def load_folder(
         work = _checked(folder, manifest, verdicts, settings)
         document = work.manifest.document
         if document.get("enabled", True) is False:
-            return _finished(work, "disabled", reasons=('its manifest says "enabled": false',))
+            return _candidate(work, "disabled", reasons=('its manifest says "enabled": false',))
         snapshot = take_snapshot(folder)
         if isinstance(snapshot, Unreadable):
             verdicts += _unreadable(folder, snapshot)
-            return _finished(work, "rejected")
+            return _candidate(work, "rejected")
         is_sound = not has_errors(verdicts)
         missing = unmet(document) if is_sound and "requires" in document else ()
         if settings.imports and is_sound and not missing:
@@ -154,6 +169,59 @@ def _checked(
     return work
 
 
+def schema_verdicts(
+    document: Mapping[str, JSON], severity: Severity, *, compiles: bool = False
+) -> list[Verdict]:
+    """Return what is wrong with the schemas of a manifest, which the meta-schema accepts.
+
+    ``compiles`` makes a validator of each, not only of those that hold what nobody else looks at.
+    """
+    verdicts: list[Verdict] = []
+    for key in _SCHEMAS:
+        if key not in document:
+            continue
+        root = document[key]
+        seen = visit(root, (key,), _SCHEMA_RULES[severity])
+        if seen.references and seen.could_multiply:
+            found = ask((schema.endless_expansion,), schema.WholeSchema((key,), root))
+            if found:  # others would ask the engine, which would never answer
+                verdicts += found if severity == "error" else []
+                continue
+        found = seen.verdicts() if seen.due else []
+        if severity == "error" and (compiles or seen.is_doubtful) and not has_errors(found):
+            found += ask((schema.uncompilable,), schema.WholeSchema((key,), root))
+        verdicts += found
+    return verdicts
+
+
+def example_verdicts(manifest: Manifest) -> list[Verdict]:
+    """Return what the parameters refuse in the inputs of the examples."""
+    doubtful: list[ExampleCase] = []
+    for index, example in enumerate(manifest.document.get("examples", ())):
+        arguments = _arguments_of(example)
+        if arguments is not None and not surely_fits(arguments, manifest.parameters):
+            doubtful.append(ExampleCase(("examples", index, "input"), arguments, []))
+    if not doubtful:  # compiling the schema is what costs
+        return []
+    try:
+        validator = compile_schema(manifest.parameters)
+    except SchemaError:
+        return []
+    checked = [case._replace(problems=validator.problems(case.arguments)) for case in doubtful]
+    return [verdict for case in checked for verdict in ask((refused_example,), case)]
+
+
+def _arguments_of(example: dict[str, JSON]) -> dict[str, JSON] | None:
+    """Return an example's arguments, or None if its input is text that is only shown."""
+    given = example["input"]
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            return None
+    return given if isinstance(given, dict) else None
+
+
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
     """Run the module and make the tool; without one the module is forgotten again."""
     folder, manifest, verdicts = snapshot.folder, work.manifest, work.verdicts
@@ -167,18 +235,60 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
         except BaseException as error:
             _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
             verdicts += border_verdicts(error, folder)
-            return _finished(work, "rejected", source=source)
+            return _candidate(work, "rejected", source=source)
         verdicts += interface_verdicts(manifest, interface, "error")
         lint = partial(interface_verdicts, manifest, interface, "warning")
         if has_errors(verdicts):
-            return _finished(work, "rejected", source=source, lint=lint)
+            return _candidate(work, "rejected", source=source, lint=lint)
         definition = bind(manifest, interface, source=folder.path)
         generation.lease(definition)
     finally:
         generation.release()
-    return _finished(
+    return _candidate(
         work, "loaded", source=source, lint=lint, definition=definition, interface=interface
     )
+
+
+def interface_verdicts(
+    checked: Manifest, interface: Interface, severity: Severity
+) -> list[Verdict]:
+    """Return what is wrong with what a module offers, held against a manifest that is sound.
+
+    Values are compared for warnings alone.
+    """
+    agreed = agreement.AgreementCase.between(checked, interface)
+    if severity == "warning":
+        agreed = agreed.with_values()
+    found = agreement.RULES.verdicts(agreed, severity)
+    return found + offer.RULES.verdicts(offer.OfferCase(interface, checked.phrases), severity)
+
+
+def bind(manifest: Manifest, interface: Interface, *, source: str) -> ToolDefinition:
+    """Return the tool; everything that it is made of has passed its checks."""
+    document = manifest.document
+    fields = {
+        **_DEFAULTS,
+        "name": document["name"],
+        "description": document["description"],
+        "parameters": document["parameters"],
+        "function": interface.function,
+        "activation_phrases": _phrases(manifest, interface),
+        "step_handlers": interface.step_handlers,
+        "source": source,
+    }
+    for key in document.keys() & _OPTIONAL:
+        value = document[key]
+        fields[key] = tuple(value) if isinstance(value, list) else value
+    # The generated initialiser of a frozen dataclass sets its fields one by one, at three times
+    # the cost: a twentieth of the whole load.
+    definition = object.__new__(ToolDefinition)
+    vars(definition).update(fields)
+    return definition
+
+
+def _phrases(manifest: Manifest, interface: Interface) -> tuple[str, ...]:
+    """Return the phrases that count: the module's win over the manifest's."""
+    return tuple(interface.phrases) if interface.has_phrases else manifest.phrases
 
 
 def _parse(work: Work, source: bytes, missing: tuple[str, ...]) -> Candidate:
@@ -189,11 +299,11 @@ def _parse(work: Work, source: bytes, missing: tuple[str, ...]) -> Candidate:
     readable = work.has_schemas and is_named
     if has_errors(work.verdicts):
         lint = lambda: _parsed(work, source, readable=readable)[1]  # noqa: E731
-        return _finished(work, "rejected", source=source, lint=lint)
+        return _candidate(work, "rejected", source=source, lint=lint)
     interface, found = _parsed(work, source, readable=readable)
     work.verdicts.extend(found)
     status: Status = "unavailable" if missing else "loaded"
-    return _finished(work, status, source=source, interface=interface, reasons=missing)
+    return _candidate(work, status, source=source, interface=interface, reasons=missing)
 
 
 def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, list[Verdict]]:
@@ -211,7 +321,7 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
     return interface, found
 
 
-def _finished(  # noqa: PLR0913 - what is known of a candidate
+def _candidate(  # noqa: PLR0913 - what is known of a candidate
     work: Work,
     status: Status,
     *,
@@ -227,20 +337,15 @@ def _finished(  # noqa: PLR0913 - what is known of a candidate
     late = partial(_lint, work, lint)
     if has_errors(verdicts):
         return rejected(folder, verdicts, text=text, source=source, lint=late)
-    if definition is None:
-        phrases = effective_phrases(work.manifest, interface)
-    else:
-        phrases = definition.activation_phrases
-    has_actions = interface.handlers is not None or interface.claims
     return Candidate(
         folder.name,
         folder.path,
         folder.location,
         status,
         definition,
-        phrases,
-        has_own_phrases(interface),
-        known_actions(interface) if has_actions else (),
+        _phrases(work.manifest, interface) if definition is None else definition.activation_phrases,
+        interface.has_phrases,
+        interface.actions,
         Deferred(lambda: _diagnostics(Locator(folder, text, source), verdicts, late)),
         reasons,
     )

@@ -1,32 +1,128 @@
-"""The sources of a tool folder: a snapshot of its Python files, and the code compiled from them."""
+"""The files of a tool folder: what its manifest says, and a snapshot of its Python sources."""
 
 from __future__ import annotations
 
 import contextlib
-import marshal
+import json
 import os
 import re
-import sys
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
-from functools import cache
-from importlib.machinery import SourceFileLoader
-from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+from importlib.util import source_hash
 from itertools import islice
-from types import CodeType
 from typing import NamedTuple
 
 from sovl_tools.loading.discovery import listed
-from sovl_tools.loading.reading import read_file, read_manifest
+from sovl_tools.loading.jsontext import too_deep_at
+from sovl_tools.loading.rules import text
 from sovl_tools.loading.rules.folder import Unreadable
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.diagnostic import Verdict, ask, has_errors
+from sovl_tools.model.document import JSON, MAX_DEPTH, strict_decoder
+from sovl_tools.model.folder import Manifest, ToolFolder
+
+MAX_MANIFEST_BYTES = 1 << 20
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadable:
+    """Return the content of a file in the folder, or why it can't be read.
+
+    Never blocks: FIFOs and devices are refused without being waited for.
+    """
+    try:
+        descriptor = os.open(f"{folder.location}/{name}", _OPEN_FLAGS)
+    except (OSError, ValueError) as error:
+        is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
+        return Unreadable(name, _reason(error), is_absent)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")
+        if status.st_size > limit:
+            words = f"has {status.st_size:,} bytes; at most {limit:,} are read"
+            return Unreadable(name, words)
+        return os.read(descriptor, status.st_size + 1)
+    except OSError as error:
+        return Unreadable(name, _reason(error))
+    finally:
+        os.close(descriptor)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return f"can't be read: {getattr(error, 'strerror', None) or error}"
+
+
+_KINDS = {
+    stat.S_IFIFO: "a FIFO, not a file",
+    stat.S_IFDIR: "a folder, not a file",
+    stat.S_IFCHR: "a device, not a file",
+    stat.S_IFBLK: "a device, not a file",
+    stat.S_IFSOCK: "a socket, not a file",
+}
+
+
+class Reading(NamedTuple):
+    """A manifest, or None if there is none to speak of, and what the checks say."""
+
+    manifest: Manifest | None
+    verdicts: list[Verdict]
+
+
+def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
+    """Read and parse the folder's manifest, or return why its file can't be read."""
+    data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+    if isinstance(data, Unreadable):
+        return data
+    try:
+        content = data.decode()
+        document = _decode(content)
+    except (ValueError, RecursionError, StopIteration):
+        return _explain(folder, data)
+    if type(document) is not dict or "\\u" in content:
+        return _explain(folder, data)
+    return Reading(Manifest(document, content), [])
+
+
+def _explain(folder: ToolFolder, data: bytes) -> Reading:
+    """Find out at leisure what is odd about the text; it may be fine after all."""
+    case = text.ManifestText(folder.manifest_name, data)
+    verdicts: list[Verdict] = []
+    for rules in (text.ENCODING_RULES, text.SYNTAX_RULES, text.CONTENT_RULES):
+        if not has_errors(verdicts):
+            verdicts += ask(rules, case)
+    if has_errors(verdicts):
+        return Reading(None, verdicts)
+    return Reading(Manifest(json.loads(case.text), case.text), verdicts)
+
+
+def _decode(content: str) -> JSON:
+    brackets = content.count("{") + content.count("[")
+    if brackets > MAX_DEPTH and too_deep_at(content, MAX_DEPTH) is not None:
+        raise ValueError("nested too deep")
+    if content[:1] == "{":
+        document, end = _SCAN(content, 0)
+        if not content[end:].strip():
+            return document
+    return _DECODER.decode(content)
+
+
+def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key stands twice")
+    return members
+
+
+_DECODER = strict_decoder(object_pairs_hook=_unique)
+# What ``decode`` calls between two looks for white space, each of which costs half a microsecond.
+_SCAN: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
+
 
 MAX_MODULE_BYTES = 4 << 20
 _RELATIVE = re.compile(rb"from[\s\\]*\.")
 _MAX_FOLDER_DEPTH = 6
 _MAX_FILES = 2_000
-_CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
-_PIECE = 1 << 15
 _NO_SOURCES = {"__pycache__", "node_modules"}
 
 
@@ -142,60 +238,3 @@ def _digest(files: dict[str, bytes]) -> str:
         frame = f"{len(path)} {path} {len(content)} "  # so that no two sets of files look alike
         framed += frame.encode("utf-8", "surrogateescape") + content
     return source_hash(framed).hex()
-
-
-def compiled(path: str, source: bytes) -> CodeType:
-    """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
-
-    The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
-    equal length within the same second is seen. One is written where Python may write any.
-
-    Raises:
-        whatever ``compile`` raises: SyntaxError, ValueError, RecursionError, MemoryError.
-    """
-    header = _CHECKED_HASH + source_hash(source)
-    cached = _cache_path(path)
-    code = _cached_code(cached, header)
-    if code is not None and code.co_filename == path:
-        return code
-    code = compile(source, path, "exec", dont_inherit=True)
-    # writing makes the folders above, also those of a tool that has been deleted meanwhile
-    if not sys.dont_write_bytecode and os.path.isdir(os.path.dirname(path)):
-        SourceFileLoader("", path).set_data(cached, header + marshal.dumps(code))
-    return code
-
-
-def _cached_code(path: str, header: bytes) -> CodeType | None:
-    try:
-        descriptor = os.open(path, _READ)
-    except OSError:
-        return None
-    try:
-        piece = data = os.read(descriptor, _PIECE)
-        if not data.startswith(header):
-            return None
-        # the size is not asked for: code hardly ever fills the first piece
-        while len(piece) == _PIECE:
-            piece = os.read(descriptor, _PIECE)
-            data += piece
-        code = marshal.loads(data[len(header) :])  # noqa: S302 - as Python itself does
-    except (OSError, EOFError, ValueError, TypeError):
-        return None
-    finally:
-        os.close(descriptor)
-    return code if isinstance(code, CodeType) else None
-
-
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-
-def _cache_path(path: str) -> str:
-    if sys.pycache_prefix is not None:
-        return cache_from_source(path)
-    folder, _, name = path.rpartition("/")
-    return f"{folder}/__pycache__/{name[:-3]}{_cache_suffix(sys.flags.optimize)}"
-
-
-@cache
-def _cache_suffix(_: int) -> str:
-    return cache_from_source("module.py").rpartition("module")[2]

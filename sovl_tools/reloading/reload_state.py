@@ -14,11 +14,10 @@ from typing import NamedTuple, TypeAlias
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.definitions import rejected
 from sovl_tools.loading.discovery import Collected, collect
-from sovl_tools.loading.load import Load
+from sovl_tools.loading.load import SOON, LateFolder, Load, load_folders, patient_collector
 from sovl_tools.loading.modules import leave, snapshots
 from sovl_tools.loading.origins import Directory, Origin, Sight, distinct, module_sources, outdate
 from sovl_tools.loading.registration import Registrations, ran
-from sovl_tools.loading.supervision import SOON, LateFolder, load_folders, patient_collector
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic

@@ -10,8 +10,7 @@ from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import generation_of
-from sovl_tools.loading.pipeline import Settings, load_folder
-from sovl_tools.loading.reading import MAX_MANIFEST_BYTES, read_file, read_manifest
+from sovl_tools.loading.pipeline import Settings, example_verdicts, load_folder, schema_verdicts
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement
 from sovl_tools.loading.rules import manifest as manifest_rules
@@ -19,8 +18,13 @@ from sovl_tools.loading.rules.folder import Unreadable, unfit
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.rules.schema import default_on_required, unfit_default
-from sovl_tools.loading.sources import Snapshot, take_snapshot
-from sovl_tools.loading.verdicts import example_verdicts, schema_verdicts
+from sovl_tools.loading.sources import (
+    MAX_MANIFEST_BYTES,
+    Snapshot,
+    read_file,
+    read_manifest,
+    take_snapshot,
+)
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ModulePlace,

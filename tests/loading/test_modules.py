@@ -18,7 +18,7 @@ import click
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading.sources import compiled
+from sovl_tools.loading.importer import compiled
 from tests.conftest import REPOSITORY, Write, code_of
 
 

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import manifest, offer, schema
-from sovl_tools.loading.verdicts import schema_verdicts
 from sovl_tools.model.diagnostic import RuleTable, ask, rule
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
