@@ -18,9 +18,9 @@ from typing import NamedTuple
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, pointer
-from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
+from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SILENT, SINGLE
 from sovl_tools.schema.merge import merged
-from sovl_tools.schema.rewrite import IDENTITY, Definitions, Rewrite
+from sovl_tools.schema.rewrite import Definitions, Rewrite
 from sovl_tools.schema.subschemas import nodes
 
 _LOOKAROUND = re.compile(r"(?<!\\)(?:\\\\)*\((?:\?[=!]|\?<[=!])")
@@ -121,7 +121,7 @@ class Adaptation(Rewrite):
         is_weakened: whether a keyword went, so that more values fit the schema than before.
     """
 
-    dropped = IDENTITY | {"$schema", "$comment", "$vocabulary"}
+    dropped = SILENT
 
     def __init__(self, parameters: dict[str, JSON], rules: Rules) -> None:
         super().__init__(Definitions(parameters), ROOT, rules)

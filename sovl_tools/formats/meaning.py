@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sovl_tools.model.document import JSON
+from sovl_tools.schema.keywords import SILENT
 
-_SILENT = frozenset(
-    {"$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$vocabulary", "$defs",
-     "definitions", "discriminator", "externalDocs", "xml"}
-)  # fmt: skip
+_SILENT = SILENT | {"discriminator", "externalDocs", "xml"}
 _CONSEQUENCES = ("then", "else")
 
 

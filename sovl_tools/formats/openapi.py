@@ -17,7 +17,8 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.result import FailureKind
 from sovl_tools.schema.fit import surely_fits
-from sovl_tools.schema.rewrite import IDENTITY, Definitions, Rewrite, refer
+from sovl_tools.schema.keywords import IDENTITY
+from sovl_tools.schema.rewrite import Definitions, Rewrite, refer
 from sovl_tools.schema.subschemas import lookup
 
 

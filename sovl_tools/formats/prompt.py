@@ -7,13 +7,15 @@ argument stands indented below it.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import Asked, Loss, Shape
 from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, kind
+from sovl_tools.model.document import JSON, JSON_KINDS, kind
+from sovl_tools.schema.keywords import SILENT
 from sovl_tools.schema.subschemas import lookup
 
 _INDENT = "  "
@@ -25,31 +27,14 @@ _STRUCTURE = frozenset(
         "oneOf",
     }
 )  # fmt: skip
-_UNNAMED = _STRUCTURE - {"properties"}
 _FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
 """Keywords that lead to other schemas for the same value."""
 
-_TOLD = frozenset(
-    {
-        *_STRUCTURE, "type", "title", "description", "default", "required", "allOf", "$schema",
-        "$id", "$anchor", "$dynamicAnchor", "$comment", "$defs", "definitions",
-    }
-)  # fmt: skip
+_TOLD = _STRUCTURE | SILENT | {"type", "title", "description", "default", "required", "allOf"}
 """Keywords that have a place of their own in the text, or say nothing to a model."""
 
-_PLURALS = {
-    "string": "strings",
-    "integer": "integers",
-    "number": "numbers",
-    "boolean": "booleans",
-    "object": "objects",
-    "array": "arrays",
-    "null": "nulls",
-}
-
-_BASIC = frozenset({"type", "title", "description", "properties", "required"})
-_BARE = frozenset({"type", "description"})
-_SCALARS = _PLURALS.keys() - {"object", "array"}
+_MAYBE_TOLD = frozenset({*_REFERENCES, "items", "additionalProperties"})
+_PLURALS = {each: f"{each}s" for each in JSON_KINDS}
 
 
 def shaped(tool: ToolDefinition, _: Asked) -> Shape:
@@ -66,14 +51,9 @@ def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
 
 
 def _arguments(parameters: dict[str, JSON]) -> list[str]:
-    properties, required = parameters.get("properties", {}), parameters.get("required", ())
-    is_bare = _BASIC.issuperset(parameters) and all(map(_is_bare, properties.values()))
-    if is_bare and properties.keys() >= {*required}:
-        lines = [_bare(name, each, required) for name, each in properties.items()]
-        return ["Arguments:", *lines] if lines else ["Arguments: none."]
-    whole = _Value.of(parameters, _Text(parameters, {}), "the arguments")
-    notes, inner = whole.notes(), whole.inner()
-    lines = [" ".join(["Arguments:" if inner else "Arguments: none.", *notes]), *inner]
+    whole = _Value(parameters, _Text(parameters), "the arguments")
+    inner = whole.inner()
+    lines = [" ".join(["Arguments:" if inner else "Arguments: none.", *whole.notes]), *inner]
     if "$defs" in parameters and any('"#' in line for line in lines):
         lines.append(note("$defs", parameters["$defs"]))
     return lines
@@ -101,14 +81,14 @@ class Described(NamedTuple):
 
 def described(parameters: dict[str, JSON]) -> Iterator[Described]:
     """Yield what is said of each argument of a tool."""
-    text, required = _Text(parameters, {}), parameters.get("required", ())
+    text, required = _Text(parameters), parameters.get("required", ())
     for name, schema in parameters.get("properties", {}).items():
-        value = _Value.of(schema, text, _label(name))
+        value = _Value(schema, text, _label(name))
         mark = "required" if name in required else value.default()
-        yield Described(name, value.type, mark, value.meaning(), value.notes(), value.inner())
+        yield Described(name, value.type, mark, value.meaning, value.notes, value.inner())
 
 
-class _Text(NamedTuple):
+class _Text:
     """What the arguments of one tool have in common.
 
     Attributes:
@@ -116,143 +96,163 @@ class _Text(NamedTuple):
         places: where schemas are described so far, by their identity; it grows with the text.
     """
 
-    root: dict[str, JSON]
-    places: dict[int, str]
+    def __init__(self, root: dict[str, JSON]) -> None:
+        self.root = root
+        self.places: dict[int, str] = {}
+        self._targets: dict[str, JSON] = {}
+
+    def follow(self, reference: str) -> JSON:
+        """Return what a reference leads to, None if it leads nowhere."""
+        if reference not in self._targets:
+            self._targets[reference] = lookup(self.root, reference).target
+        return self._targets[reference]
+
+    def schemas(self, schema: JSON, seen: set[int]) -> list[dict[str, JSON]]:
+        """Return a schema and those that a value has to fit because of it."""
+        if not isinstance(schema, dict) or id(schema) in seen:
+            return []
+        if _FOLLOWED.isdisjoint(schema):
+            return [schema]
+        seen.add(id(schema))
+        found = [schema]
+        for keyword in _REFERENCES:
+            if keyword in schema:
+                found += self.schemas(self.follow(schema[keyword]), seen)
+        for each in schema.get("allOf", ()):
+            found += self.schemas(each, seen)
+        for branches in _choices(schema):
+            if len(branches) - branches.count(_NULL) == 1:
+                found += self.schemas(next(each for each in branches if each != _NULL), seen)
+        return found
+
+    def types(self, schema: JSON, seen: frozenset[int] = frozenset()) -> list[str]:
+        """Return the types that a schema admits, ``["any"]`` if it does not say."""
+        if schema is False:
+            return ["nothing"]
+        if isinstance(schema, dict) and type(schema.get("type")) is str and id(schema) not in seen:
+            return [schema["type"]]
+        return self.types_of(self.schemas(schema, {*seen}), seen)
+
+    def types_of(self, every: list[dict[str, JSON]], seen: frozenset[int]) -> list[str]:
+        """Return the types that schemas for the same value admit; the first that says it counts."""
+        for each in every:
+            if "type" in each:
+                types = each["type"]
+                return [types] if isinstance(types, str) else types
+            if "enum" in each or "const" in each:
+                values = map(kind, each.get("enum", [each.get("const")]))
+                found = list(dict.fromkeys(values))
+            else:
+                below = seen | {id(each)}
+                branches = next(iter(_choices(each)), ())
+                names = (name for part in branches for name in self.types(part, below))
+                found = list(dict.fromkeys(names))
+            if found:
+                return ["any"] if "any" in found else found
+        return ["any"]
 
 
-class _Value(NamedTuple):
+class _Value:
     """What is known of a value.
 
     Attributes:
-        schemas: those that it has to fit and that are not described yet, references followed.
-        text: the text so far.
-        place: what the value is called.
-        names: the types that it may have.
-        repeated: the places at which other schemas are described that it has to fit.
+        types: those that it may have.
+        type: the same in words: ``array of strings``, ``string or null``.
+        meaning: its description, or else its title.
+        notes: a sentence for each keyword that has no other place, each sentence once.
     """
 
-    schemas: tuple[dict[str, JSON], ...]
-    text: _Text
-    place: str
-    names: list[str]
-    repeated: list[str]
+    def __init__(self, schema: JSON, text: _Text, place: str) -> None:
+        self._text, self._place = text, place
+        every = text.schemas(schema, set())
+        self.types = ["nothing"] if schema is False else text.types_of(every, frozenset())
+        self._schemas: list[dict[str, JSON]] = []
+        self._required: dict[str, None] = {}
+        description = title = ""
+        notes, repeated = list[str](), list[str]()
+        for each in every:
+            if id(each) in text.places:  # what is described already is not described again
+                repeated.append(f"The same as {text.places[id(each)]} above.")
+                continue
+            self._schemas.append(each)
+            description = description or each.get("description", "").strip()
+            title = title or each.get("title", "").strip()
+            self._required.update(dict.fromkeys(each.get("required", ())))
+            for keyword in _noted(tuple(each)):
+                if keyword not in _MAYBE_TOLD or self._is_noted(keyword, each[keyword]):
+                    notes.append(note(keyword, each[keyword]))
+        self.meaning = description or title
+        if self._required:
+            known = {name for each in self._schemas for name in each.get("properties", ())}
+            others = [name for name in self._required if name not in known]
+            notes += [note("required", others)] if others else []
+        notes += repeated
+        self.notes = list(dict.fromkeys(notes)) if len(notes) > 1 else notes
+        self.type = " or ".join(self.types)
+        if "array" in self.types:
+            words = [self._array() if each == "array" else each for each in self.types]
+            self.type = " or ".join(words)
 
-    @classmethod
-    def of(cls, schema: JSON, text: _Text, place: str) -> _Value:
-        """Return what a schema says of a value."""
-        every = _schemas(schema, text.root, set())
-        names = _names(schema, text.root, frozenset())
-        if text.places.keys().isdisjoint(map(id, every)):
-            return cls(tuple(every), text, place, names, [])
-        new = tuple(each for each in every if id(each) not in text.places)
-        known = [text.places[id(each)] for each in every if id(each) in text.places]
-        return cls(new, text, place, names, known)
-
-    def below(self, schema: JSON, place: str) -> _Value:
-        """Return what a schema says of something in the value, or of the value itself."""
-        return _Value.of(schema, self.text, f"{place} of {self.place}")
-
-    @property
-    def type(self) -> str:
-        """Its type in words: ``array of strings``, ``string or null``."""
-        if "array" not in self.names:
-            return " or ".join(self.names)
-        items = [each["items"] for each in self.schemas if "items" in each][:1]
-        inner = [name for each in items for name in _names(each, self.text.root, frozenset())]
-        is_plain = len(inner) == 1 and inner[0] in _PLURALS
-        array = f"array of {_PLURALS[inner[0]]}" if is_plain else "array"
-        return " or ".join(array if name == "array" else name for name in self.names)
-
-    def notes(self) -> list[str]:
-        """Return a sentence for each keyword that has no other place, each sentence once."""
-        said = []
-        for schema in self.schemas:
-            if not _BASIC.issuperset(schema):
-                said += [
-                    note(keyword, value)
-                    for keyword, value in schema.items()
-                    if keyword not in _BASIC and self._is_noted(keyword, value)
-                ]
-        required = self._required()
-        if required:
-            known = {name for schema in self.schemas for name in schema.get("properties", ())}
-            others = [name for name in required if name not in known]
-            said += [note("required", others)] if others else []
-        said += [f"The same as {place} above." for place in self.repeated]
-        return list(dict.fromkeys(said)) if len(said) > 1 else said
+    def _array(self) -> str:
+        items = next((each["items"] for each in self._schemas if "items" in each), None)
+        types = [] if items is None else self._text.types(items)
+        is_plain = len(types) == 1 and types[0] in _PLURALS
+        return f"array of {_PLURALS[types[0]]}" if is_plain else "array"
 
     def _is_noted(self, keyword: str, value: JSON) -> bool:
         if keyword in _REFERENCES:
-            return not isinstance(lookup(self.text.root, value).target, dict)
-        if keyword in {"items", "additionalProperties"}:
-            return value is (keyword == "additionalProperties")
-        return keyword not in _TOLD and not keyword.startswith("x-")
-
-    def _required(self) -> dict[str, None]:
-        """Return the names of members that are required, in their order."""
-        return dict.fromkeys(name for each in self.schemas for name in each.get("required", ()))
-
-    def meaning(self) -> str:
-        """Return its description, or else its title."""
-        for key in ("description", "title"):
-            for each in self.schemas:
-                if key in each and each[key].strip():
-                    return str(each[key].strip())
-        return ""
-
-    def said(self) -> str:
-        """Return its description, and what is asked of it beside its type."""
-        return " ".join((_ended(self.meaning()), *self.notes())).strip()
+            return not isinstance(self._text.follow(value), dict)
+        return value is (keyword == "additionalProperties")
 
     def default(self) -> str:
         """Return what happens if it is left out."""
-        found = [each["default"] for each in self.schemas if "default" in each]
+        found = [each["default"] for each in self._schemas if "default" in each]
         return f"default {_json(found[0])}" if found else "optional"
+
+    def said(self) -> str:
+        """Return its description, and what is asked of it beside its type."""
+        if not self.notes:
+            return _ended(self.meaning)
+        return " ".join((_ended(self.meaning), *self.notes)).strip()
 
     def lines(self, label: str, *marks: str) -> list[str]:
         """Return the lines about a value, the first of which begins with a label."""
-        words = [] if self.names == ["any"] and not marks else [self.type, *marks]
-        first, *rest = _line(label, words, self.said()).split("\n")
+        words = [] if self.types == ["any"] and not marks else [self.type, *marks]
+        head = f"- {label} ({', '.join(words)})" if words else f"- {label}"
+        said = self.said()
+        first, *rest = (f"{head}: {said}" if said else head).split("\n")
         rest += self.inner()
-        return [first, *((_INDENT + line).rstrip() for line in rest)]
+        return [first, *((_INDENT + line).rstrip() for line in rest)] if rest else [first]
 
     def inner(self) -> list[str]:
         """Return the lines about what lies in it, and remember that."""
-        structured = [each for each in self.schemas if not _STRUCTURE.isdisjoint(each)]
-        if not structured:
-            return []
-        for each in structured:
-            self.text.places[id(each)] = self.place
+        structured = [each for each in self._schemas if not _STRUCTURE.isdisjoint(each)]
         named: dict[str, list[JSON]] = {}
         for schema in structured:
+            self._text.places[id(schema)] = self._place
             for name, each in schema.get("properties", {}).items():
                 named.setdefault(name, []).append(each)
-        required, lines = self._required(), []
+        lines = []
         for name, found in named.items():
-            schema = found[0] if len(found) == 1 else {"allOf": found}
-            if _is_bare(schema):
-                lines.append(_bare(name, schema, required))
-            else:
-                value = _Value.of(schema, self.text, _label(name))
-                mark = "required" if name in required else value.default()
-                lines += value.lines(_label(name), mark)
+            label = _label(name)
+            value = _Value(found[0] if len(found) == 1 else {"allOf": found}, self._text, label)
+            lines += value.lines(label, "required" if name in self._required else value.default())
         for each in structured:
-            if not _UNNAMED.isdisjoint(each):
-                lines += self._others(each)
+            lines += self._unnamed(each)
         return lines
 
-    def _others(self, schema: dict[str, JSON]) -> Iterator[str]:
+    def _unnamed(self, schema: dict[str, JSON]) -> Iterator[str]:
         """Yield the lines about what has no name of its own."""
         for pattern, each in schema.get("patternProperties", {}).items():
             label = f"any name that matches `{pattern}`"
-            yield from self.below(each, label).lines(label)
+            yield from self._below(each, label).lines(label)
         if isinstance(schema.get("additionalProperties"), dict):
             label = "any other name" if schema.get("properties") else "any name"
-            yield from self.below(schema["additionalProperties"], label).lines(label)
+            yield from self._below(schema["additionalProperties"], label).lines(label)
         first = schema.get("prefixItems", ())
         for number, each in enumerate(first, start=1):
             label = f"item {number}"
-            yield from self.below(each, label).lines(label)
+            yield from self._below(each, label).lines(label)
         if isinstance(schema.get("items"), dict):
             label = "each other item" if first else "each item"
             yield from self._unless_plain([schema["items"]], label, label)
@@ -260,89 +260,40 @@ class _Value(NamedTuple):
             if len(branches) - branches.count(_NULL) > 1:
                 yield from self._unless_plain(branches, "an alternative", "either", "or")
 
+    def _below(self, schema: JSON, place: str) -> _Value:
+        return _Value(schema, self._text, f"{place} of {self._place}")
+
     def _unless_plain(self, schemas: list[JSON], place: str, *labels: str) -> list[str]:
         """Return the lines about items or alternatives, unless a word for each says it all."""
         lines, is_said = [], False
         for index, each in enumerate(schemas):
-            value = self.below(each, place)
+            value = self._below(each, place)
             is_said = is_said or bool(value.said()) or value.type not in _PLURALS
             lines += value.lines(labels[min(index, 1)])
         return lines if is_said or len(lines) > len(schemas) else []
 
 
-def _is_bare(schema: JSON) -> bool:
-    """Tell whether a schema says no more than a type and what the value is, in one line."""
-    if type(schema) is not dict or not _BARE.issuperset(schema):
-        return False
-    kind = schema.get("type")
-    return type(kind) is str and kind in _SCALARS and "\n" not in schema.get("description", "")
-
-
-def _bare(name: str, schema: dict[str, JSON], required: Container[str]) -> str:
-    """Return the line about an argument with a bare schema."""
-    mark = "required" if name in required else "optional"
-    said = _ended(schema.get("description", "").strip())
-    return _line(_label(name), (schema["type"], mark), said)
+@lru_cache(maxsize=4096)
+def _noted(keywords: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of a schema's keywords that have no place of their own, or not always."""
+    return tuple(
+        each
+        for each in keywords
+        if each in _MAYBE_TOLD or not (each in _TOLD or each.startswith("x-"))
+    )
 
 
 def _label(name: str) -> str:
     return name if name.isidentifier() else _json(name)
 
 
-def _line(label: str, words: Sequence[str], said: str) -> str:
-    head = f"- {label} ({', '.join(words)})" if words else f"- {label}"
-    return f"{head}: {said}" if said else head
-
-
 def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?", ":")) or not text else f"{text}."
-
-
-def _schemas(schema: JSON, root: dict[str, JSON], seen: set[int]) -> list[dict[str, JSON]]:
-    """Return a schema and those that a value has to fit because of it."""
-    if not isinstance(schema, dict) or id(schema) in seen:
-        return []
-    seen.add(id(schema))
-    if _FOLLOWED.isdisjoint(schema):
-        return [schema]
-    found = [schema]
-    for keyword in _REFERENCES:
-        if keyword in schema:
-            found += _schemas(lookup(root, schema[keyword]).target, root, seen)
-    for each in schema.get("allOf", ()):
-        found += _schemas(each, root, seen)
-    for branches in _choices(schema):
-        if len(branches) - branches.count(_NULL) == 1:
-            found += _schemas(next(each for each in branches if each != _NULL), root, seen)
-    return found
 
 
 def _choices(schema: dict[str, JSON]) -> list[list[JSON]]:
     """Return the lists of alternatives between which a schema leaves the choice."""
     return [schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema]
-
-
-def _names(schema: JSON, root: dict[str, JSON], seen: frozenset[int]) -> list[str]:
-    """Return the types that a schema admits, ``["any"]`` if it does not say."""
-    if schema is False:
-        return ["nothing"]
-    if isinstance(schema, dict) and type(schema.get("type")) is str and id(schema) not in seen:
-        return [schema["type"]]
-    for each in _schemas(schema, root, set(seen)):
-        found = _own_names(each, root, seen | {id(each)})
-        if found:
-            return ["any"] if "any" in found else list(dict.fromkeys(found))
-    return ["any"]
-
-
-def _own_names(schema: dict[str, JSON], root: dict[str, JSON], seen: frozenset[int]) -> list[str]:
-    if "type" in schema:
-        types = schema["type"]
-        return [types] if isinstance(types, str) else types
-    if "enum" in schema or "const" in schema:
-        return [kind(each) for each in schema.get("enum", [schema.get("const")])]
-    choices = _choices(schema)[:1]
-    return [name for each in choices for part in each for name in _names(part, root, seen)]
 
 
 def _json(value: JSON) -> str:

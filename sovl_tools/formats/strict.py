@@ -24,7 +24,7 @@ from sovl_tools.formats.meaning import (
 )
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, kind
-from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
+from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SINGLE
 from sovl_tools.schema.merge import merged
 from sovl_tools.schema.rewrite import Definitions, Rewrite, refer
 
@@ -36,9 +36,6 @@ FORMATS = frozenset(
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})
 _OF_ROOT = frozenset({"type", "properties", "additionalProperties"})
 _OBJECT = frozenset({"properties", "required", "additionalProperties"})
-_ANNOTATIONS = frozenset(
-    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
-)
 _SAID_BY_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties"})
 _CONDITIONAL = frozenset(
     {"dependentRequired", "dependentSchemas", "then", "else", "anyOf", "oneOf"}
@@ -123,7 +120,7 @@ class Dialect:
         if "allOf" in audible:
             way = "several"
         elif "$ref" in audible:
-            way = "reference" if _ANNOTATIONS.issuperset({*audible} - {"$ref"}) else "several"
+            way = "reference" if ANNOTATIONS.issuperset({*audible} - {"$ref"}) else "several"
         elif "anyOf" in audible or "oneOf" in audible:
             way = "union"
         others = [each for each in audible if each not in _STRUCTURE]
@@ -420,7 +417,7 @@ class _Subset:
         kept: dict[str, JSON] = {}
         others: list[str] = []
         for keyword, value in schema.items():
-            if keyword not in _ANNOTATIONS:
+            if keyword not in ANNOTATIONS:
                 continue
             if self._dialect.takes(keyword, value):
                 kept[keyword] = copied(value)
@@ -434,7 +431,7 @@ class _Subset:
         branches: Sequence[JSON] = schema[keyword]
         place = (*path, keyword)
         self._doubt_alternatives(branches, keyword, place)
-        beside = schema.keys() - _ANNOTATIONS - {keyword}
+        beside = schema.keys() - ANNOTATIONS - {keyword}
         if beside:
             whole = [audible(self._followed(each, place)) for each in branches]
             common = {key: each for key, each in schema.items() if key in beside}

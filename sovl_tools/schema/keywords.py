@@ -92,6 +92,17 @@ SCALAR = _that_hold("scalar")
 LISTS = frozenset({"enum", "examples", "required"})
 """Keywords with a list of values."""
 
+IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
+"""Keywords that say nothing once every reference leads to one place."""
+
+SILENT = IDENTITY | {"$schema", "$comment", "$vocabulary"}
+"""Keywords that say nothing of a value."""
+
+ANNOTATIONS = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
+)
+"""Keywords that describe a value and constrain nothing."""
+
 OF_SEVERAL_PROPERTIES = frozenset(
     {
         "required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",

@@ -12,11 +12,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
-from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SCALAR, SINGLE
+from sovl_tools.schema.keywords import IDENTITY, IN_LIST, IN_OBJECT, SCALAR, SINGLE
 from sovl_tools.schema.subschemas import Reference, is_static, lookup
-
-IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
-"""Keywords that say nothing once every reference leads to one place."""
 
 _MOST_PLANS = 4096
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
