@@ -32,7 +32,7 @@ from sovl_tools.model.diagnostic import (
     ask,
     internal_diagnostic,
 )
-from sovl_tools.model.document import JSON, dotted
+from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, encodes
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import KEYS
 from sovl_tools.schema import fit
@@ -154,8 +154,14 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
     """Yield what a manifest of the same content would be told, with its place in the words."""
     try:
         document = _document(definition)
+    except RecursionError:
+        yield f"the definition is nested more than {MAX_DEPTH} levels deep", None
+        return
     except (TypeError, ValueError) as error:
         yield f"the definition is no JSON: {error}", None
+        return
+    if depth(document) > MAX_DEPTH:
+        yield f"the definition is nested more than {MAX_DEPTH} levels deep", None
         return
     reason = unfit(str(definition.name))
     if reason is not None:
@@ -178,7 +184,10 @@ def _document(definition: ToolDefinition) -> dict[str, JSON]:
     given = {key: value for key, value in fields.items() if value not in (None, (), {})}
     given["parameters"] = without_functions(definition.parameters)
     given.setdefault("description", definition.description)
-    plain: dict[str, JSON] = json.loads(json.dumps(given, default=_as_json, allow_nan=False))
+    text = json.dumps(given, default=_as_json, allow_nan=False, ensure_ascii=False)
+    if not encodes(text):
+        raise ValueError("a string in it holds half of a surrogate pair")
+    plain: dict[str, JSON] = json.loads(text)
     return plain
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import partial
+from typing import Any
 
 import jsonschema_rs
 
@@ -62,17 +64,38 @@ def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
 
 
 def _path(error: jsonschema_rs.ValidationError, root: JSON) -> Path:
-    """Return the path of an error; the engine tells keys such as "7" and "007" as indexes."""
-    path: list[str | int] = []
-    value = root
+    """Return the path of an error.
+
+    The engine leaves empty keys out and tells keys such as "7" and "007" as indexes. Where that
+    may mean several values, it is the one that the error holds.
+    """
+    found = _through_empty_keys([((), root)])
     for part in error.instance_path:
-        if isinstance(value, dict) and isinstance(part, int):
-            digits = re.compile(rf"\+?0*{part}")
-            path.append(next(key for key in value if digits.fullmatch(key)))
-        else:
-            path.append(part)
-        value = value[path[-1]]
-    return tuple(path)
+        found = _through_empty_keys(
+            [((*path, key), value[key]) for path, value in found for key in _keys(value, part)]
+        )
+    if len(found) > 1:
+        text = json.dumps(error.instance)
+        found = [each for each in found if json.dumps(each[1]) == text] or found
+    return found[0][0]
+
+
+def _through_empty_keys(places: list[tuple[Path, Any]]) -> list[tuple[Path, Any]]:
+    """Return the places, and those below them that only empty keys lead to."""
+    for path, value in places:  # which grows meanwhile
+        if isinstance(value, dict) and "" in value:
+            places.append(((*path, ""), value[""]))
+    return places
+
+
+def _keys(value: JSON, part: str | int) -> list[str | int]:
+    if isinstance(value, dict):
+        if isinstance(part, str):
+            return [part] if part in value else []
+        digits = re.compile(rf"\+?0*{part}")
+        return [key for key in value if digits.fullmatch(key)]
+    is_index = isinstance(value, list) and isinstance(part, int) and part < len(value)
+    return [part] if is_index else []
 
 
 def _refused_outright(error: jsonschema_rs.ValidationError, path: Path, root: JSON) -> Problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +25,8 @@ from tests.loading.folders import handler
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
+NESTED: list[Any] = reduce(lambda inner, _: [inner], range(70), list[Any]())
+ENDLESS: dict[str, Any] = reduce(lambda inner, _: {"not": inner}, range(5000), {"type": "string"})
 HERE = os.path.relpath(__file__)
 
 
@@ -112,6 +115,11 @@ def test_step_handlers_are_its_actions() -> None:
         ),
         ({"metadata": {"at": {1}}}, ["the definition is no JSON: {1} is of type set"]),
         ({"metadata": {"at": float("nan")}}, ["the definition is no JSON: Out of range float"]),
+        (
+            {"metadata": {"half": ["\ud800"]}},
+            ["the definition is no JSON: a string in it holds half of a surrogate pair"],
+        ),
+        ({"metadata": {"deep": NESTED}}, ["the definition is nested more than 64 levels deep"]),
     ],
     ids=str,
 )
@@ -125,6 +133,12 @@ def test_a_definition_is_told_what_a_manifest_would_be_told(
         assert message.startswith(expected)
     assert {each.code for each in candidate.diagnostics} == {"ST704"}
     assert candidate.reasons == tuple(map(str, candidate.diagnostics))
+
+
+def test_a_schema_without_end_in_sight_is_refused() -> None:
+    parameters = {"type": "object", "properties": {"text": ENDLESS}}
+    candidate = checked(ToolDefinition("echo", "Say.", parameters, echo), "")
+    assert messages(candidate) == ["the definition is nested more than 64 levels deep"]
 
 
 def test_advice_stands_in_the_help() -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import operator
 import socket
+from collections.abc import Iterable
+from functools import reduce
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
@@ -274,6 +278,14 @@ CASES = [
         "must not have 'x'",
         ("007",),
     ),
+    Case(
+        {"additionalProperties": {"additionalProperties": {"properties": {"": IS_TEXT}}}},
+        {"a": {"": {"": 5}}},
+        "type",
+        ("string",),
+        "must be a string, not the integer 5",
+        ("a", "", ""),
+    ),
     Case(NO, 1, "false", None, "is not allowed here"),
     Case({"properties": {"a": False}}, {"a": 1}, "false", None, "is not allowed here", ("a",)),
     Case({"items": False}, [1], "false", None, "is not allowed here", (0,)),
@@ -296,6 +308,32 @@ def test_a_problem_names_keyword_place_and_expectation(engine: ModuleType, case:
     problems = engine.compile_schema(case.schema).problems(case.value)
     wanted = Problem(case.keyword, case.path, None, case.expected)
     assert [comparable(each) for each in problems] == [comparable(wanted)]
+
+
+_odd_keys = st.sampled_from(["", "a", "7", "007", "~0", "a/b"])
+_trees = st.recursive(
+    st.integers(), lambda inner: st.dictionaries(_odd_keys, inner, max_size=3), max_leaves=8
+)
+
+
+@each_engine
+@moderate
+@given(tree=_trees)
+def test_a_problem_is_where_its_value_is(engine: ModuleType, tree: JSON) -> None:
+    schema = {"type": "object", "additionalProperties": {"$ref": "#"}}
+    problems = engine.compile_schema(schema).problems(tree)
+    assert all(isinstance(_value_at(tree, each.path), int) for each in problems)
+    assert bool(problems) == bool(_leaves(tree))
+
+
+def _value_at(tree: JSON, path: Iterable[Any]) -> Any:
+    return reduce(operator.getitem, path, tree)
+
+
+def _leaves(tree: JSON) -> list[JSON]:
+    if not isinstance(tree, dict):
+        return [tree]
+    return [leaf for each in tree.values() for leaf in _leaves(each)]
 
 
 @each_engine
