@@ -102,7 +102,9 @@ def _read(text: str, option: str) -> str:
         try:
             with open(text[1:], "rb") as file:
                 return _decoded(_bounded(file, f"{option} {text}"), f"{option} {text}")
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise Misuse(f"{option} {text}: {error.strerror or error}") from error
+        except ValueError as error:  # a null character in the path
             raise Misuse(f"{option} {text}: {error}") from error
     return _decoded(text.encode(errors="surrogatepass"), option)
 

@@ -27,6 +27,9 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
     """
     found = settings(tools, needs_tools=False)
     registry = folders_of(found)
+    for each in () if is_quiet() else registry.report.errors:
+        if each.tool is None:  # a directory that can't be listed, say
+            click.echo(plain(str(each)), err=True)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
     _add_code(registry, found, entry_points=entry_points)
     if not found.plugins and not registry.catalog.candidates:

@@ -17,7 +17,8 @@ import click
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.plain import is_unsafe
 
-_RESULTS: ContextVar[TextIO] = ContextVar("results")
+_RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
+"""The stream of the results, and the process whose they are."""
 _ERROR_OUTPUT = 2
 
 
@@ -28,7 +29,7 @@ def clean_output() -> Iterator[None]:
     encoding = getattr(previous, "encoding", None) or "utf-8"
     kept = _duplicate()
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
-        token = _RESULTS.set(results)
+        token = _RESULTS.set((results, os.getpid()))
         os.dup2(_ERROR_OUTPUT, 1)
         sys.stdout = sys.stderr
         try:
@@ -56,8 +57,14 @@ def _duplicate() -> int:
 
 
 def results() -> TextIO:
-    """Return the stream that the command's results go to."""
-    return _RESULTS.get()
+    """Return the stream that the command's results go to.
+
+    A process that a tool has forked, and that came back here, ends: its parent has the results.
+    """
+    stream, process = _RESULTS.get()
+    if process != os.getpid():
+        os._exit(0)
+    return stream
 
 
 def write(text: str, *, end: str = "\n") -> None:

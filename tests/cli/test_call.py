@@ -353,3 +353,11 @@ def test_arguments_that_never_end_are_misuse(run: Run, echo: Path) -> None:
     done = run("call", "echo", "--args", "@/dev/zero")
     assert (done.code, done.out) == (2, "")
     assert "--args @/dev/zero: there are more than 67,108,864 bytes" in done.err
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_process_that_a_tool_forks_writes_no_result(run: Run, write: Write) -> None:
+    code = "import os\n\ndef echo(text):\n    child = os.fork()\n"
+    write("echo", code=f"{code}    if child:\n        os.waitpid(child, 0)\n    return child > 0\n")
+    done = run("call", "echo", "text=a")
+    assert (done.code, done.out, done.err) == (0, "true\n", "")

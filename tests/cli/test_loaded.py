@@ -74,3 +74,10 @@ def test_what_validate_does_not_look_at_is_told_at_length(run: Run, tmp_path: Pa
     assert "ST701 the entry point 'broken' (no_such_module:echo) can't be imported" in done.err
     assert run("-q", "list", PYTHONPATH=path).err == ""
     assert run("list", "--no-entry-points", PYTHONPATH=path).err == ""
+
+
+def test_a_path_that_can_not_be_listed_is_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tools").write_text("no directory")
+    done = run("list")
+    assert (done.code, done.err) == (0, "tools:1:1: ST101 tools can't be listed: Not a directory\n")
+    assert run("-q", "list").err == ""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,19 @@ def test_a_file_that_can_not_be_opened_takes_no_other_one_down(
     assert done.code == 1
     assert "procedures/a.yaml:1:1: ST750 the file can't be opened: No such file" in done.out
     assert "procedures/b.yaml:" in done.out
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs")
+def test_nobody_waits_for_what_a_fifo_says(run: Run, put: Put, tmp_path: Path) -> None:
+    put("procedures/greetings.yaml", GREETINGS)
+    for name in ("pipe.yaml", "tools/pipe.json"):
+        (tmp_path / "procedures" / name).parent.mkdir(exist_ok=True)
+        os.mkfifo(tmp_path / "procedures" / name)
+    done = run("validate", "procedures")
+    assert done.out.splitlines()[0] == (
+        "procedures/pipe.yaml:1:1: ST750 the file can't be opened: it is no plain file"
+    )
+    assert "1 error" in done.out
 
 
 def test_a_file_that_is_not_there_is_misuse(run: Run) -> None:

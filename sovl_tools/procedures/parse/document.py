@@ -102,12 +102,18 @@ def written(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Written:
 
 
 def told(path: str) -> Written:
-    """Return the procedure of a file; that it can't be opened is told as that it can't be read."""
+    """Return the procedure of a file that was found, or that this can't be read.
+
+    Nothing else than a plain file is opened: a FIFO would have to be waited for.
+    """
     try:
-        return written(path)
+        if os.path.isfile(path) or not os.path.exists(path):
+            return written(path)
+        reason = "it is no plain file"
     except OSError as error:
-        case = ReadingCase(f"the file can't be opened: {error.strerror}", 1, 1)
-        return Written(None, ask((document.unreadable,), case), path, None)
+        reason = f"{error.strerror}"
+    case = ReadingCase(f"the file can't be opened: {reason}", 1, 1)
+    return Written(None, ask((document.unreadable,), case), path, None)
 
 
 def _checked(

@@ -92,6 +92,8 @@ def _document(path: str) -> JSON:
         read,
     )
 
+    if not os.path.isfile(path):  # opening a FIFO would wait for whoever writes to it
+        return None
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
