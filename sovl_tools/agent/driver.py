@@ -25,7 +25,7 @@ from sovl_tools.agent.errors import reading_answer
 from sovl_tools.agent.events import Event, TextDelta
 from sovl_tools.dispatch.async_runner import in_thread
 from sovl_tools.dispatch.background import iterated, run_in_background
-from sovl_tools.dispatch.steps import completed
+from sovl_tools.dispatch.runner import completed
 from sovl_tools.threads import start
 
 _T = TypeVar("_T")

@@ -62,24 +62,19 @@ class ArgumentCheck:
         self._schema = _closed(parameters, signature)
         self._validator: Validator = compile_schema(self._schema)
         self._fill = filling(tool.parameters, signature, tool.function)
-        lacking = [] if tool.preprocess else self._lacking(signature)
-        if lacking:
+        # An argument that need not be given would yet be missing if its default is not filled in,
+        # because it breaks its own schema.
+        filled: dict[str, JSON] = {}
+        if self._fill is not None:
+            self._fill(filled)
+        known = self._schema.get("properties", {}).keys() - {*self._schema.get("required", ())}
+        lacking = [each for each in signature.required if each in known and each not in filled]
+        if lacking and not tool.preprocess:
             required = [*self._schema.get("required", ()), *lacking]
             self._schema = {**self._schema, "required": required}
             self._validator = compile_schema(self._schema)
         self._is_valid = self._validator.is_valid
         self._nullable = nullable(tool.parameters, signature)
-
-    def _lacking(self, signature: Signature) -> list[str]:
-        """Return the arguments that need not be given and yet would be missing.
-
-        Such a one has a default that is not filled in because it breaks its own schema.
-        """
-        filled: dict[str, JSON] = {}
-        if self._fill is not None:
-            self._fill(filled)
-        known = self._schema.get("properties", {}).keys() - {*self._schema.get("required", ())}
-        return [name for name in signature.required if name in known and name not in filled]
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
@@ -182,7 +177,12 @@ def _converted(value: JSON, nodes: list[SchemaNode]) -> JSON:
         return value
     nodes = in_place(nodes, value)
     if isinstance(value, float):
-        return int(value) if value.is_integer() and any(map(_says_integer, nodes)) else value
+        kinds = [each.schema.get("type", ()) for each in nodes]
+        # a list of types may have number beside it, of which any whole number may be as it is
+        is_integer = any(
+            "integer" in each and (isinstance(each, str) or "number" not in each) for each in kinds
+        )
+        return int(value) if is_integer and value.is_integer() else value
     if isinstance(value, dict):
         return {
             key: _converted(member, [each for node in nodes for each in below(node, key)])
@@ -192,11 +192,6 @@ def _converted(value: JSON, nodes: list[SchemaNode]) -> JSON:
         _converted(item, [each for node in nodes for each in below(node, index)])
         for index, item in enumerate(value)
     ]
-
-
-def _says_integer(node: SchemaNode) -> bool:
-    kinds = node.schema.get("type", ())
-    return "integer" in kinds and (isinstance(kinds, str) or "number" not in kinds)
 
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]
@@ -298,7 +293,9 @@ class _Defaults(NamedTuple):
         """Return the defaults without those of objects that become instances."""
         nested = {}
         for name, inner in self.nested.items():
-            kinds = _kinds(hints.get(name, Any))
+            kinds: list[type] = []
+            with suppress(Exception):  # what can't be told is of no class
+                kinds = [*_classes(hints.get(name, Any))]
             if all(is_plain(kind) or issubclass(kind, Mapping) for kind in kinds):
                 fields = {key: each for kind in kinds for key, each in _fields(kind).items()}
                 nested[name] = inner.within(fields)
@@ -333,14 +330,8 @@ def _hints(signature: Signature, function: Any) -> dict[str, Any]:
     return found
 
 
-def _kinds(annotation: Any) -> list[type]:
-    """Return the classes that an annotation admits; none of what can't be told."""
-    with suppress(Exception):
-        return [*_classes(annotation)]
-    return []
-
-
 def _classes(annotation: Any) -> Iterator[type]:
+    """Yield the classes that an annotation admits."""
     from sovl_tools.annotations.hints import is_alias, value_of  # noqa: PLC0415 - seldom needed
 
     origin = typing.get_origin(annotation) or annotation

@@ -17,14 +17,15 @@ from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.cancellation import drive, is_cancellation, settle
 from sovl_tools.dispatch.limiter import Limiter, leaving
 from sovl_tools.dispatch.results import converted
-from sovl_tools.dispatch.runner import IS_ON_THREAD, on_thread
-from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.steps import (
+from sovl_tools.dispatch.runner import (
     FINAL,
+    IS_ON_THREAD,
     Stepwise,
     called_async,
+    on_thread,
     settled,
 )
+from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError

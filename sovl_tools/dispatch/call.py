@@ -17,10 +17,9 @@ from sovl_tools.dispatch.failure import failure_of, without_secrets
 from sovl_tools.dispatch.hooks import through
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
-from sovl_tools.dispatch.runner import SYNC, Runner, in_background
+from sovl_tools.dispatch.runner import SYNC, Runner, completed, in_background
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
-from sovl_tools.dispatch.steps import completed
 from sovl_tools.model.call import CallEvent, ToolCall
 from sovl_tools.model.content import Content
 from sovl_tools.model.document import copied

@@ -11,12 +11,12 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Self, TypeVar
 
-from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.steps import (
+from sovl_tools.dispatch.runner import (
     DRIVERS,
     Driver,
     idle_driver,
 )
+from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 
 _T = TypeVar("_T")

@@ -17,10 +17,9 @@ from sovl_tools.dispatch.failure import redacted, secrets_of
 from sovl_tools.dispatch.hooks import Hook, formed
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.results import bounded, converted
-from sovl_tools.dispatch.runner import waiting
+from sovl_tools.dispatch.runner import Step, Take, is_async, waiting
 from sovl_tools.dispatch.scope import CallScope, Coerce
 from sovl_tools.dispatch.statistics import CallLog
-from sovl_tools.dispatch.steps import Step, Take, is_async
 from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.content import Content
@@ -31,7 +30,7 @@ from sovl_tools.model.errors import ResolutionError, SchemaError, ToolError, Una
 from sovl_tools.model.protocols import ToolCaller, ToolLookup
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.messages import MAX_NAME, brief, describe
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.signature import Signature
@@ -116,7 +115,7 @@ class PreparedTool(UnpreparedTool):
         is_blocking: whether none of the steps has to be awaited.
 
     Raises:
-        SchemaError: a schema of the tool is none that a validator can be made of.
+        UnavailableError: a schema of the tool is none that a validator can be made of.
     """
 
     __slots__ = ("check", "is_blocking", "repair", "steps", "take")
@@ -130,7 +129,7 @@ class PreparedTool(UnpreparedTool):
         make_context: MakeContext,
     ) -> None:
         super().__init__(definition, settings, log)
-        with _naming("parameters"):
+        with _unavailable(definition.name, "parameters"):
             check = ArgumentCheck(definition)
         # the bound method, because calling the object would take a detour through its type
         self.check: Callable[[Any], dict[str, Any] | Failure] = check.__call__
@@ -138,7 +137,10 @@ class PreparedTool(UnpreparedTool):
         most = definition.execution.get("max_concurrency")
         self.limiter = None if most is None else Limiter(most)
         self.steps = tuple(_steps(definition, settings, partial(make_context, self)))
-        self.take: Take = reduce(_then, [each.take for each in self.steps])
+        self.take: Take = reduce(
+            lambda first, second: lambda value, scope: second(first(value, scope), scope),
+            [each.take for each in self.steps],
+        )
         self.is_blocking = not any(each.is_async for each in self.steps)
         has_thread = self.limit is not None or self.mode == "thread"
         contexts = from_function(definition.function).contexts
@@ -185,16 +187,19 @@ def _steps(
         yield _author_step(definition.postprocess)
     yield Step(converted)
     if definition.output_schema is not None:
-        with _naming("output_schema"):
+        with _unavailable(definition.name, "output_schema"):
             output = compile_schema(definition.output_schema)
-        yield Step(lambda value, _: _valid(value, output))
+
+        def check_output(value: Value, _: object) -> Value:
+            if not output.is_valid(value[0]):
+                problem = output.problems(value[0])[0]
+                raise InvalidResult(problem.path, describe(problem))
+            return value
+
+        yield Step(check_output)
     maximum = definition.execution.get("max_result_bytes") or settings.max_result_bytes
     if maximum is not None:
         yield Step(lambda value, _: bounded(value[0], value[1], maximum))
-
-
-def _then(first: Take, second: Take) -> Take:
-    return lambda value, scope: second(first(value, scope), scope)
 
 
 def _author_step(function: Callable[[Any], Any]) -> Step:
@@ -225,13 +230,6 @@ def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., di
     return check
 
 
-def _valid(value: Value, output: Validator) -> Value:
-    if not output.is_valid(value[0]):
-        problem = output.problems(value[0])[0]
-        raise InvalidResult(problem.path, describe(problem))
-    return value
-
-
 @final
 class DynamicTool(UnpreparedTool):
     """A tool whose schema is made by functions at each call, until that has been done.
@@ -253,7 +251,7 @@ class DynamicTool(UnpreparedTool):
         make_context: MakeContext,
     ) -> None:
         super().__init__(definition, settings, log)
-        self._prepare = partial(prepared, settings=settings, log=log, make_context=make_context)
+        self._prepare = partial(PreparedTool, settings=settings, log=log, make_context=make_context)
         self._lock = Lock()
         self._known: tuple[str, PreparedTool] | None = None
         self.take: Take = lambda _, __: self._resolved()
@@ -282,27 +280,13 @@ class DynamicTool(UnpreparedTool):
             return self._known[1]
 
 
-def prepared(
-    definition: ToolDefinition, *, settings: Settings, log: CallLog, make_context: MakeContext
-) -> PreparedTool:
-    """Return a tool that is ready to be called.
-
-    Raises:
-        UnavailableError: a schema of it is none that a validator can be made of.
-    """
-    try:
-        return PreparedTool(definition, settings, log, make_context=make_context)
-    except SchemaError as error:
-        raise UnavailableError(definition.name, str(error)) from error
-
-
 @contextmanager
-def _naming(part: str) -> Iterator[None]:
-    """Say of a schema that can't be used which one it is."""
+def _unavailable(tool: str, part: str) -> Iterator[None]:
+    """Say of a schema that can't be used whose it is, and which one."""
     try:
         yield
     except SchemaError as error:
-        raise SchemaError(f"its {part} can't be used: {error}") from error
+        raise UnavailableError(tool, f"its {part} can't be used: {error}") from error
 
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -361,20 +345,17 @@ class Engine:
         return made if isinstance(made, Failure) else tools.setdefault(name, made)
 
     def _made(self, name: object, catalog: Catalog) -> PreparedTool | DynamicTool | Failure:
-        definition = catalog.tools.get(name) if isinstance(name, str) else None
-        if isinstance(name, str) and definition is not None:
+        if isinstance(name, str) and name in catalog.tools:
+            definition = catalog.tools[name]
             log = self.logs.setdefault(name, CallLog())
-            if definition.is_dynamic:
-                return DynamicTool(definition, self.settings, log, make_context=self.make_context)
+            kind = DynamicTool if definition.is_dynamic else PreparedTool
             try:
-                return prepared(
-                    definition, settings=self.settings, log=log, make_context=self.make_context
-                )
+                return kind(definition, self.settings, log, make_context=self.make_context)
             except UnavailableError as error:
                 return Failure("unavailable", str(error))
-        reasons = catalog.unavailable.get(name) if isinstance(name, str) else None
-        if isinstance(name, str) and reasons is not None:
-            return Failure("unavailable", str(UnavailableError(name, "; ".join(reasons))))
+        if isinstance(name, str) and name in catalog.unavailable:
+            reasons = "; ".join(catalog.unavailable[name])
+            return Failure("unavailable", str(UnavailableError(name, reasons)))
         asked = brief(str(name), MAX_NAME)
         hint = did_you_mean(asked, catalog.tools)
         message = f"there is no tool {asked!r}"

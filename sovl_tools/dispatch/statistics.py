@@ -80,9 +80,6 @@ class CallLog:
 
     def succeeded(self, duration: float) -> None:
         """Count a call that returned a value; the duration is in seconds, 0 or more."""
-        self._add(duration)
-
-    def _add(self, duration: float) -> None:
         self.append(duration)
         if len(self.durations) >= FULL:
             self.fold()
@@ -92,7 +89,7 @@ class CallLog:
         with self._lock:
             self._errors[kind] += 1
             self._abandoned += abandoned
-        self._add(duration)
+        self.succeeded(duration)  # which has a duration too
 
     def fold(self) -> None:
         """Move the durations into the histogram."""

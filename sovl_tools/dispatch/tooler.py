@@ -19,9 +19,9 @@ from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import Engine, Observer, Settings
+from sovl_tools.dispatch.runner import is_async
 from sovl_tools.dispatch.scope import Coerce, Sink
 from sovl_tools.dispatch.statistics import Statistics, summary
-from sovl_tools.dispatch.steps import is_async
 from sovl_tools.model.call import Mode
 from sovl_tools.model.context import Listener
 from sovl_tools.model.document import JSON

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import Image, Text, ToolError, ToolRegistry, ToolResult
-from sovl_tools.dispatch.steps import completed
+from sovl_tools.dispatch.runner import completed
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import BadArgument

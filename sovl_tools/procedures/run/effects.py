@@ -13,9 +13,8 @@ from sovl_tools.dispatch.async_runner import in_thread
 from sovl_tools.dispatch.cancellation import drive, is_cancellation
 from sovl_tools.dispatch.failure import failure_of
 from sovl_tools.dispatch.results import converted
-from sovl_tools.dispatch.runner import waiting
+from sovl_tools.dispatch.runner import called_async, is_async, waiting
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.steps import called_async, is_async
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON, copied
