@@ -15,7 +15,7 @@ from sovl_tools.loading.rules import (
     text,
 )
 from sovl_tools.model.diagnostic import Rule, internal_error
-from sovl_tools.procedures.parse import document as procedure_documents
+from sovl_tools.procedures.parse import library as procedure_documents
 from sovl_tools.procedures.rules import document
 
 FAMILIES = {

@@ -21,8 +21,7 @@ from typing import Any, TypeAlias
 
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.parse.document import written
-from sovl_tools.procedures.parse.library import Library
+from sovl_tools.procedures.parse.library import Library, written
 from sovl_tools.procedures.run.environment import RunEnvironment, StepLog
 from sovl_tools.procedures.run.execution import Execution
 from sovl_tools.procedures.run.scope import Scope

@@ -20,8 +20,8 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.procedures.parse.document import Written, checked, told, written
 from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
+from sovl_tools.procedures.parse.library import Written, checked, written, written_if_readable
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.text import block
 
@@ -139,6 +139,6 @@ def wrong_in(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
 def _wrong(path: str, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
     def other(name: str) -> Procedure | None:
         place = file_beside(path, name)
-        return None if place is None else told(place).procedure
+        return None if place is None else written_if_readable(place).procedure
 
-    return checked(told(path), catalog, other)
+    return checked(written_if_readable(path), catalog, other)

@@ -32,7 +32,7 @@ from sovl_tools.procedures.journal.resume import ChangedProcedureError, Unfinish
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.outline import Outline, bare, outlined, shortened
-from sovl_tools.procedures.parse.document import Written
+from sovl_tools.procedures.parse.library import Written
 from sovl_tools.procedures.run.events import Event, RunStarted
 from sovl_tools.procedures.run.scope import checked_inputs
 from sovl_tools.reporting.plain import plain

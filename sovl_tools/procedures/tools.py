@@ -19,9 +19,8 @@ from sovl_tools.model.errors import ToolError
 from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.parse.document import Written, told
 from sovl_tools.procedures.parse.files import SUFFIXES, files
-from sovl_tools.procedures.parse.library import Library
+from sovl_tools.procedures.parse.library import Library, Written, written_if_readable
 
 
 class Procedures(NamedTuple):
@@ -45,7 +44,7 @@ class Procedures(NamedTuple):
     def look(self) -> Sight:
         """Read every file anew; one whose text is the same stays the tool that it is."""
         try:
-            sources = [told(each) for each in files(self.path)]
+            sources = [written_if_readable(each) for each in files(self.path)]
         except OSError as error:
             words = f"the procedures can't be read: {error.strerror}"
             return Sight.of_problem(mishap(code.unavailable_source, words, shown(self.path)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.procedures.flowchart import mermaid, svg
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.parse.document import written
+from sovl_tools.procedures.parse.library import written
 from tests.conftest import REPOSITORY, Run
 from tests.schema.strategies import moderate
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.procedures.errors import ProcedureError
-from sovl_tools.procedures.parse.document import RULES, written
+from sovl_tools.procedures.parse.library import RULES, written
 from tests.procedures.killing import Kitchen
 from tests.procedures.strategies import procedures
 from tests.procedures.workshop import add, call, found, manager_of, procedure, values
