@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.keywords import SILENT
+from sovl_tools.schema.rewrite import Definitions, Rewrite
 
 _SILENT = SILENT | {"discriminator", "externalDocs", "xml"}
+_DEFINITION = "#/$defs/"
 _CONSEQUENCES = ("then", "else")
 
 
@@ -50,6 +52,36 @@ def consequences(schema: Mapping[str, JSON]) -> Iterator[str]:
     for keyword in ("anyOf", "oneOf"):
         for each in schema.get(keyword, ()):
             yield from mentioned(each)
+
+
+class EndlessError(Exception):
+    """A schema that contains itself."""
+
+
+class SpelledOut(Rewrite):
+    """A copy with definitions in the places of references."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        super().__init__(definitions)
+        self._open: list[str] = []
+
+    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
+        """Ask of references."""
+        del kind
+        return "$ref" in keywords
+
+    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
+        """Return what a reference leads to, with what stands beside it."""
+        del schema
+        if "$ref" not in made:
+            return made
+        name = made.pop("$ref").removeprefix(_DEFINITION)
+        if name in self._open or name not in self.definitions.targets:
+            raise EndlessError
+        self._open.append(name)
+        target = self.schema(self.definitions.targets[name].target, path)
+        self._open.pop()
+        return {**target, **made} if isinstance(target, dict) else target
 
 
 def are_disjoint(branches: Sequence[Mapping[str, JSON]]) -> bool:

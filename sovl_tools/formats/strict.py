@@ -15,6 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.compat import has_lookaround
 from sovl_tools.formats.meaning import (
+    EndlessError,
+    SpelledOut,
     are_disjoint,
     audible,
     consequences,
@@ -26,7 +28,7 @@ from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SINGLE
 from sovl_tools.schema.merge import merged
-from sovl_tools.schema.rewrite import Definitions, Rewrite, refer
+from sovl_tools.schema.rewrite import Definitions, refer
 
 FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
@@ -206,36 +208,6 @@ _Moved: TypeAlias = tuple[str, JSON, Path]
 """A keyword that is told in the description, its value and its place."""
 
 
-class _EndlessError(Exception):
-    """A schema that contains itself."""
-
-
-class _SpelledOut(Rewrite):
-    """A copy with definitions in the places of references."""
-
-    def __init__(self, definitions: Definitions) -> None:
-        super().__init__(definitions)
-        self._open: list[str] = []
-
-    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
-        """Ask of references."""
-        del kind
-        return "$ref" in keywords
-
-    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
-        """Return what a reference leads to, with what stands beside it."""
-        del schema
-        if "$ref" not in made:
-            return made
-        name = made.pop("$ref").removeprefix(_DEFINITION)
-        if name in self._open or name not in self.definitions.targets:
-            raise _EndlessError
-        self._open.append(name)
-        target = self.schema(self.definitions.targets[name].target, path)
-        self._open.pop()
-        return {**target, **made} if isinstance(target, dict) else target
-
-
 class _Subset:
     """The definitions that are there so far, and what was lost."""
 
@@ -294,8 +266,8 @@ class _Subset:
         if keyword not in _WITH_SCHEMAS:
             return value
         try:
-            made: JSON = _SpelledOut(self._source).schema({keyword: value}, ())
-        except _EndlessError:
+            made: JSON = SpelledOut(self._source).schema({keyword: value}, ())
+        except EndlessError:
             raise StrictError(path, "it refers to what contains itself") from None
         return made[keyword]
 
