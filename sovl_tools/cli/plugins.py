@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.child import candidate_of, document_of
-from sovl_tools.loading.import_errors import mishap
+from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import ending, interpreter
-from sovl_tools.loading.location import shown
+from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.origins import Modules
-from sovl_tools.loading.rules import code
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
@@ -61,7 +60,7 @@ def missing(paths: Iterable[str]) -> Found:
     """Return which directories of modules are not there, without running any module."""
     absent = [path for path in paths if not os.path.isdir(path)]
     words = "the directory can't be listed: it is not there"
-    return Found((), tuple(mishap(code.unavailable_source, words, path) for path in absent))
+    return Found((), tuple(unavailable(words, path) for path in absent))
 
 
 def _checked(path: str, limit: float, start: float) -> Found:
@@ -93,7 +92,7 @@ def _count(path: str) -> int:
 
 
 def _broken(path: str, words: str) -> Found:
-    return Found((), (mishap(code.unavailable_source, words, shown(path)),))
+    return Found((), (unavailable(words, relative_path(path)),))
 
 
 def serve(request: dict[str, Any]) -> None:

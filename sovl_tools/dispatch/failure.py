@@ -16,7 +16,7 @@ from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.arguments import refusal
 from sovl_tools.loading.import_errors import as_written
-from sovl_tools.loading.location import innermost, shown
+from sovl_tools.loading.location import innermost, relative_path
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import (
     TRACE,
@@ -107,7 +107,7 @@ def _place(error: BaseException, function: object) -> str | None:
         return str(frame.f_globals.get("__name__")).partition(".")[0] == package
 
     found = innermost(error, is_own)
-    return None if found is None else f"{shown(found.path)}:{found.line}"
+    return None if found is None else f"{relative_path(found.path)}:{found.line}"
 
 
 def trace_of(error: BaseException, secrets: Iterable[str]) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
 from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
 from sovl_tools.authoring.defining import is_method
-from sovl_tools.loading.import_errors import told
+from sovl_tools.loading.import_errors import error_text
 from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.location import whereabouts_of
+from sovl_tools.loading.location import location_of
 from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import agreement, code
 from sovl_tools.loading.rules.agreement import AgreementCase
@@ -54,7 +54,7 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
     except InferenceError as error:
         found = [not_inferable(definition.function, error, definition.name)]
     errors = tuple(str(each) for each in found if each.severity == "error")
-    place = whereabouts_of(_subject(definition))
+    place = location_of(_subject(definition))
     if errors:
         return rejected(definition.name, location, found)
     return Candidate(
@@ -101,7 +101,7 @@ def diagnosed(
 ) -> Diagnostic:
     """Return what a rule says of a case, at the place of a function or a class."""
     (finding,) = rule.check(case)
-    place = whereabouts_of(value, parameter)
+    place = location_of(value, parameter)
     return Diagnostic(rule.code, rule.severity, finding.message, finding.help, name, *place)
 
 
@@ -140,7 +140,7 @@ def _disagreement(definition: ToolDefinition, verdict: Verdict) -> Diagnostic:
         text and text.replace("the manifest", "the schema")
         for text in (finding.message, finding.help)
     )
-    place = whereabouts_of(function if callable(function) else _subject(definition), parameter)
+    place = location_of(function if callable(function) else _subject(definition), parameter)
     return Diagnostic(rule.code, rule.severity, str(message), advice, definition.name, *place)
 
 
@@ -341,7 +341,9 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the constructor is the author's code
-        case = CodeCase(f"{kind.__name__}() failed: {told(error)}", "register an instance by hand")
+        case = CodeCase(
+            f"{kind.__name__}() failed: {error_text(error)}", "register an instance by hand"
+        )
         return _unusable(kind, case, place)
     return _of_instance(instance, place)
 
@@ -364,7 +366,7 @@ def _of_instance(instance: AITool, place: str) -> Candidate:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - its properties are the author's code
-        case = CodeCase(f"{type(instance).__name__} can't be described: {told(error)}")
+        case = CodeCase(f"{type(instance).__name__} can't be described: {error_text(error)}")
         return _unusable(type(instance), case, place)
     return checked(definition, place)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import STRICT, Asked, Format, Loss, Shape, format_of
 from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.location import Locator, Whereabouts
+from sovl_tools.loading.location import Locator, SourceLocation
 from sovl_tools.loading.pipeline import bind
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.formats import BY_KIND, FormatCase
@@ -113,7 +113,7 @@ class Export:
             by_tool.setdefault(name, []).append(loss)
         candidates = list(self._candidates())
         known = {each.name: each for each in reversed(candidates) if each.definition is not None}
-        nowhere = Whereabouts((candidates and os.path.dirname(candidates[0].path)) or ".")
+        nowhere = SourceLocation((candidates and os.path.dirname(candidates[0].path)) or ".")
         return tuple(
             found
             for name, losses in by_tool.items()
@@ -182,7 +182,7 @@ def _resolved(tool: ToolDefinition) -> ToolDefinition:
 
 
 def _diagnosed(
-    target: str, losses: Iterable[Loss], candidate: Candidate | None, nowhere: Whereabouts
+    target: str, losses: Iterable[Loss], candidate: Candidate | None, nowhere: SourceLocation
 ) -> tuple[Diagnostic, ...]:
     """Return losses of one tool as diagnostics, at their places in its manifest or its code."""
     verdicts = [
@@ -195,7 +195,10 @@ def _diagnosed(
         return Locator(folder).diagnostics(verdicts)
     name, place = None, nowhere
     if candidate is not None:
-        name, place = candidate.name, Whereabouts(candidate.path, candidate.line, candidate.column)
+        name, place = (
+            candidate.name,
+            SourceLocation(candidate.path, candidate.line, candidate.column),
+        )
     return tuple(
         Diagnostic(rule.code, rule.severity, _placed(found), found.help, name, *place)
         for rule, found in verdicts

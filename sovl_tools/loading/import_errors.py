@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
-from sovl_tools.loading.location import Whereabouts, innermost, shown
+from sovl_tools.loading.location import SourceLocation, innermost, relative_path
 from sovl_tools.loading.rules import code
 from sovl_tools.loading.rules import module as checks
 from sovl_tools.loading.rules.code import CodeCase
@@ -86,7 +86,7 @@ def _verdicts(rule: Rule, error: BaseException, place: Position) -> list[Verdict
     return ask((rule,), checks.ImportFailure(place, type(error).__name__, words))
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return the type of an exception and what it says, even if saying it fails."""
     return f"{type(error).__name__}: {_message(error)}".removesuffix(": ")
 
@@ -165,37 +165,41 @@ class Unit(NamedTuple):
         return cls(f"the {kind} {name!r}", name, name)
 
 
-def failed(error: BaseException, unit: Unit) -> Diagnostic:
+def import_failure(error: BaseException, unit: Unit) -> Diagnostic:
     """Return that a unit can't be imported, at the last line of its own code that ran."""
-    words = f"{unit.words} can't be imported: {told(error)}"
-    return mishap(code.unavailable_source, words, *_place(error, unit))
+    words = f"{unit.words} can't be imported: {error_text(error)}"
+    return unavailable(words, *_place(error, unit))
 
 
-def overdue(frame: FrameType | None, unit: Unit, limit: float) -> Diagnostic:
+def import_timeout(frame: FrameType | None, unit: Unit, limit: float) -> Diagnostic:
     """Return that the import of a unit had no end, at the line of its own code where it was."""
     words = f"{unit.words} can't be imported: it {TimeLimitError(limit)}"
-    return mishap(code.unavailable_source, words, *_place(frame, unit))
+    return unavailable(words, *_place(frame, unit))
 
 
-def empty(unit: Unit) -> Diagnostic:
+def no_tools_found(unit: Unit) -> Diagnostic:
     """Return that there is no tool in a unit."""
-    return mishap(code.nothing_found, f"there is no tool in {unit.words}", unit.path)
+    return _of_source(code.nothing_found, f"there is no tool in {unit.words}", unit.path)
 
 
-def mishap(rule: Rule, words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:
-    """Return what a rule says, in those words, of something that is no single tool."""
+def unavailable(words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:
+    """Return that a source of tools can't be had, in those words."""
+    return _of_source(code.unavailable_source, words, path, line, column)
+
+
+def _of_source(rule: Rule, words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:
     (found,) = rule.check(CodeCase(words))
     return Diagnostic(rule.code, rule.severity, found.message, found.help, None, path, line, column)
 
 
-def _place(origin: BaseException | FrameType | None, unit: Unit) -> Whereabouts:
+def _place(origin: BaseException | FrameType | None, unit: Unit) -> SourceLocation:
     if isinstance(origin, SyntaxError) and os.path.isfile(origin.filename or ""):
         place = max(origin.lineno or 1, 1), max(origin.offset or 1, 1)
-        return Whereabouts(shown(str(origin.filename)), *place)
+        return SourceLocation(relative_path(str(origin.filename)), *place)
     package = unit.module.partition(".")[0]
 
     def is_own(frame: FrameType) -> bool:
         return str(frame.f_globals.get("__name__")).partition(".")[0] == package
 
     own = innermost(origin, is_own)
-    return Whereabouts(unit.path) if own is None else own._replace(path=shown(own.path))
+    return SourceLocation(unit.path) if own is None else own._replace(path=relative_path(own.path))

@@ -91,7 +91,7 @@ class Locator:
         )
 
 
-class Whereabouts(NamedTuple):
+class SourceLocation(NamedTuple):
     """A file and a position in it; both numbers count from 1.
 
     ``path`` is relative to the current directory if the file is below it.
@@ -102,7 +102,7 @@ class Whereabouts(NamedTuple):
     column: int = 1
 
 
-def whereabouts_of(value: Any, parameter: str | None = None) -> Whereabouts:
+def location_of(value: Any, parameter: str | None = None) -> SourceLocation:
     """Return where a function or a class is defined, or where one of its parameters stands.
 
     Of any other object it is where its class is defined.
@@ -110,19 +110,19 @@ def whereabouts_of(value: Any, parameter: str | None = None) -> Whereabouts:
     value = value if isinstance(value, type) else underlying(value)
     code = getattr(value, "__code__", None)
     if isinstance(code, CodeType):
-        return Whereabouts(shown(code.co_filename), *_of_function(code, parameter))
+        return SourceLocation(relative_path(code.co_filename), *_of_function(code, parameter))
     kind = value if isinstance(value, type) else type(value)
     try:
         path = inspect.getfile(kind)
     except (TypeError, OSError):
-        return Whereabouts(kind.__module__)
+        return SourceLocation(kind.__module__)
     indent = r"\s+" if "." in kind.__qualname__ else ""
-    return Whereabouts(shown(path), *_head(path, rf"{indent}class\s+", kind.__name__))
+    return SourceLocation(relative_path(path), *_head(path, rf"{indent}class\s+", kind.__name__))
 
 
 def innermost(
     origin: BaseException | FrameType | None, is_own: Callable[[FrameType], bool]
-) -> Whereabouts | None:
+) -> SourceLocation | None:
     """Return the innermost place in somebody's own code, with its path as it was compiled.
 
     Args:
@@ -134,7 +134,7 @@ def innermost(
             positions = list(frame.f_code.co_positions())
             index = instruction // 2
             start = positions[index][2] if 0 <= index < len(positions) else None
-            return Whereabouts(frame.f_code.co_filename, line or 1, (start or 0) + 1)
+            return SourceLocation(frame.f_code.co_filename, line or 1, (start or 0) + 1)
     return None
 
 
@@ -156,7 +156,7 @@ def _running(
         frame = frame.f_back
 
 
-def shown(path: str) -> str:
+def relative_path(path: str) -> str:
     """Return a path relative to the current directory, if it is below it."""
     here = os.getcwd()
     return os.path.relpath(path) if path.startswith(f"{here}{os.sep}") else path

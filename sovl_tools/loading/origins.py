@@ -9,20 +9,26 @@ import os
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from sovl_tools.loading.definitions import candidates_of, members
 from sovl_tools.loading.discovery import collect
-from sovl_tools.loading.import_errors import Unit, empty, failed, mishap, overdue
+from sovl_tools.loading.import_errors import (
+    Unit,
+    import_failure,
+    import_timeout,
+    no_tools_found,
+    unavailable,
+)
 from sovl_tools.loading.importer import PLUGIN_ROOT, PrivatePackage, install
 from sovl_tools.loading.load import load_folders
-from sovl_tools.loading.location import shown
+from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.registration import is_another
-from sovl_tools.loading.rules import code
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import IMPORT_TIMEOUT
@@ -35,7 +41,7 @@ PACKAGES, MODULES = range(2)
 """Levels of precedence behind those of explicit registration and of tool folders."""
 
 
-class Sight(NamedTuple):
+class OriginLoad(NamedTuple):
     """What was found at an origin.
 
     Attributes:
@@ -49,7 +55,7 @@ class Sight(NamedTuple):
     lost: Mapping[str, Diagnostic] = MappingProxyType({})
 
     @classmethod
-    def of_problem(cls, found: Diagnostic) -> Sight:
+    def of_problem(cls, found: Diagnostic) -> OriginLoad:
         """Return that there is nothing, and why."""
         return cls(diagnostics=(found,))
 
@@ -95,108 +101,90 @@ class Directory(NamedTuple):
 
 
 class Origin(Protocol):
-    """A place to look for tools; two of one type that are equal are the same place."""
+    """A place to look for tools; two that are equal are the same place."""
 
     @property
     def level(self) -> int:
-        """How its tools stand to those of other origins."""
+        """The precedence of its tools among those of other origins; the lowest comes first."""
         ...
 
     @property
     def directory(self) -> Directory | None:
-        """Where changes of files are a reason to look again; None if there is no such place."""
+        """Where changes of files are a reason to look again; None of what Python imports once."""
         ...
 
-    def look(self) -> Sight:
+    def look(self) -> OriginLoad:
         """Find the tools that are there now. Whatever is wrong becomes a diagnostic."""
         ...
 
 
-class EntryPoints(NamedTuple):
+@dataclass(frozen=True)
+class EntryPoints:
     """The entry points of one group: functions, ``AITool`` classes, modules and packages."""
 
+    level: ClassVar[int] = PACKAGES
+    directory: ClassVar[None] = None
     group: str = GROUP
     limit: float = IMPORT_TIMEOUT
 
-    @property
-    def level(self) -> int:
-        """That of packages."""
-        return PACKAGES
-
-    @property
-    def directory(self) -> None:
-        """None: Python imports it once."""
-
-    def look(self) -> Sight:
+    def look(self) -> OriginLoad:
         """Load every entry point, by name."""
         from importlib.metadata import entry_points  # noqa: PLC0415 - 20 ms, and the scan 70
 
         importlib.invalidate_caches()
         found = sorted(entry_points(group=self.group), key=lambda each: (each.name, each.value))
-        return _joined(_entry(each, self.limit) for each in found)
+        loads = []
+        for point in found:
+            words = f"the entry point {point.name!r} ({point.value})"
+            unit = Unit(words, point.value, point.value.partition(":")[0])
+            if point.pattern.fullmatch(point.value) is None:
+                reason = f"{words} names neither a module nor 'module:object'"
+                loads.append(_lost(unit, unavailable(reason, unit.path)))
+            else:
+                loads.append(_imported(point.load, unit, self.limit))
+        return _joined(loads)
 
 
-def _entry(point: Any, limit: float) -> Sight:
-    words = f"the entry point {point.name!r} ({point.value})"
-    unit = Unit(words, point.value, point.value.partition(":")[0])
-    if point.pattern.fullmatch(point.value) is None:
-        reason = f"{words} names neither a module nor 'module:object'"
-        return _lost(unit, mishap(code.unavailable_source, reason, unit.path))
-    return _imported(point.load, unit, limit)
-
-
-class Package(NamedTuple):
+@dataclass(frozen=True)
+class Package:
     """An importable module or package with all that is below it."""
 
+    level: ClassVar[int] = PACKAGES
+    directory: ClassVar[None] = None
     name: str
     limit: float = IMPORT_TIMEOUT
 
-    @property
-    def level(self) -> int:
-        """That of packages."""
-        return PACKAGES
-
-    @property
-    def directory(self) -> None:
-        """None: Python imports it once."""
-
-    def look(self) -> Sight:
+    def look(self) -> OriginLoad:
         """Import the package and what is below it."""
         importlib.invalidate_caches()
         unit = Unit.of_module(self.name, "package")
         return _imported(lambda: importlib.import_module(self.name), unit, self.limit)
 
 
-class PackageFolders(NamedTuple):
+@dataclass(frozen=True)
+class PackageFolders:
     """Tool folders inside of an installed package."""
 
+    level: ClassVar[int] = PACKAGES
+    directory: ClassVar[None] = None
     name: str
     limit: float = IMPORT_TIMEOUT
 
-    @property
-    def level(self) -> int:
-        """That of packages."""
-        return PACKAGES
-
-    @property
-    def directory(self) -> None:
-        """None: Python imports it once."""
-
-    def look(self) -> Sight:
+    def look(self) -> OriginLoad:
         """Take the folders through the pipeline."""
         importlib.invalidate_caches()
         unit = Unit.of_module(self.name, "package")
         places = within(self.limit, lambda: _places(unit))
         if isinstance(places, Stalled):
-            return Sight.of_problem(overdue(places.frame, unit, self.limit))
+            return OriginLoad.of_problem(import_timeout(places.frame, unit, self.limit))
         if isinstance(places, Diagnostic):
-            return Sight.of_problem(places)
+            return OriginLoad.of_problem(places)
         if not places:
             words = f"there is no package {self.name!r}"
-            return Sight.of_problem(mishap(code.unavailable_source, words, self.name))
+            return OriginLoad.of_problem(unavailable(words, self.name))
         collected = collect(places)
         candidates = load_folders(collected.folders, Settings(limit=self.limit))
-        return Sight({self.name: tuple(candidates)}, collected.diagnostics)
+        return OriginLoad({self.name: tuple(candidates)}, collected.diagnostics)
 
 
 def _places(unit: Unit) -> list[str] | Diagnostic:
@@ -204,48 +192,49 @@ def _places(unit: Unit) -> list[str] | Diagnostic:
     try:
         spec = importlib.util.find_spec(unit.module)
     except BaseException as error:  # noqa: BLE001 - it imports the packages above
-        return failed(error, unit)
+        return import_failure(error, unit)
     return [] if spec is None else list(spec.submodule_search_locations or ())
 
 
-class Modules(NamedTuple):
+@dataclass(frozen=True)
+class Modules:
     """A directory of modules with decorated functions and ``AITool`` classes."""
 
+    level: ClassVar[int] = MODULES
     path: str
     limit: float = IMPORT_TIMEOUT
-
-    @property
-    def level(self) -> int:
-        """That of directories of modules."""
-        return MODULES
 
     @property
     def directory(self) -> Directory:
         """The directory, with what its modules may import below it."""
         return Directory(self.path, (".py",))
 
-    def look(self) -> Sight:
+    def look(self) -> OriginLoad:
         """Run every module whose name does not begin with ``_`` or ``.``, if it has changed."""
         try:
             names = sorted(os.listdir(self.path))
         except OSError as error:
             words = f"the directory can't be listed: {error.strerror}"
-            return Sight.of_problem(mishap(code.unavailable_source, words, shown(self.path)))
+            return OriginLoad.of_problem(unavailable(words, relative_path(self.path)))
         modules = [name[:-3] for name in names if name.endswith(".py") and name[0] not in "._"]
         if not modules:
-            return Sight.of_problem(empty(Unit("the directory", shown(self.path), "")))
-        with renewing(self.path) as package:
-            return _joined(self._module(package, each) for each in modules)
+            return OriginLoad.of_problem(
+                no_tools_found(Unit("the directory", relative_path(self.path), ""))
+            )
+        with reimporting(self.path) as package:
+            return _joined([self._module(package, each) for each in modules])
 
-    def _module(self, package: str, name: str) -> Sight:
-        path = shown(os.path.join(self.path, f"{name}.py"))
+    def _module(self, package: str, name: str) -> OriginLoad:
+        path = relative_path(os.path.join(self.path, f"{name}.py"))
         if "." in name:
-            return Sight.of_problem(empty(Unit("a file with a dot in its name", path, "")))
+            return OriginLoad.of_problem(
+                no_tools_found(Unit("a file with a dot in its name", path, ""))
+            )
         unit = Unit("the module", path, f"{package}.{name}")
         odd = _no_file(os.path.join(self.path, f"{name}.py"))
         if odd is not None:
             words = f"the module can't be imported: {odd}"
-            return _lost(unit, mishap(code.unavailable_source, words, path))
+            return _lost(unit, unavailable(words, path))
         return _imported(lambda: run(package, name), unit, self.limit)
 
 
@@ -258,28 +247,27 @@ def _no_file(path: str) -> str | None:
     return "it is a link to nothing" if os.path.islink(path) else "it is no plain file"
 
 
-def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> Sight:
+def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> OriginLoad:
     """Load something and find the tools in it; what its own code raises is a diagnostic."""
-    found = within(limit, lambda: _looked_at(load, unit))
+
+    def look() -> list[Candidate | Diagnostic] | Diagnostic:
+        try:
+            return [*_found(load(), unit)]
+        except BaseException as error:  # noqa: BLE001 - on this thread no user interrupts
+            return import_failure(error, unit)
+
+    found = within(limit, look)
     if isinstance(found, Stalled):
-        return _lost(unit, overdue(found.frame, unit, limit))
+        return _lost(unit, import_timeout(found.frame, unit, limit))
     if isinstance(found, Diagnostic):
         return _lost(unit, found)
     candidates = tuple(each for each in found if isinstance(each, Candidate))
     problems = tuple(each for each in found if isinstance(each, Diagnostic))
-    return Sight({unit.key: candidates}, problems if found else (empty(unit),))
+    return OriginLoad({unit.key: candidates}, problems if found else (no_tools_found(unit),))
 
 
-def _looked_at(load: Callable[[], Any], unit: Unit) -> list[Candidate | Diagnostic] | Diagnostic:
-    """Return what is found in something, on a thread where no user interrupts; or what is wrong."""
-    try:
-        return [*_found(load(), unit)]
-    except BaseException as error:  # noqa: BLE001 - the border where its failures stop
-        return failed(error, unit)
-
-
-def _lost(unit: Unit, found: Diagnostic) -> Sight:
-    return Sight({}, (found,), {unit.key: found})
+def _lost(unit: Unit, found: Diagnostic) -> OriginLoad:
+    return OriginLoad({}, (found,), {unit.key: found})
 
 
 def _found(value: Any, unit: Unit) -> Iterator[Candidate | Diagnostic]:
@@ -303,18 +291,16 @@ def _with_submodules(module: ModuleType) -> Iterator[ModuleType | Diagnostic]:
         try:
             below = importlib.import_module(name)
         except BaseException as error:  # noqa: BLE001 - the border where its failures stop
-            yield failed(error, Unit.of_module(name))
+            yield import_failure(error, Unit.of_module(name))
         else:
             yield from _with_submodules(below)
 
 
-def _joined(sights: Iterable[Sight]) -> Sight:
-    """Return several sights as one."""
-    seen = list(sights)
-    return Sight(
-        {key: found for sight in seen for key, found in sight.units.items()},
-        tuple(found for sight in seen for found in sight.diagnostics),
-        {key: found for sight in seen for key, found in sight.lost.items()},
+def _joined(loads: Sequence[OriginLoad]) -> OriginLoad:
+    return OriginLoad(
+        {key: found for load in loads for key, found in load.units.items()},
+        tuple(found for load in loads for found in load.diagnostics),
+        {key: found for load in loads for key, found in load.lost.items()},
     )
 
 
@@ -341,7 +327,7 @@ def module_sources(path: str) -> dict[str, bytes]:
     return {**_PACKAGES[package].sources} if package in _PACKAGES else {}
 
 
-def outdate(path: str, names: Collection[str]) -> bool:
+def mark_outdated(path: str, names: Collection[str]) -> bool:
     """Have modules of a directory run again at the next look; tell whether there are any."""
     stale = module_sources(path).keys() & names
     if stale:
@@ -350,7 +336,7 @@ def outdate(path: str, names: Collection[str]) -> bool:
 
 
 @contextmanager
-def renewing(path: str) -> Iterator[str]:
+def reimporting(path: str) -> Iterator[str]:
     """Enter the package of a directory, where what has changed on disk is forgotten.
 
     So is what imports it. What can't be run anew comes back afterwards as it was.
@@ -360,28 +346,22 @@ def renewing(path: str) -> Iterator[str]:
     if package not in _PACKAGES:
         _PACKAGES[package] = _Plugins(package, path, _Files(path))
     plugins = _PACKAGES[package]
-    before = {name: _taken_out(name) for name in plugins.stale()}
+    before: dict[str, ModuleType] = {}
+    for name in plugins.stale():
+        parent, _, stem = name.rpartition(".")
+        # the lock of a module whose import was given up may be held for ever
+        vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
+        vars(sys.modules[parent]).pop(stem, None)
+        before[name] = sys.modules.pop(name)
     try:
         yield package
     finally:
         for name, module in before.items():
             if name not in sys.modules and os.path.exists(str(module.__file__)):
-                _put_back(name, module)
+                parent, _, stem = name.rpartition(".")
+                sys.modules[name] = module
+                setattr(sys.modules[parent], stem, module)
                 plugins.outdated.add(name)
-
-
-def _taken_out(name: str) -> ModuleType:
-    parent, _, stem = name.rpartition(".")
-    # the lock of a module whose import was given up may be held for ever
-    vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
-    vars(sys.modules[parent]).pop(stem, None)
-    return sys.modules.pop(name)
-
-
-def _put_back(name: str, module: ModuleType) -> None:
-    parent, _, stem = name.rpartition(".")
-    sys.modules[name] = module
-    setattr(sys.modules[parent], stem, module)
 
 
 class _Files(NamedTuple):
@@ -422,8 +402,8 @@ class _Plugins(PrivatePackage):
         due = sorted(each for each in names if not self._is_current(each))
         while due:
             found += due
-            stems = {name.rpartition(".")[2] for name in due}
-            due = sorted(each for each in names - {*found} if self._imports(each, stems))
+            stems = {name.rpartition(".")[2].encode() for name in due}
+            due = sorted(each for each in names - {*found} if _imports(self.sources[each], stems))
         return found
 
     def _is_current(self, name: str) -> bool:
@@ -432,14 +412,11 @@ class _Plugins(PrivatePackage):
         is_same = file is not None and self._source.read(file) == self.sources[name]
         return is_same and name not in self.outdated
 
-    def _imports(self, name: str, stems: Iterable[str]) -> bool:
-        """Tell whether there is a relative import and a word that is one of these names."""
-        source = self.sources[name]
-        words = _WORDS.findall(source)
-        return _RELATIVE.search(source) is not None and any(
-            each.encode() in words for each in stems
-        )
-
 
 _RELATIVE = re.compile(rb"\bfrom\s*\.")
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
+
+
+def _imports(source: bytes, names: set[bytes]) -> bool:
+    """Tell whether a source has a relative import and a word that is one of these names."""
+    return _RELATIVE.search(source) is not None and not names.isdisjoint(_WORDS.findall(source))

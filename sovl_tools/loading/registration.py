@@ -17,12 +17,14 @@ from sovl_tools.model.definition import ToolDefinition
 def is_another(first: Candidate, second: Candidate) -> bool:
     """Tell whether two candidates certainly stand for two objects."""
     functions = [each.definition.function for each in (first, second) if each.definition]
-    return len(functions) > 1 and ran(functions[0]) != ran(functions[1])
+    return len(functions) > 1 and function_ids(functions[0]) != function_ids(functions[1])
 
 
 def is_same_tool(first: ToolDefinition, second: ToolDefinition) -> bool:
     """Tell whether two definitions say the same of the same function."""
-    return ran(first.function) == ran(second.function) and content_of(first) == content_of(second)
+    return function_ids(first.function) == function_ids(second.function) and content_of(
+        first
+    ) == content_of(second)
 
 
 def content_of(definition: ToolDefinition | None) -> tuple[Any, ...]:
@@ -32,10 +34,10 @@ def content_of(definition: ToolDefinition | None) -> tuple[Any, ...]:
     fields = dict(vars(definition))
     handlers = fields.pop("step_handlers")
     code = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
-    return repr(fields), sorted(handlers), [ran(each) for each in code]
+    return repr(fields), sorted(handlers), [function_ids(each) for each in code]
 
 
-def ran(function: Any) -> tuple[int, ...]:
+def function_ids(function: Any) -> tuple[int, ...]:
     """Return what tells one function from another; a bound method is another object each time."""
     if isinstance(function, MethodType):
         return id(function.__func__), id(function.__self__)
@@ -149,7 +151,7 @@ def _keys(definition: ToolDefinition) -> Sequence[_Key]:
 
 
 def _function_key(definition: ToolDefinition) -> _Key:
-    return definition.name, *ran(definition.function)
+    return definition.name, *function_ids(definition.function)
 
 
 def _text_key(definition: ToolDefinition) -> _Key | None:

@@ -6,10 +6,9 @@ import os
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.definitions import checked, rejected
-from sovl_tools.loading.import_errors import Unit, empty, mishap
-from sovl_tools.loading.location import shown
-from sovl_tools.loading.origins import MODULES, Directory, Sight
-from sovl_tools.loading.rules import code
+from sovl_tools.loading.import_errors import Unit, no_tools_found, unavailable
+from sovl_tools.loading.location import relative_path
+from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
@@ -41,17 +40,17 @@ class Procedures(NamedTuple):
         """The directory."""
         return Directory(self.path, SUFFIXES)
 
-    def look(self) -> Sight:
+    def look(self) -> OriginLoad:
         """Read every file anew; one whose text is the same stays the tool that it is."""
         try:
             sources = [written_if_readable(each) for each in files(self.path)]
         except OSError as error:
             words = f"the procedures can't be read: {error.strerror}"
-            return Sight.of_problem(mishap(code.unavailable_source, words, shown(self.path)))
+            return OriginLoad.of_problem(unavailable(words, relative_path(self.path)))
         if not sources:
-            unit = Unit("the directory of procedures", shown(self.path), "")
-            return Sight.of_problem(empty(unit))
-        return Sight({each.path: (_candidate(each),) for each in sources})
+            unit = Unit("the directory of procedures", relative_path(self.path), "")
+            return OriginLoad.of_problem(no_tools_found(unit))
+        return OriginLoad({each.path: (_candidate(each),) for each in sources})
 
 
 class _Offered:
@@ -84,13 +83,16 @@ def _candidate(source: Written) -> Candidate:
         )
     candidate = checked(_definition(source, source.procedure), source.path)
     own = (
-        each._replace(path=shown(source.path), line=1, column=1) for each in candidate.diagnostics
+        each._replace(path=relative_path(source.path), line=1, column=1)
+        for each in candidate.diagnostics
     )
-    return candidate._replace(path=shown(source.path), diagnostics=(*found, *own), line=1, column=1)
+    return candidate._replace(
+        path=relative_path(source.path), diagnostics=(*found, *own), line=1, column=1
+    )
 
 
 def _near(diagnostic: Diagnostic) -> Diagnostic:
-    return diagnostic._replace(path=shown(diagnostic.path))
+    return diagnostic._replace(path=relative_path(diagnostic.path))
 
 
 def _definition(source: Written, procedure: Procedure) -> ToolDefinition:
@@ -103,5 +105,5 @@ def _definition(source: Written, procedure: Procedure) -> ToolDefinition:
         {"properties": {}, **procedure.inputs},
         known.run,
         tags=procedure.tags,
-        source=shown(source.path),
+        source=relative_path(source.path),
     )

@@ -54,7 +54,7 @@ class Libraries:
         below = {path for path in touched if _is_below(path, self.paths)}
         return {path for path in below if path.endswith(".py") or os.path.isdir(path)}
 
-    def take_out(self, sources: Collection[str], users: Users) -> Taken:
+    def unload(self, sources: Collection[str], users: Users) -> Unloaded:
         """Take out of ``sys.modules`` what must run again because sources have changed.
 
         Those are all modules of the package in which a source lies, because the others may hold
@@ -86,10 +86,10 @@ class Libraries:
             with contextlib.suppress(OSError, NotImplementedError):
                 os.unlink(cache_from_source(source))
         invalidate_caches()
-        return Taken(taken, {user for user, each in uses.items() if each})
+        return Unloaded(taken, {user for user, each in uses.items() if each})
 
 
-class Taken(NamedTuple):
+class Unloaded(NamedTuple):
     """What a change of libraries concerns.
 
     Attributes:
@@ -101,16 +101,16 @@ class Taken(NamedTuple):
     users: Collection[str] = ()
 
 
-def renew_parts(taken: Mapping[str, ModuleType], *, limit: float) -> None:
+def reimport_parts(taken: Mapping[str, ModuleType], *, limit: float) -> None:
     """Import those modules anew whose package was not taken out.
 
     It has them as attributes, which ``from package import module`` would take.
     """
     names = [name for name in taken if name.rpartition(".")[0] in sys.modules]
-    renew({name: taken[name] for name in names}, limit=limit)
+    reimport({name: taken[name] for name in names}, limit=limit)
 
 
-def renew(taken: Mapping[str, ModuleType], *, limit: float) -> None:
+def reimport(taken: Mapping[str, ModuleType], *, limit: float) -> None:
     """Import those modules anew that no tool has imported: some do so when they are called.
 
     What is broken is put back as it was. A module whose file is gone stays out. ``limit`` is how

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from operator import is_
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
-from sovl_tools.loading.definitions import rejected
 from sovl_tools.loading.discovery import Collected, collect
-from sovl_tools.loading.load import SOON, LateFolder, Load, load_folders, patient_collector
+from sovl_tools.loading.load import LateFolder, Load, load_folders, patient_collector
 from sovl_tools.loading.modules import leave, snapshots
-from sovl_tools.loading.origins import Directory, Origin, Sight, distinct, module_sources, outdate
-from sovl_tools.loading.registration import Registrations, ran
+from sovl_tools.loading.origins import (
+    OriginLoad,
+)
+from sovl_tools.loading.registration import Registrations
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.events import Place, places
-from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
+from sovl_tools.reloading.fingerprint import Fingerprint
 from sovl_tools.reloading.folder_changes import FolderChanges, arriving, concerning, successor
-from sovl_tools.reloading.libraries import Libraries, Taken, renew, renew_parts
-from sovl_tools.threads import Job
+from sovl_tools.reloading.libraries import Libraries, Unloaded, reimport, reimport_parts
+from sovl_tools.reloading.origin_state import LateLook, Origins
 
 _REVISIONS = itertools.count(1)
 _FEW = 32
@@ -124,8 +124,8 @@ class ReloadState:
         # a path outside of all folders, or a folder itself: some may have come or gone
         if is_everywhere or any(self._owner(path) in {None, path} for path in others):
             self._relist()
-        taken = self.libraries.take_out(sources, self._users()) if sources else Taken()
-        renew_parts(taken.modules, limit=self._source.settings.limit)
+        taken = self.libraries.unload(sources, self._users()) if sources else Unloaded()
+        reimport_parts(taken.modules, limit=self._source.settings.limit)
         concerned = self.origins.concerned(touched or (), taken.users if sources else None)
         self.origins.look(self.origins if is_everywhere else concerned, leave)
         forced = (
@@ -137,7 +137,7 @@ class ReloadState:
             new = self.folders.keys() - self._candidates.keys()
             due = self._in_order(new | forced | {self._owner(path) for path in others})
         candidates = self._load(due, is_patient=touched is not None, forced=forced, leave=leave)
-        renew(taken.modules, limit=self._source.settings.limit)
+        reimport(taken.modules, limit=self._source.settings.limit)
         for each in candidates:
             self._enter(each)
         change = self._recombined(known)
@@ -149,12 +149,12 @@ class ReloadState:
         folders = {each.folder.location: each.files.values() for each in snapshots()}
         return {**folders, **self.origins.sources()}
 
-    def arrive(self, late: Late, found: Candidate | Sight | None) -> CatalogChange:
+    def arrive(self, late: Late, found: Candidate | OriginLoad | None) -> CatalogChange:
         """Combine anew with what has come of an import that took longer than a reload."""
         known = self.diagnostics
         if isinstance(late, LateFolder):
             self._finish(late, found if isinstance(found, Candidate) else None)
-        elif isinstance(found, Sight):
+        elif isinstance(found, OriginLoad):
             self.origins.enter(late, found)
         return self._recombined(known)
 
@@ -371,161 +371,12 @@ class ReloadState:
         return load_folders(folders, self._source.settings, existing=handlers, leave=leave)
 
 
+Late: TypeAlias = LateFolder | LateLook
+"""What goes on after a reload."""
+
+
 class _Late(NamedTuple):
     """A folder whose import goes on, and what it looked like when that began."""
 
     late: LateFolder
     seen: Fingerprint
-
-
-class LateLook:
-    """A look at an origin, which imports modules there; it may go on while others are loaded."""
-
-    def __init__(self, origin: Origin) -> None:
-        self.origin = origin
-        self._job = Job(self._look)
-        self.is_done = self._job.wait
-
-    def _look(self) -> Sight:
-        try:
-            return self.origin.look()
-        except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
-            return Sight.of_problem(internal_diagnostic(error, str(self.origin)))
-
-    def outcome(self) -> Sight:
-        """Wait for what there is to see."""
-        self._job.wait(math.inf)
-        return self._job.result()
-
-    def give_up(self) -> None:
-        """End it: nobody wants to know any more."""
-        self._job.stop()
-        self._job.wait(math.inf)  # two looks at one place would undo each other
-
-
-Late: TypeAlias = LateFolder | LateLook
-"""What goes on after a reload."""
-
-
-class Origins:
-    """The origins that somebody has named, and what there was when they were last looked at."""
-
-    def __init__(self) -> None:
-        self._late: dict[tuple[type, Origin], LateLook] = {}
-        self._sights: dict[tuple[type, Origin], Sight] = {}
-        self._looks: dict[Directory, Fingerprint] = {}
-
-    def __iter__(self) -> Iterator[Origin]:
-        return iter([origin for _, origin in self._sights])
-
-    @property
-    def directories(self) -> frozenset[str]:
-        """The paths of the directories of those that have any."""
-        return frozenset(each.path for each in self._looks)
-
-    @property
-    def links(self) -> dict[str, str]:
-        """Symbolic links in the directories, by their absolute paths, and what they lead to."""
-        return {
-            f"{directory.path}/{path}".rstrip("/"): target
-            for directory, look in self._looks.items()
-            for path, target in look.links.items()
-        }
-
-    def changed(self) -> set[str]:
-        """Return the paths of the directories that look otherwise than when they were looked at."""
-        return {
-            directory.path
-            for directory, before in self._looks.items()
-            if before.changed(before.again())
-        }
-
-    def look(
-        self, origins: Iterable[Origin], leave: Callable[[LateLook], None] | None = None
-    ) -> None:
-        """Look at origins, again or for the first time; ``leave`` takes those that take long."""
-        for origin in origins:
-            late = self.begin(origin)
-            if late.is_done(math.inf if leave is None else SOON):
-                self.enter(late, late.outcome())
-            elif leave is not None:
-                leave(late)
-
-    def begin(self, origin: Origin) -> LateLook:
-        """Begin to look at an origin, from now on at every reload as well."""
-        if origin.directory is not None:
-            self._looks[origin.directory] = fingerprint(*origin.directory)
-        key = _key(origin)
-        self._sights.setdefault(key, Sight())
-        if key in self._late:
-            self._late[key].give_up()
-        self._late[key] = LateLook(origin)
-        return self._late[key]
-
-    def enter(self, late: LateLook, sight: Sight) -> None:
-        """Enter what was found, unless the origin has been looked at again since."""
-        key = _key(late.origin)
-        if self._late.get(key) is not late:
-            return
-        del self._late[key]
-        # of what was lost from sight the last good version serves
-        before = self._sights[key].units
-        lost = {
-            unit: tuple(
-                rejected(each.name, each.location, [found])._replace(diagnostics=())
-                for each in before.get(unit, ())
-            )
-            for unit, found in sight.lost.items()
-        }
-        self._sights[key] = sight._replace(units={**sight.units, **lost})
-
-    def sources(self) -> dict[str, Iterable[bytes]]:
-        """Return the sources of the modules in the directories, by the names of the modules."""
-        return {
-            name: [source]
-            for directory in self._looks
-            for name, source in module_sources(directory.path).items()
-        }
-
-    def concerned(
-        self, touched: Iterable[str], users: Collection[str] | None = None
-    ) -> list[Origin]:
-        """Return the origins to which something at one of the paths may matter.
-
-        If libraries have changed, ``users`` are the names of the modules that have to run again.
-        What did not load is tried again then, for it may have failed for want of a library.
-        """
-        paths = list(touched)
-        found = []
-        for origin in self:
-            if origin.directory is None:
-                continue
-            is_due = any(map(origin.directory.is_concerned, paths))
-            if users is not None:
-                is_due |= outdate(origin.directory.path, users)
-                is_due |= bool(self._sights[_key(origin)].lost)
-            found += [origin] if is_due else []
-        return found
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with the origins themselves."""
-        return tuple(found for sight in self._sights.values() for found in sight.diagnostics)
-
-    def candidates(self, *, besides: Iterable[Candidate]) -> list[Candidate]:
-        """Return all candidates by precedence, each object once, without those of ``besides``."""
-        if not self._sights:
-            return []
-        known = {ran(each.definition.function) for each in besides if each.definition is not None}
-        sights = sorted(self._sights.items(), key=lambda entry: entry[0][1].level)
-        found = distinct(
-            each
-            for _, sight in sights
-            for each in sight.candidates
-            if each.definition is None or ran(each.definition.function) not in known
-        )
-        return list(found.values())
-
-
-def _key(origin: Origin) -> tuple[type, Origin]:
-    return type(origin), origin  # two of them may be tuples of one name

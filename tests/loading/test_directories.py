@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.loading.origins import MODULES, Directory, Sight
-from sovl_tools.reloading.reload_state import Origins
+from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
+from sovl_tools.reloading.origin_state import Origins
 
 CODE = Directory("/srv/code", (".py",))
 
@@ -42,8 +42,8 @@ class Empty:
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
 
-    def look(self) -> Sight:
-        return Sight()
+    def look(self) -> OriginLoad:
+        return OriginLoad()
 
 
 @pytest.fixture

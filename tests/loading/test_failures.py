@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.loading.import_errors import border_verdicts, told
+from sovl_tools.loading.import_errors import border_verdicts, error_text
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import ToolFolder
 
@@ -35,14 +35,14 @@ def elsewhere(work: Callable[[], object]) -> object:
 
 def test_an_interrupt_in_the_main_thread_may_be_the_users(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        told(InterruptingError())
+        error_text(InterruptingError())
     with pytest.raises(KeyboardInterrupt):
         border_verdicts(InterruptingError(), folder(tmp_path))
 
 
 def test_an_interrupt_elsewhere_is_the_exceptions_own(tmp_path: Path) -> None:
     assert (
-        elsewhere(lambda: told(InterruptingError()))
+        elsewhere(lambda: error_text(InterruptingError()))
         == "InterruptingError: its message can't be read"
     )
     found = elsewhere(lambda: border_verdicts(InterruptingError(), folder(tmp_path)))

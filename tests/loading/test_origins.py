@@ -20,9 +20,9 @@ from sovl_tools.loading.origins import (
     EntryPoints,
     Modules,
     Origin,
+    OriginLoad,
     Package,
     PackageFolders,
-    Sight,
     package_of,
 )
 from tests.conftest import Write
@@ -45,13 +45,13 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     return Site(tmp_path / "plugins")
 
 
-def answers(sight: Sight) -> dict[str, Any]:
+def answers(sight: OriginLoad) -> dict[str, Any]:
     """Return what the tools answer."""
     found = {each.name: each.definition for each in sight.candidates}
     return {name: tool.execute() for name, tool in found.items() if tool is not None}
 
 
-def lines(sight: Sight) -> list[str]:
+def lines(sight: OriginLoad) -> list[str]:
     return [str(each) for each in sight.diagnostics]
 
 
@@ -86,7 +86,7 @@ def test_entry_points_are_functions_classes_modules_and_packages(site: Site) -> 
 def test_entry_points_of_another_group_are_not_looked_at(site: Site) -> None:
     site.write("other.py", "raise AssertionError")
     site.install("other", "another.group", a="other")
-    assert EntryPoints(GROUP).look() == Sight()
+    assert EntryPoints(GROUP).look() == OriginLoad()
 
 
 IMPORTED = "can't be imported"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.loading.location import Whereabouts, shown, whereabouts_of
+from sovl_tools.loading.location import SourceLocation, location_of, relative_path
 from tests.schema.strategies import moderate
 
 SOURCE = '''\
@@ -123,21 +123,21 @@ def test_a_name_or_a_parameter_has_an_exact_place(
     module: ModuleType, expression: str, parameter: str | None, place: tuple[int, int]
 ) -> None:
     value = eval(expression, vars(module))
-    assert whereabouts_of(value, parameter) == Whereabouts("things.py", *place)
+    assert location_of(value, parameter) == SourceLocation("things.py", *place)
 
 
 def test_decorators_and_letters_of_any_kind_do_not_disturb(module: ModuleType) -> None:
     function: Any = vars(module)["decorated"].__wrapped__
     del function.__wrapped__
-    assert whereabouts_of(function) == Whereabouts("things.py", 12, 14)
-    assert whereabouts_of(function, "text") == Whereabouts("things.py", 13, 5)
-    assert whereabouts_of(function, "größe") == Whereabouts("things.py", 14, 17)
+    assert location_of(function) == SourceLocation("things.py", 12, 14)
+    assert location_of(function, "text") == SourceLocation("things.py", 13, 5)
+    assert location_of(function, "größe") == SourceLocation("things.py", 14, 17)
 
 
 def test_a_file_is_read_as_it_is_now(module: ModuleType, tmp_path: Path) -> None:
-    assert whereabouts_of(module.Outer).line == 18
+    assert location_of(module.Outer).line == 18
     (tmp_path / "things.py").write_text(f"\n\n{SOURCE}", encoding="utf-8")
-    assert whereabouts_of(module.Outer).line == 20
+    assert location_of(module.Outer).line == 20
 
 
 @pytest.mark.parametrize("content", [None, "def plain(", "\0", "x = 1\n"])
@@ -147,20 +147,20 @@ def test_without_the_source_the_line_is_that_of_the_code(
     file = tmp_path / "things.py"
     file.unlink() if content is None else file.write_text(content)
     for parameter in (None, "only"):
-        assert whereabouts_of(module.plain, parameter) == Whereabouts("things.py", 4)
-    assert whereabouts_of(module.Outer) == Whereabouts("things.py", 1)
+        assert location_of(module.plain, parameter) == SourceLocation("things.py", 4)
+    assert location_of(module.Outer) == SourceLocation("things.py", 1)
 
 
 def test_what_has_no_file_is_known_by_its_module() -> None:
-    assert whereabouts_of(5) == Whereabouts("builtins")
-    assert whereabouts_of(len) == Whereabouts("builtins")
+    assert location_of(5) == SourceLocation("builtins")
+    assert location_of(len) == SourceLocation("builtins")
 
 
 def test_code_that_was_made_without_a_file_is_known_by_its_line() -> None:
     space: dict[str, Any] = {}
     exec("\n\ndef made(text): ...", space)
-    assert whereabouts_of(space["made"]) == Whereabouts("<string>", 3)
-    assert whereabouts_of(space["made"], "text") == Whereabouts("<string>", 3)
+    assert location_of(space["made"]) == SourceLocation("<string>", 3)
+    assert location_of(space["made"], "text") == SourceLocation("<string>", 3)
 
 
 class Meta(type):
@@ -172,18 +172,18 @@ class Odd(metaclass=Meta): ...
 
 
 def test_a_class_is_found_whatever_makes_its_objects() -> None:
-    line = whereabouts_of(Odd).line
+    line = location_of(Odd).line
     assert Path(__file__).read_text().splitlines()[line - 1].startswith("class Odd(")
-    assert whereabouts_of(Odd()).line == line
+    assert location_of(Odd()).line == line
 
 
 def test_a_path_is_shown_relative_to_the_directory_above_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert shown(f"{tmp_path}/one/two.py") == os.path.join("one", "two.py")
+    assert relative_path(f"{tmp_path}/one/two.py") == os.path.join("one", "two.py")
     for other in (str(tmp_path), f"{tmp_path}2/one.py", "one.py", "<string>"):
-        assert shown(other) == other
+        assert relative_path(other) == other
 
 
 @moderate
@@ -201,5 +201,5 @@ def _found(source: str) -> tuple[int, int]:
     linecache.cache[file] = (len(source), None, lines, file)
     space: dict[str, Any] = {}
     exec(compile(source, file, "exec"), space)
-    place = whereabouts_of(space["tool"])
+    place = location_of(space["tool"])
     return place.line, place.column

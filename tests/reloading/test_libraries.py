@@ -326,7 +326,7 @@ def test_modules_that_were_imported_anew_are_not_put_back(library: Library) -> N
     libraries = Libraries()
     libraries.add([str(library.path)])
     old = __import__(library.name)
-    taken = libraries.take_out([str(library.path / "__init__.py")], {}).modules
+    taken = libraries.unload([str(library.path / "__init__.py")], {}).modules
     new = __import__(library.name)
     put_back(taken)
     assert old is not new
@@ -376,7 +376,7 @@ def test_modules_of_the_interpreter_and_odd_ones_are_left_alone(
     libraries = Libraries()
     libraries.add([str(library.path)])
     before = set(sys.modules)
-    assert libraries.take_out([library.put("words.py", "")], {}).modules == {}
+    assert libraries.unload([library.put("words.py", "")], {}).modules == {}
     assert before <= set(sys.modules)
 
 
@@ -403,7 +403,7 @@ def test_the_collector_may_take_modules_while_libraries_are_taken_out(library: L
     before = gc.get_threshold()
     gc.set_threshold(1)
     try:
-        assert libraries.take_out([], {}).modules == {}
+        assert libraries.unload([], {}).modules == {}
         assert spare
     finally:
         gc.set_threshold(*before)
