@@ -113,7 +113,13 @@ def _parameters(function: Any, options: Options, inference: Inference) -> dict[s
     unknown = options.params.keys() - parameters["properties"].keys()
     is_open = "additionalProperties" in parameters
     if unknown and (is_open or options.fields.get("preprocess") is not None):
-        parameters = _stated_form(options, parameters)
+        # The schema is of the arguments that a model sends, of which ``params`` has the names. With
+        # ``**kwargs`` the function has the others as well; otherwise what it has beside them is
+        # made of them in ``preprocess``. A name is required if ``required`` says so.
+        known = parameters["properties"]
+        names = {**(known if is_open else {}), **options.params}
+        parameters["properties"] = {name: known.get(name, {}) for name in names}
+        parameters["required"] = [name for name in parameters["required"] if name in names]
     properties = parameters["properties"]
     for option in ("param_descriptions", "params", "required"):
         for name in getattr(options, option) or ():
@@ -124,18 +130,14 @@ def _parameters(function: Any, options: Options, inference: Inference) -> dict[s
     for name, text in options.param_descriptions.items():
         properties[name] = {**properties[name], "description": text}
     for name, fragment in options.params.items():
-        properties[name] = _overlaid(properties[name], fragment)
+        if isinstance(fragment, Mapping):
+            replaced = _REPLACED if _is_whole(fragment) else frozenset()
+            kept = {key: each for key, each in properties[name].items() if key not in replaced}
+            properties[name] = {**kept, **copied(dict(fragment))}
+        else:
+            properties[name] = fragment  # a function, which stands for the whole of it
     parameters["required"] = _required(function, options, parameters, inference)
     return parameters
-
-
-def _overlaid(schema: dict[str, JSON], fragment: Any) -> Any:
-    """Return a schema with another one's keys; a function stands for the whole of it."""
-    if not isinstance(fragment, Mapping):
-        return fragment
-    replaced = _REPLACED if _is_whole(fragment) else frozenset()
-    kept = {key: value for key, value in schema.items() if key not in replaced}
-    return {**kept, **copied(dict(fragment))}
 
 
 def _required(
@@ -166,26 +168,15 @@ def _required(
     return required
 
 
-def _stated_form(options: Options, parameters: dict[str, JSON]) -> dict[str, JSON]:
-    """Return the schema of the arguments that a model sends, of which ``params`` has the names.
-
-    With ``**kwargs`` the function has the others as well; otherwise what it has beside them is
-    made of them in ``preprocess``. A name is required if ``required`` says so.
-    """
-    known = parameters["properties"]
-    inferred = known if "additionalProperties" in parameters else {}
-    properties = {**inferred, **{name: known.get(name, {}) for name in options.params}}
-    required = [name for name in parameters["required"] if name in properties]
-    return {**parameters, "properties": properties, "required": required}
-
-
 def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None:
     """Refuse a default that plainly breaks its own schema, so that nothing would be supplied."""
     default, types, values = (schema.get(key) for key in ("default", "type", "enum"))
     admitted = [types] if isinstance(types, str) else types
     if callable(default):
         return
-    if isinstance(admitted, list) and not _is_of(default, admitted):
+    is_whole = type(default) is int or (type(default) is float and default.is_integer())
+    kinds = ["integer", "number"] if is_whole else [kind(default)]
+    if isinstance(admitted, list) and not any(each in admitted for each in kinds):
         broken = f"type {types!r}"
     elif isinstance(values, list) and not is_dynamic(values) and default not in values:
         broken = f"enum {values!r:.60}"
@@ -193,11 +184,6 @@ def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None
         return
     message = f"its default {default!r:.60} does not fit its {broken}"
     raise InferenceError(_qualified(function), name, message, "give it another default")
-
-
-def _is_of(value: JSON, types: Sequence[JSON]) -> bool:
-    is_whole = type(value) is int or (type(value) is float and value.is_integer())
-    return any(each in types for each in ("integer", "number") if is_whole) or kind(value) in types
 
 
 def _is_whole(fragment: Any) -> bool:

@@ -43,7 +43,10 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
     if actual is _ABSENT:
         actual = tool.metadata.get(key, _ABSENT)
     if actual is _ABSENT:
-        actual = _of_instance(tool, key)
+        try:
+            actual = getattr(tool.instance, key, _ABSENT)
+        except Exception:
+            _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
     if isinstance(actual, _SEVERAL):
         return all(
             each in actual for each in (wanted if isinstance(wanted, _SEVERAL) else [wanted])
@@ -52,11 +55,3 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
 
 
 _SEVERAL = (list, tuple, set, frozenset)
-
-
-def _of_instance(tool: ToolDefinition, key: str) -> Any:
-    try:
-        return getattr(tool.instance, key, _ABSENT)
-    except Exception:
-        _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
-        return _ABSENT

@@ -11,6 +11,7 @@ from unicodedata import category, normalize
 
 _ASCII_WORD = re.compile(r"[a-z0-9_]+(?:'[a-z0-9_]+)*")
 _APOSTROPHES = "'\u2019\u02bc\uff07"
+_AS_APOSTROPHE = str.maketrans(dict.fromkeys(_APOSTROPHES, "'"))
 _HALF_WIDTH_MARKS = "\uff9e\uff9f"
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -85,13 +86,13 @@ def spans(text: str) -> list[Word]:
             Word(found.group(), found.start(), found.end())
             for found in _ASCII_WORD.finditer(text.lower())
         ]
-    return [Word(_comparable(text[start:end]), start, end) for start, end in _unicode_spans(text)]
-
-
-def _comparable(word: str) -> str:
-    for apostrophe in _APOSTROPHES[1:]:
-        word = word.replace(apostrophe, "'")
-    return normalize("NFKC", normalize("NFKC", word).casefold())
+    found = []
+    for start, end in _unicode_spans(text):
+        word = text[start:end].translate(_AS_APOSTROPHE)
+        # folded between, because what folding makes of a character may be composed again
+        word = normalize("NFKC", normalize("NFKC", word).casefold())
+        found.append(Word(word, start, end))
+    return found
 
 
 def _unicode_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -170,18 +171,14 @@ def _parts_of(chunk: str) -> Iterator[str]:
         return
     found = spans(seamed)
     for word in found:
-        yield from _unaccented(word.form)
+        bare = normalize("NFC", _ACCENTS.sub("", normalize("NFD", word.form)))
+        for each in bare.split("'"):
+            yield from _cut(each)
+        for run in _HANGUL.findall(bare):
+            yield from map("".join, pairwise(run))
     for one, other in pairwise(found):
         if one.end == other.start and _is_unspaced(one.form[0]) and _is_unspaced(other.form[0]):
             yield one.form + other.form
-
-
-def _unaccented(word: str) -> Iterator[str]:
-    bare = normalize("NFC", _ACCENTS.sub("", normalize("NFD", word)))
-    for each in bare.split("'"):
-        yield from _cut(each)
-    for run in _HANGUL.findall(bare):
-        yield from map("".join, pairwise(run))
 
 
 def _cut(word: str) -> list[str]:
@@ -198,7 +195,7 @@ def term(part: str) -> str:
     the common words stays as it is: news are not new.
     """
     if part.isascii() and part.isalpha():
-        for shorten in (_without_plural, _without_suffix, _without_vowel):
+        for shorten in (_without_plural, _without_suffix, _without_last_vowel):
             shorter = shorten(part)
             part = part if shorter in COMMON or len(shorter) < _SHORTEST_ROOT else shorter
     return part
@@ -221,5 +218,5 @@ def _without_suffix(word: str) -> str:
     return word
 
 
-def _without_vowel(word: str) -> str:
+def _without_last_vowel(word: str) -> str:
     return word[:-1] + "i" if word.endswith("y") else word.removesuffix("e")

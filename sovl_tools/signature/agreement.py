@@ -7,7 +7,7 @@ compared with the schema that the annotations imply, as deep as both go.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -75,22 +75,14 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
         elif is_needed and annotation.optional is False:
             found.append(Difference("not_sent", name, parameter))
     if not is_open:
-        found += _untaken(taken, properties, required)
+        untaken = [name for name in properties if name not in taken]
+        found += [
+            Difference("required_not_taken" if name in required else "optional_not_taken", name)
+            for name in untaken
+        ]
         is_function = signature.shape == "function"
         if is_function and parameters.get("additionalProperties", False) is not False:
             found.append(Difference("open", ""))
-    return found
-
-
-def _untaken(
-    taken: set[str], properties: Iterable[str], required: frozenset[str]
-) -> list[Difference]:
-    """Return what a call may give although the function has no parameter for it."""
-    found: list[Difference] = []
-    for name in properties:
-        if name not in taken:
-            kind: Kind = "required_not_taken" if name in required else "optional_not_taken"
-            found.append(Difference(kind, name))
     return found
 
 
@@ -126,8 +118,12 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iter
     matcher = Matcher(parameters, own)
     for pair in pairs(parameters, own):
         found: list[_Finding] = []
-        if pair.is_property and not pair.is_part:
-            found += _default(pair)
+        if pair.is_property and not pair.is_part and "default" in pair.schema:
+            said, other = pair.schema["default"], pair.own.get("default")
+            # in Python True == 1
+            is_same = other == said and isinstance(other, bool) == isinstance(said, bool)
+            if other is not None and not is_same:
+                found.append(("default", ("default",), said, other))
         if "$ref" not in pair.schema:
             # Where the types differ, so does everything about values of those types.
             found += [*_types(pair, matcher)] or _inner(pair)
@@ -147,13 +143,6 @@ def _is_same(schema: JSON, own: dict[str, JSON]) -> bool:
         and own.get("type") in (None, schema.get("type"))
         and not ("default" in schema and "default" in own)
     )
-
-
-def _default(pair: Pair) -> Iterator[_Finding]:
-    if "default" in pair.schema and pair.own.get("default") is not None:
-        said, own = pair.schema["default"], pair.own["default"]
-        if own != said or isinstance(own, bool) != isinstance(said, bool):
-            yield "default", ("default",), said, own
 
 
 def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:

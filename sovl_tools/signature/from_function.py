@@ -16,6 +16,7 @@ from sovl_tools.signature.signature import (
     Annotation,
     Parameter,
     ParameterKind,
+    Shape,
     Signature,
     conventional,
     from_object,
@@ -63,10 +64,11 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     """Return the parameters from the code object, which is many times faster than inspect."""
     code = function.__code__
     positional, names, flags = code.co_argcount, code.co_varnames, code.co_flags
-    said: dict[str, Annotation] = {}
-    for name, each in _annotations(function).items():
-        if name != "return":
-            said[name] = _read(each, function)
+    try:
+        annotations = function.__annotations__
+    except NameError:  # since Python 3.14 reading them evaluates them
+        annotations = evaluated(inspect.get_annotations, function, "format")
+    said = {name: _read(each, function) for name, each in annotations.items() if name != "return"}
     found: list[Parameter] = []
     defaults = function.__defaults__ or ()
     bare = positional - len(defaults)
@@ -88,15 +90,6 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
         annotation = said.get(names[last], _UNANNOTATED)
         found.append(Parameter(names[last], "var_keyword", REQUIRED, annotation))
     return tuple(found)
-
-
-def _annotations(function: FunctionType) -> dict[str, Any]:
-    """Return the annotations; since Python 3.14 reading them evaluates them."""
-    try:
-        return function.__annotations__
-    except NameError:
-        found: dict[str, Any] = evaluated(inspect.get_annotations, function, "format")
-        return found
 
 
 def _read(annotation: Any, function: Any) -> Annotation:
@@ -125,15 +118,22 @@ def _seen(function: Any, name: str) -> Any:
 
 
 def _inspected(value: Any) -> Signature:
-    shape = "function" if isinstance(value, FunctionType) else "callable"
     try:
         signature = inspect.signature(value)
     except (ValueError, TypeError):
         return ANYTHING
     below = layers(value)
-    parameters = tuple(_parameter(each, below[-1]) for each in signature.parameters.values())
-    is_certain = not any(map(_is_hiding, below))
-    return Signature(parameters, "function" if shape == "function" else "callable", is_certain)
+    parameters = tuple(
+        Parameter(
+            each.name,
+            _KINDS[each.kind],
+            REQUIRED if each.default is each.empty else each.default,
+            _UNANNOTATED if each.annotation is each.empty else _read(each.annotation, below[-1]),
+        )
+        for each in signature.parameters.values()
+    )
+    shape: Shape = "function" if isinstance(value, FunctionType) else "callable"
+    return Signature(parameters, shape, is_certain=not any(map(_is_hiding, below)))
 
 
 def _is_hiding(layer: Any) -> bool:
@@ -143,14 +143,3 @@ def _is_hiding(layer: Any) -> bool:
     if type(layer) is not FunctionType or "__signature__" in layer.__dict__:
         return False
     return "__wrapped__" in layer.__dict__ and _is_open(layer)
-
-
-def _parameter(parameter: inspect.Parameter, function: Any) -> Parameter:
-    missing = parameter.default is inspect.Parameter.empty
-    bare = parameter.annotation is inspect.Parameter.empty
-    return Parameter(
-        parameter.name,
-        _KINDS[parameter.kind],
-        REQUIRED if missing else parameter.default,
-        _UNANNOTATED if bare else _read(parameter.annotation, function),
-    )

@@ -56,7 +56,14 @@ def bindings(source: bytes) -> Bindings:
     tree = ast.parse(source)
     every = [*ast.walk(tree)]
     unsettled = {name for node in every if isinstance(node, ast.Global) for name in node.names}
-    found = Bindings(tree, {}, {}, unsettled, is_open=any(map(_is_opening, every)))
+    # a star import binds any name, and so may a call of one of these
+    is_open = any(
+        any(alias.name == "*" for alias in node.names)
+        if isinstance(node, ast.ImportFrom)
+        else isinstance(node, ast.Name) and node.id in _OPENING
+        for node in every
+    )
+    found = Bindings(tree, {}, {}, unsettled, is_open)
     for statement, is_conditional in _statements(tree.body):
         for name, value, target in _bound(statement):
             if is_conditional and name in found.names:
@@ -64,13 +71,6 @@ def bindings(source: bytes) -> Bindings:
             found.names[name] = value
             found.targets[name] = target
     return found
-
-
-def _is_opening(node: ast.AST) -> bool:
-    """Tell whether a statement or a call may bind any name."""
-    if isinstance(node, ast.ImportFrom):
-        return any(alias.name == "*" for alias in node.names)
-    return isinstance(node, ast.Name) and node.id in _OPENING
 
 
 _OPENING = frozenset({"exec", "globals", "locals", "setattr", "vars"})
@@ -84,7 +84,7 @@ def _statements(
     for node in body:
         if isinstance(node, ast.stmt):
             yield node, is_conditional
-        if isinstance(node, ast.If) and _is_for_type_checkers(node.test):
+        if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
             # what stands there is not bound when the module runs
             yield from _statements(node.orelse, is_conditional=is_conditional)
         elif not isinstance(node, _DEFINITIONS):
@@ -92,9 +92,9 @@ def _statements(
             yield from _statements(_blocks(node), is_conditional=is_branch)
 
 
-def _is_for_type_checkers(test: ast.expr) -> bool:
-    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", None)
-    return name == "TYPE_CHECKING"
+def _name(node: ast.expr) -> str:
+    """Return the name, or the last one after a dot, that an expression is; or ``""``."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _blocks(node: ast.AST) -> Iterator[ast.AST]:
@@ -161,7 +161,10 @@ def from_name(name: str, found: Bindings) -> Signature | None:
 def from_expression(node: ast.AST, found: Bindings) -> Signature:
     """Return how the value of a definition or an expression can be called."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        is_certain = all(map(_is_transparent, node.decorator_list))
+        decorators = (
+            each.func if isinstance(each, ast.Call) else each for each in node.decorator_list
+        )
+        is_certain = all(_name(each) in _TRANSPARENT for each in decorators)
         parameters = tuple(_parameters(node.args, lookup_in(found)))
         return Signature(parameters, is_certain=is_certain)
     if isinstance(node, ast.Lambda):
@@ -169,12 +172,6 @@ def from_expression(node: ast.AST, found: Bindings) -> Signature:
     if isinstance(node, ast.ClassDef) and not node.decorator_list:
         return Signature(shape="class")
     return Signature(shape="value") if isinstance(node, _VALUES) else ANYTHING
-
-
-def _is_transparent(decorator: ast.expr) -> bool:
-    named = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
-    return name in _TRANSPARENT
 
 
 def _parameters(arguments: ast.arguments, lookup: Lookup) -> Iterator[Parameter]:
@@ -288,25 +285,16 @@ def place_of(source: bytes, place: ModulePlace) -> tuple[int, int]:
 
 def _part(found: Bindings, place: ModulePlace) -> ast.arg | ast.expr | None:
     """Return the node of the parameter or item that a place names, if it names one."""
-    name = str(place.name)
-    parts = [each for each in _arguments(found, name) if each.arg == place.parameter]
-    return parts[0] if parts else _item(found.names[name], place.item)
-
-
-def _item(node: ast.AST, item: object) -> ast.expr | None:
+    node, item = found.names[str(place.name)], place.item
+    function = found.names.get(node.id) if isinstance(node, ast.Name) else node
+    if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        for each in ast.walk(function.args):
+            if isinstance(each, ast.arg) and each.arg == place.parameter:
+                return each
     if isinstance(node, ast.List | ast.Tuple) and isinstance(item, int):
         return node.elts[item] if item < len(node.elts) else None
     keys = node.keys if isinstance(node, ast.Dict) else ()
     return next((key for key in keys if isinstance(key, ast.Constant) and key.value == item), None)
-
-
-def _arguments(found: Bindings, name: str) -> list[ast.arg]:
-    node = found.names[name]
-    if isinstance(node, ast.Name) and node.id in found.names:
-        node = found.names[node.id]
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        return []
-    return [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
 
 
 def _column(lines: list[str], node: ast.AST) -> int:
