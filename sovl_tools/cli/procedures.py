@@ -14,7 +14,8 @@ from sovl_tools.cli.command import Misuse
 from sovl_tools.cli.loaded import all_tools, named_tools
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
-from sovl_tools.model.catalog import BUILT_IN_ACTIONS, Catalog
+from sovl_tools.model.actions import ACTIONS
+from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import StepError
@@ -73,7 +74,7 @@ def registry_of(
 ) -> ToolRegistry:
     """Load the tools that procedures call; all there are if one takes a step that a tool brings."""
     steps = [step for each in procedures for step in _steps(each.procedure)]
-    if any(step.action not in BUILT_IN_ACTIONS for step in steps):
+    if any(step.action not in ACTIONS for step in steps):
         return all_tools(tools, entry_points=entry_points)
     names = {step.fields["tool"] for step in steps if step.action == "tool"}
     return named_tools(tools, names, entry_points=entry_points)

@@ -12,11 +12,6 @@ from sovl_tools.model.errors import ToolLoadError
 
 Status: TypeAlias = Literal["loaded", "disabled", "unavailable", "rejected", "waiting"]
 
-BUILT_IN_ACTIONS = frozenset(
-    {"tool", "set", "if", "for_each", "parallel", "procedure", "wait", "return", "fail"}
-)
-"""Actions of a procedure's steps that belong to the language; no tool may claim one."""
-
 
 class Candidate(NamedTuple):
     """What became of one source of a tool.

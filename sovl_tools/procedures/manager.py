@@ -118,7 +118,7 @@ class ProcedureManager:
             return await self._executed(family, given, StepLog(), on_event)
         log = journal.begin_run(
             procedure.name,
-            path=_absolute(procedure.source),
+            path=os.path.abspath(procedure.source) if procedure.source else "",  # noqa: ASYNC240 - no disk
             text=procedure.text,
             inputs=given,
             tools=fingerprints(family, self._registry),
@@ -178,7 +178,10 @@ class ProcedureManager:
 
         log = journal.resume(run_id, check)
         with ending(log) as succeed:
-            _warn(changed(record, prints), run_id, on_event)
+            for name in changed(record, prints):
+                if on_event is not None:
+                    words = "it has changed since the run began"
+                    on_event(LogMessage(name, run_id, "warning", words))
             result = await self._executed(family, inputs, log, on_event)
             succeed(result)
         return result
@@ -223,15 +226,3 @@ class ProcedureManager:
         if on_event is not None:
             on_event(RunStarted(family.first.name, log.run_id))
         return await Execution(family.first, environment).run(Scope({"inputs": inputs}))
-
-
-def _absolute(path: str) -> str:
-    return os.path.abspath(path) if path else ""
-
-
-def _warn(names: list[str], run_id: str, on_event: Callable[[Event], object] | None) -> None:
-    """Tell of what has changed since a run began."""
-    if on_event is None:
-        return
-    for name in names:
-        on_event(LogMessage(name, run_id, "warning", "it has changed since the run began"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.document import JSON, Path
 
 MAX_BYTES = 1 << 20
@@ -18,19 +19,6 @@ MAX_VALUES = 50_000
 
 COMMON = ("action", "name", "when", "save_as", "timeout", "on_error")
 """What every step may say."""
-
-OWN: Mapping[str, tuple[str, ...]] = {
-    "tool": ("tool", "arguments"),
-    "set": ("values",),
-    "if": ("condition", "then", "else"),
-    "for_each": ("items", "as", "at_once", "steps", "result"),
-    "parallel": ("branches",),
-    "procedure": ("procedure", "inputs"),
-    "wait": ("seconds",),
-    "return": ("value",),
-    "fail": ("message",),
-}
-"""What a step of each built-in action may say beside that."""
 
 RESERVED = frozenset(
     {
@@ -155,7 +143,7 @@ def _steps(documents: list[JSON], path: Path) -> tuple[Step, ...]:
 
 
 def _step(document: Mapping[str, JSON], path: Path) -> Step:
-    action = document["action"]
+    action, on_error = document["action"], document.get("on_error", "fail")
     return Step(
         path,
         action,
@@ -165,15 +153,15 @@ def _step(document: Mapping[str, JSON], path: Path) -> Step:
         _condition(document.get("when")),
         document.get("save_as"),
         document.get("timeout"),
-        _on_error(document.get("on_error", "fail")),
+        OnError(**({"then": on_error} if isinstance(on_error, str) else on_error)),
     )
 
 
 def _fields(action: str, document: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return what a step says of its own; what begins with ``x-`` is somebody else's."""
-    if action not in OWN:
+    if action not in ACTIONS:
         return {key: each for key, each in document.items() if key not in COMMON}
-    fields = {key: document[key] for key in OWN[action] if key in document}
+    fields = {key: document[key] for key in ACTIONS[action].keys if key in document}
     return {**fields, "condition": _condition(fields["condition"])} if action == "if" else fields
 
 
@@ -184,12 +172,9 @@ def _condition(value: JSON) -> JSON:
 
 def _blocks(action: str, document: Mapping[str, JSON]) -> Iterator[tuple[Path, list[JSON]]]:
     """Yield the lists of steps in a step, each with its place."""
-    if action == "parallel":
-        for name, steps in document["branches"].items():
-            yield ("branches", name), steps
-    keys = {"if": ("then", "else"), "for_each": ("steps",)}.get(action, ())
-    yield from (((key,), document[key]) for key in keys if key in document)
-
-
-def _on_error(document: JSON) -> OnError:
-    return OnError(**({"then": document} if isinstance(document, str) else document))
+    for key in ACTIONS[action].blocks if action in ACTIONS else ():
+        block = document.get(key, [])
+        if isinstance(block, Mapping):
+            yield from (((key, name), steps) for name, steps in block.items())
+        elif key in document:
+            yield (key,), block

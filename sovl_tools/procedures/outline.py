@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.procedures.model import OnError, Procedure, Step
+from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.reporting.plain import plain
 
 Shape: TypeAlias = Literal["work", "choice", "group", "procedure", "end", "failure"]
@@ -47,7 +47,8 @@ def outlined(procedure: Procedure) -> tuple[Outline, ...]:
 
 
 def _outline(step: Step) -> Outline:
-    what = shortened(_WORDS.get(step.action, _own)(step), 2 * _LONGEST)
+    words = WORDS[step.action](step) if step.action in WORDS else step.action
+    what = shortened(words, 2 * _LONGEST)
     kept = f" → {step.save_as}" if step.save_as else ""
     notes = tuple(_notes(step))
     if step.name:
@@ -69,13 +70,9 @@ def _notes(step: Step) -> Iterator[str]:
         yield f"{step.fields['at_once']} at once"
     if step.timeout is not None:
         yield f"at most {step.timeout:g} s"
-    yield from _on_error(step.on_error)
-
-
-def _on_error(policy: OnError) -> Iterator[str]:
-    if policy.retry:
-        yield f"{policy.retry} more attempt{'s' * (policy.retry != 1)}"
-    if policy.then == "continue":
+    if step.on_error.retry:
+        yield f"{step.on_error.retry} more attempt{'s' * (step.on_error.retry != 1)}"
+    if step.on_error.then == "continue":
         yield "goes on after a failure"
 
 
@@ -93,11 +90,7 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def _own(step: Step) -> str:
-    return step.action
-
-
-_WORDS: Mapping[str, Callable[[Step], str]] = {
+WORDS: Mapping[str, Callable[[Step], str]] = {
     "tool": lambda step: f"tool {step.fields['tool']}",
     "set": lambda step: f"set {', '.join(step.fields['values'])}",
     "if": lambda step: f"if {shortened(step.fields['condition'])}",

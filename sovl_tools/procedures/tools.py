@@ -12,7 +12,6 @@ from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolError
 from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
@@ -74,7 +73,8 @@ _OFFERED: dict[str, _Offered] = {}
 
 
 def _candidate(source: Written) -> Candidate:
-    found = [_near(each) for each in Library().checked(source, None)]
+    checks = Library().checked(source, None)
+    found = [each._replace(path=relative_path(each.path)) for each in checks]
     errors = [each for each in found if each.severity == "error"]
     if errors or source.procedure is None:
         name = os.path.splitext(os.path.basename(source.path))[0]
@@ -89,10 +89,6 @@ def _candidate(source: Written) -> Candidate:
     return candidate._replace(
         path=relative_path(source.path), diagnostics=(*found, *own), line=1, column=1
     )
-
-
-def _near(diagnostic: Diagnostic) -> Diagnostic:
-    return diagnostic._replace(path=relative_path(diagnostic.path))
 
 
 def _definition(source: Written, procedure: Procedure) -> ToolDefinition:

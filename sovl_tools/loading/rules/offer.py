@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER, Interface, takes
-from sovl_tools.model.catalog import BUILT_IN_ACTIONS
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, RuleTable, rule
 from sovl_tools.search.words import words
 from sovl_tools.signature.signature import UNKNOWN
@@ -161,7 +161,7 @@ def built_in_action(case: OfferCase) -> Iterator[Finding]:
     and ``fail`` mean the same everywhere. Choose another name for the action.
     """
     for action in case.handlers:
-        if isinstance(action, str) and action in BUILT_IN_ACTIONS:
+        if isinstance(action, str) and action in ACTIONS:
             message = f"the action {action!r} is built in"
             yield Finding(case.place(action), message, "choose another name for the action")
 

@@ -132,7 +132,10 @@ class Journal:
         with self._new_lock() as lock:
             with self._database.transaction():
                 former, record = self._found(run_id)
-                _check_free(record)
+                if record.state == "succeeded":
+                    raise RunOverError(record.id, record.state)
+                if record.state == "running":
+                    raise RunBusyError(record.id, record.pid, record.host)
                 check(self.steps(run_id))
                 values = os.getpid(), written(platform.node()), _token(lock), run_id
                 self._database.write(_RESUME, values)
@@ -189,8 +192,9 @@ class Journal:
 
     def _inserted(self, record: RunRecord, lock: Lock) -> RunRecord:
         """Write down a new run under a name that no other has; return it."""
+        moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(record.started))
         while True:
-            named = record._replace(id=_new_id(record.started))
+            named = record._replace(id=f"{moment}-{os.urandom(2).hex()}")
             if self._database.write(_BEGIN_RUN, (_token(lock), *row_of(named))):
                 return named
 
@@ -236,18 +240,6 @@ class Journal:
 
 _TOKEN = re.compile("[0-9a-f]{16}")
 """By which a lock is known; nothing else may become a part of a path."""
-
-
-def _check_free(record: RunRecord) -> None:
-    if record.state == "succeeded":
-        raise RunOverError(record.id, record.state)
-    if record.state == "running":
-        raise RunBusyError(record.id, record.pid, record.host)
-
-
-def _new_id(started: float) -> str:
-    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(started))
-    return f"{moment}-{os.urandom(2).hex()}"
 
 
 def _token(lock: Lock) -> str:

@@ -131,20 +131,8 @@ def _read(fields: Sequence[str], row: Sequence[Any]) -> Iterator[Any]:
         yield found
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_text_or_none(value: Any) -> bool:
-    return value is None or isinstance(value, str)
-
-
 def _is_moment(value: Any) -> bool:
     return isinstance(value, int | float) and 0 <= value < _LAST_MOMENT
-
-
-def _is_hashes(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
 _LAST_MOMENT = 253_370_764_800
@@ -152,12 +140,15 @@ _LAST_MOMENT = 253_370_764_800
 
 _CHECKS: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(
-        ("id", "procedure", "path", "text", "digest", "host", "key", "action"), _is_text
+        ("id", "procedure", "path", "text", "digest", "host", "key", "action"),
+        lambda value: isinstance(value, str),
     ),
-    **dict.fromkeys(("error", "tool"), _is_text_or_none),
+    **dict.fromkeys(("error", "tool"), lambda value: value is None or isinstance(value, str)),
     **dict.fromkeys(("inputs", "result", "arguments"), lambda _: True),
     **dict.fromkeys(("pid", "resumed", "attempt"), lambda value: isinstance(value, int)),
-    "tools": _is_hashes,
+    "tools": lambda value: (
+        isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+    ),
     "started": _is_moment,
     "ended": lambda value: value is None or _is_moment(value),
 }

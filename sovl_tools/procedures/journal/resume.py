@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -17,11 +18,11 @@ from sovl_tools.model.protocols import ToolLookup
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.journal.journal import RunLog
 from sovl_tools.procedures.journal.records import ENDED, RunRecord, StepRecord
-from sovl_tools.procedures.model import OWN, Procedure, Step
+from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.procedures.parse.library import Family
 
 _REPEATABLE = ("idempotent", "read_only")
-_HARMLESS = OWN.keys() - {"tool"}
+_HARMLESS = ACTIONS.keys() - {"tool"}
 _OTHER = "procedure "
 
 
@@ -56,8 +57,9 @@ def unfinished_step(
     every = list(steps)
     over = tuple(each.key for each in every if _is_over(each, family))
     for each in every:
-        is_open = each.state == "started" and not _is_below(each, over)
-        if is_open and not _may_repeat(each, registry):
+        # nobody takes up again what lies in a step that is over
+        is_below = any(each.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
+        if each.state == "started" and not is_below and not _may_repeat(each, registry):
             return each
     return None
 
@@ -108,11 +110,6 @@ def _step_of(key: str, family: Family) -> Step | None:
     return None
 
 
-def _is_below(step: StepRecord, over: tuple[str, ...]) -> bool:
-    """Tell whether a step lies in one that is over, and that nobody takes up again."""
-    return any(step.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
-
-
 @contextmanager
 def ending(log: RunLog) -> Iterator[Callable[[JSON], None]]:
     """Write down how a run ends; what this yields is to be called with the result.
@@ -141,17 +138,15 @@ def fingerprints(family: Family, registry: ToolLookup) -> dict[str, str]:
     catalog = registry.catalog
     steps = [step for member in family.members for step in member.every_step()]
     names = {step.fields["tool"] for step in steps if step.action == "tool"}
-    for action in {step.action for step in steps} - OWN.keys():
+    for action in {step.action for step in steps} - ACTIONS.keys():
         bringer = _bringer(catalog, action)
         names |= set() if bringer is None else {bringer.name}
-    tools = catalog.tools
-    others = {f"{_OTHER}{each.name}": _hash(each.text) for each in family.members[1:]}
-    return {name: _fingerprint(tools[name]) for name in sorted(names) if name in tools} | others
-
-
-def _fingerprint(tool: ToolDefinition) -> str:
-    said = json.dumps([tool.description, tool.parameters], default=repr, sort_keys=True)
-    return _hash(f"{getattr(tool.function, '__module__', '')}\n{said}")
+    prints: dict[str, str] = {}
+    for name in sorted(names & catalog.tools.keys()):
+        tool = catalog.tools[name]
+        said = json.dumps([tool.description, tool.parameters], default=repr, sort_keys=True)
+        prints[name] = _hash(f"{getattr(tool.function, '__module__', '')}\n{said}")
+    return prints | {f"{_OTHER}{each.name}": _hash(each.text) for each in family.members[1:]}
 
 
 def _hash(text: str) -> str:

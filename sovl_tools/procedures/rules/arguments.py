@@ -100,7 +100,11 @@ def _asked(case: TracedCase, step: Step, path: Path) -> JSON:
         return None if tool is None or tool.is_dynamic else _taken(tool)
     if (step.action, path[-1]) == ("procedure", "inputs"):
         other = case.others(step.fields["procedure"])
-        return None if other is None else _needed(other.inputs)
+        if other is not None:  # it has defaults for the rest
+            known = other.inputs.get("properties", {}).items()
+            filled = {name for name, each in known if isinstance(each, dict) and "default" in each}
+            required = [name for name in other.inputs.get("required", ()) if name not in filled]
+            return {**other.inputs, "required": required}
     return None
 
 
@@ -113,17 +117,6 @@ def _taken(tool: ToolDefinition) -> JSON:
     schema = {**tool.parameters, "properties": properties}
     is_open = signature.takes_any_keyword or not _COMBINED.isdisjoint(schema)
     return schema if is_open else {**schema, "additionalProperties": False}
-
-
-def _needed(inputs: Mapping[str, JSON]) -> JSON:
-    """Return the schema of what a procedure has to be given, as it has defaults for the rest."""
-    properties = inputs.get("properties", {})
-    required = [name for name in inputs.get("required", ()) if not _has_default(properties, name)]
-    return {**inputs, "required": required}
-
-
-def _has_default(properties: Mapping[str, JSON], name: str) -> bool:
-    return isinstance(properties.get(name), dict) and "default" in properties[name]
 
 
 def _unfit(given: Given) -> Iterator[Finding]:
@@ -156,18 +149,14 @@ def _problems(given: Given) -> Iterator[Finding]:
     known = given.node.schema.get("properties", {})
     refused = problems(given.node, given.value)
     for path, words in explanations(refused, lambda path: () if path else known):
-        where = ManifestPlace((*given.path, *_there(given.value, path)))
-        yield Finding(where, f"{place(path)}: {words}".removeprefix(": "))
-
-
-def _there(value: JSON, path: Path) -> Path:
-    """Return the beginning of a path that is there in a value."""
-    for number, each in enumerate(path):
-        try:
-            value = value[each]
-        except (KeyError, IndexError, TypeError):
-            return path[:number]
-    return path
+        value, there = given.value, given.path
+        for each in path:  # as far as it is there
+            try:
+                value = value[each]
+            except (KeyError, IndexError, TypeError):
+                break
+            there = (*there, each)
+        yield Finding(ManifestPlace(there), f"{place(path)}: {words}".removeprefix(": "))
 
 
 def _names(given: Given) -> Iterator[Finding]:

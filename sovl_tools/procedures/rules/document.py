@@ -8,11 +8,12 @@ from functools import cache
 from typing import NamedTuple
 
 from sovl_tools.loading.rules.schema import unfit_default
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.model import COMMON, OWN
+from sovl_tools.procedures.model import COMMON
 from sovl_tools.procedures.rules.environment import DocumentCase
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.messages import describe
@@ -75,14 +76,14 @@ def unknown_key(case: DocumentCase) -> Iterator[Finding]:
 def _in_steps(steps: JSON, path: Path) -> Iterator[Finding]:
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
         action = step.get("action") if isinstance(step, dict) else None
-        if isinstance(action, str) and action in OWN:
+        if isinstance(action, str) and action in ACTIONS:
             place = (*path, index)
-            yield from _unknown(step, (*COMMON, *OWN[action]), place)
-            for key in ("then", "else", "steps"):
-                yield from _in_steps(step.get(key), (*place, key))
-            branches = step.get("branches")
-            for name, inner in branches.items() if isinstance(branches, dict) else ():
-                yield from _in_steps(inner, (*place, "branches", name))
+            yield from _unknown(step, (*COMMON, *ACTIONS[action].keys), place)
+            for key in ACTIONS[action].blocks:
+                block = step.get(key)
+                yield from _in_steps(block, (*place, key))
+                for name, inner in block.items() if isinstance(block, dict) else ():
+                    yield from _in_steps(inner, (*place, key, name))
 
 
 def _unknown(document: dict[str, JSON], known: Iterable[str], path: Path) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, Path
@@ -26,7 +27,7 @@ _LOOP: JSON = {
 ANYTHING: JSON = {}
 """The schema of any value."""
 
-ENDS = frozenset({"return", "fail"})
+ENDS = frozenset(name for name, each in ACTIONS.items() if each.ends)
 """Actions that end a procedure."""
 
 
@@ -74,15 +75,10 @@ class TracedCase(NamedTuple):
 
 def traced(case: ProcedureCase) -> TracedCase:
     """Return a case with what is known of the variables wherever a template may be."""
-    return TracedCase(*case, tuple(_uses(case)))
-
-
-def _uses(case: ProcedureCase) -> Iterator[Use]:
-    procedure = case.procedure
-    start = {"inputs": Known(dict(procedure.inputs))}
-    tracing = _Tracing(case)
-    yield from tracing.block(procedure.steps, start)
-    yield Use(None, ("output",), procedure.output, tracing.after)
+    procedure, tracing = case.procedure, _Tracing(case)
+    uses = [*tracing.block(procedure.steps, {"inputs": Known(dict(procedure.inputs))})]
+    uses.append(Use(None, ("output",), procedure.output, tracing.after))
+    return TracedCase(*case, tuple(uses))
 
 
 class _Tracing:
@@ -176,16 +172,17 @@ class _Tracing:
 
 def _either(one: Environment, other: Environment) -> Environment:
     """Return what is known behind one of two ways, whichever a run takes."""
-    return {name: _alternative(one.get(name), other.get(name)) for name in {**one, **other}}
-
-
-def _alternative(one: Known | None, other: Known | None) -> Known:
-    if one is not None and one is other:
-        return one
-    if one is None or other is None:
-        return Known(ANYTHING, is_certain=False)
-    schema = one.schema if one.schema == other.schema else ANYTHING
-    return Known(schema, one.is_certain and other.is_certain)
+    found: dict[str, Known] = {}
+    for name in {**one, **other}:
+        first, second = one.get(name), other.get(name)
+        if first is None or second is None:
+            found[name] = Known(ANYTHING, is_certain=False)
+        elif first is second:
+            found[name] = first
+        else:
+            schema = first.schema if first.schema == second.schema else ANYTHING
+            found[name] = Known(schema, first.is_certain and second.is_certain)
+    return found
 
 
 class Lacking(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sovl_tools.model.catalog import BUILT_IN_ACTIONS
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.model import Procedure, Step
@@ -21,7 +21,7 @@ def unknown_action(case: ProcedureCase) -> Iterator[Finding]:
     """
     if case.catalog is None:
         return
-    known = {*BUILT_IN_ACTIONS, *case.catalog.step_handlers}
+    known = {*ACTIONS, *case.catalog.step_handlers}
     for step in case.procedure.every_step():
         if step.action not in known:
             place = ManifestPlace((*step.path, "action"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import did_you_mean
@@ -19,8 +20,6 @@ from sovl_tools.procedures.rules.environment import (
 )
 from sovl_tools.procedures.templates.language import Reference, TemplateError
 from sovl_tools.procedures.templates.template import Template
-
-_VALUELESS = {"set", "if", "parallel", "wait", "return", "fail"}
 
 
 class Text(NamedTuple):
@@ -106,7 +105,13 @@ def unassigned_variable(case: TracedCase) -> Iterator[Finding]:
     default. If the run takes the other way, the template fails. Assign it before, give the input a
     default, or use ``{{ name | default(…) }}``.
     """
-    optional = set(_optional(case.procedure.inputs))
+    properties = case.procedure.inputs.get("properties", {})
+    optional = {
+        (name,)
+        for name, schema in (properties.items() if isinstance(properties, dict) else ())
+        if name not in case.procedure.inputs.get("required", ())
+        and not (isinstance(schema, dict) and "default" in schema)
+    }
     for use in case.uses:
         for path, reference in references(use):
             known = use.environment.get(reference.name)
@@ -116,15 +121,6 @@ def unassigned_variable(case: TracedCase) -> Iterator[Finding]:
             if reference.name == "inputs" and reference.attributes[:1] in optional:
                 message = f"the input {reference.attributes[0]!r} may be missing"
                 yield Finding(ManifestPlace(path), message, "give it a default")
-
-
-def _optional(inputs: Mapping[str, JSON]) -> Iterator[tuple[str]]:
-    """Yield the names of inputs that may be left out and for which nothing is filled in."""
-    properties = inputs.get("properties", {})
-    for name, schema in properties.items() if isinstance(properties, dict) else ():
-        has_default = isinstance(schema, dict) and "default" in schema
-        if not has_default and name not in inputs.get("required", ()):
-            yield (name,)
 
 
 @rule("ST762")
@@ -166,8 +162,9 @@ def valueless_step(case: TracedCase) -> Iterator[Finding]:
     Tools, ``for_each``, ``procedure`` and what tools bring have values; ``set``, ``if``,
     ``parallel`` and ``wait`` do not. The variable would be null.
     """
+    has_value = {name: each.has_value for name, each in ACTIONS.items()}
     for step in case.procedure.every_step():
-        if step.save_as is not None and step.action in _VALUELESS:
+        if step.save_as is not None and not has_value.get(step.action, True):
             message = f"a step {step.action!r} has no value to keep"
             yield Finding(ManifestPlace((*step.path, "save_as")), message, "remove 'save_as'")
 

@@ -71,23 +71,20 @@ async def _handled(
     handler = catalog.step_handlers.get(step.action)
     if handler is None:
         raise StepError(f"there is no action {step.action!r} any more")
-    given = {"action": step.action, **fields}
-    handle = partial(handler, given)
-    outcome = _outcome(step.action, handle, _context(step, scope, run), catalog)
+    key, variables = scope.key(step), copied(scope.variables)
+
+    def log(level: Level, message: str) -> None:
+        if run.listen is not None:
+            run.listen(LogMessage(step.action, key, level, message))
+        else:
+            number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
+            _LOGGER.log(number, "%s: %s", step.action, message)
+
+    inputs, run_id = variables["inputs"], run.log.run_id
+    context = StepContext(variables, inputs, run.tooler, run.registry, run_id, log)
+    handle = partial(handler, {"action": step.action, **fields})
+    outcome = _outcome(step.action, handle, context, catalog)
     return await within(step.timeout, outcome, f"action {step.action!r}")
-
-
-def _context(step: Step, scope: Scope, run: RunEnvironment) -> StepContext:
-    variables = copied(scope.variables)
-    log = partial(_log, run, scope.key(step), step.action)
-    return StepContext(
-        variables,
-        variables["inputs"],
-        run.tooler,
-        run.registry,
-        run.log.run_id,
-        log,
-    )
 
 
 async def _outcome(
@@ -106,22 +103,10 @@ async def _outcome(
     except BaseException as error:
         if is_cancellation(error):
             raise
-        secrets = _secrets(action, catalog)
+        # what the tool that brings the action has in its environment is not told
+        owners = (each for each in catalog.tools.values() if action in each.step_handlers)
+        secrets = tuple(name for each in owners for name in each.requires.get("env", ()))
         raise StepError(failure_of(error, action, secrets=secrets).message) from error
-
-
-def _secrets(action: str, catalog: Catalog) -> tuple[str, ...]:
-    """Return the environment variables of the tool that brings an action."""
-    owners = (each for each in catalog.tools.values() if action in each.step_handlers)
-    return tuple(name for each in owners for name in each.requires.get("env", ()))
-
-
-def _log(run: RunEnvironment, key: str, action: str, level: Level, message: str) -> None:
-    if run.listen is not None:
-        run.listen(LogMessage(action, key, level, message))
-    else:
-        number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
-        _LOGGER.log(number, "%s: %s", action, message)
 
 
 _KINDS: Mapping[str, Callable[..., Awaitable[JSON]]] = {"tool": _called, "wait": _waited}

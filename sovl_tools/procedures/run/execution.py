@@ -10,7 +10,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import InputError, StepError
 from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.procedures.run.effects import done, within
-from sovl_tools.procedures.run.environment import Outcome, RunEnvironment
+from sovl_tools.procedures.run.environment import RunEnvironment
 from sovl_tools.procedures.run.events import State, StepEvents
 from sovl_tools.procedures.run.scope import Scope, checked_inputs
 from sovl_tools.schema.messages import named
@@ -91,7 +91,11 @@ class Execution:
             events.ended("succeeded")
             raise
         except StepError as error:
-            located = self._located(error, step, key)
+            located = error
+            if not error.key:  # a step within has said where it is
+                path, line = error.path or step.path, error.line
+                name = self._procedure.name
+                located = StepError(error.message, key=key, path=path, procedure=name, line=line)
             events.ended("failed", located.message)
             raise located from error.__cause__
         events.ended(state, message)
@@ -104,17 +108,6 @@ class Execution:
         except StepError:
             events.started()
             raise
-
-    def _located(self, error: StepError, step: Step, key: str) -> StepError:
-        if error.key:
-            return error
-        return StepError(
-            error.message,
-            key=key,
-            path=error.path or step.path,
-            procedure=self._procedure.name,
-            line=error.line,
-        )
 
     async def _attempts(self, step: Step, scope: Scope, key: str, events: StepEvents) -> _Ending:
         """Take a step as often as it may fail."""
@@ -145,15 +138,21 @@ class Execution:
         act = self._actions.get(action)
         has_effect = act is None
         try:
-            fields = _prepared(step, scope)
+            # What a step works on: the journal keeps it, and steps of ours take it as arguments.
+            prepare = _PREPARED.get(action)
+            fields: dict[str, JSON]
+            fields = prepare(step, scope) if prepare else scope.render(step.fields, step.path)
         except StepError as error:
             log.begin(key, action, None, None, is_durable=has_effect)
             log.fail(key, error.message, is_durable=has_effect)
             raise
         is_call = action == "tool"
         tool, arguments = (fields["tool"], fields.get("arguments")) if is_call else (None, fields)
-        known = self._recalled(key, action, tool, arguments, is_fatal=is_fatal)
-        if known is not None and has_effect:
+        known = log.known(key, action, tool, arguments)
+        if known is not None and known.error is not None and not is_fatal:
+            raise _KnownError(known.error)
+        # What failed for good is tried again, and what is known to have come of a step is kept.
+        if known is not None and known.error is None and has_effect:
             return _Ending(known.value, "known")
         log.begin(key, action, tool, arguments, is_durable=has_effect)
         try:
@@ -169,21 +168,6 @@ class Execution:
             raise
         log.succeed(key, value, is_durable=has_effect)
         return _Ending(value)
-
-    def _recalled(
-        self, key: str, action: str, tool: str | None, arguments: JSON, *, is_fatal: bool
-    ) -> Outcome | None:
-        """Return what came of an attempt in an earlier process, unless it is to be made again.
-
-        Raises:
-            _KnownError: it failed, and the run went on all the same.
-        """
-        known = self._environment.log.known(key, action, tool, arguments)
-        if known is None or known.error is None:
-            return known
-        if is_fatal:
-            return None
-        raise _KnownError(known.error)
 
     async def _set(self, _: Step, scope: Scope, __: str, *, values: dict[str, JSON]) -> None:
         scope.variables.update(values)
@@ -232,20 +216,6 @@ class Execution:
 
     async def _fail(self, _: Step, __: Scope, ___: str, *, message: str) -> None:
         raise StepError(message)
-
-
-def _prepared(step: Step, scope: Scope) -> dict[str, JSON]:
-    """Return what a step works on: its fields with templates filled in, without its blocks.
-
-    It is what the journal keeps, and what a step of ours takes as keyword arguments.
-
-    Raises:
-        StepError: an expression fails, or gives what the step can't work on.
-    """
-    prepare = _PREPARED.get(step.action)
-    prepared: dict[str, JSON]
-    prepared = scope.render(step.fields, step.path) if prepare is None else prepare(step, scope)
-    return prepared
 
 
 def _rendered(step: Step, key: str, scope: Scope) -> JSON:

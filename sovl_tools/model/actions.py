@@ -1,0 +1,36 @@
+"""The actions that a step of a procedure can have without any tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Action(NamedTuple):
+    """A built-in action of steps.
+
+    Attributes:
+        keys: what a step of it may say beside what every step may.
+        blocks: those of them that hold steps: a list of them, or lists by name.
+        has_value: whether something comes of it that a variable can keep.
+        ends: whether it ends the procedure.
+    """
+
+    keys: tuple[str, ...]
+    blocks: tuple[str, ...] = ()
+    has_value: bool = True
+    ends: bool = False
+
+
+ACTIONS: Mapping[str, Action] = {
+    "tool": Action(("tool", "arguments")),
+    "set": Action(("values",), has_value=False),
+    "if": Action(("condition", "then", "else"), ("then", "else"), has_value=False),
+    "for_each": Action(("items", "as", "at_once", "steps", "result"), ("steps",)),
+    "parallel": Action(("branches",), ("branches",), has_value=False),
+    "procedure": Action(("procedure", "inputs")),
+    "wait": Action(("seconds",), has_value=False),
+    "return": Action(("value",), has_value=False, ends=True),
+    "fail": Action(("message",), has_value=False, ends=True),
+}
+"""The actions that belong to the language of procedures; no tool may claim one."""
