@@ -57,9 +57,25 @@ class ArgumentCheck:
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_for(tool)
         self._tool = tool.name
-        # Where the schema was inferred, nobody has refused null for ``T | None = default``.
-        parameters = admitting_null(tool.parameters, signature) if tool.types else tool.parameters
-        self._schema = _closed(parameters, signature)
+        # Where the schema was inferred, nobody has refused null for ``T | None = default``: a model
+        # is told of a T that may be left out, but None is a value of it.
+        admitted = [
+            each.name
+            for each in _optional(tool.parameters, signature, is_default_none=False)
+            if tool.types and fit.problems(_property(tool.parameters, each.name), None)
+        ]
+        schema = tool.parameters
+        if admitted:
+            properties = {**schema["properties"]}
+            for name in admitted:
+                properties[name] = {"anyOf": [properties[name], {"type": "null"}]}
+            schema = {**schema, "properties": properties}
+        # Arguments that the function could not take are refused, whatever the schema says of them.
+        if not signature.takes_any_keyword and schema.get("unevaluatedProperties") is not False:
+            schema = {key: each for key, each in schema.items() if key != "additionalProperties"}
+            is_combined = not _COMBINING.isdisjoint(schema)
+            schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
+        self._schema = schema
         self._validator: Validator = compile_schema(self._schema)
         self._fill = filling(tool.parameters, signature, tool.function)
         # An argument that need not be given would yet be missing if its default is not filled in,
@@ -146,15 +162,8 @@ class ArgumentCheck:
         return {name for node in found for name in node.schema.get("properties", ())}
 
 
-def _closed(schema: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
-    """Return the schema with the arguments refused that the function could not take."""
-    if signature.takes_any_keyword or schema.get("unevaluatedProperties") is False:
-        return schema
-    combined = {"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"}
-    if combined.isdisjoint(schema):
-        return {**schema, "additionalProperties": False}
-    given = {key: value for key, value in schema.items() if key != "additionalProperties"}
-    return {**given, "unevaluatedProperties": False}
+_COMBINING = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
+"""Keywords whose schemas may name more properties, which ``additionalProperties`` doesn't see."""
 
 
 def _drop_nulls(arguments: dict[str, JSON], names: tuple[str, ...]) -> None:
@@ -223,19 +232,6 @@ def nullable(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
         for parameter in _optional(schema, signature)
         if fit.problems(_property(schema, parameter.name), None)
     )
-
-
-def admitting_null(schema: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
-    """Return a schema that admits null for ``T | None`` with a default other than None.
-
-    Such a parameter is told to a model as a ``T`` that may be left out, but None is a value of it.
-    """
-    changed = {
-        parameter.name: {"anyOf": [schema["properties"][parameter.name], {"type": "null"}]}
-        for parameter in _optional(schema, signature, is_default_none=False)
-        if fit.problems(_property(schema, parameter.name), None)
-    }
-    return {**schema, "properties": {**schema["properties"], **changed}} if changed else schema
 
 
 def _optional(

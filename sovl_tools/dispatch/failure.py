@@ -10,7 +10,6 @@ from functools import cache
 from json import dumps
 from pathlib import Path
 from traceback import TracebackException
-from types import FrameType
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
@@ -102,11 +101,9 @@ def secrets_of(tool: ToolDefinition) -> tuple[str, ...]:
 def _place(error: BaseException, function: object) -> str | None:
     """Return the innermost line of the author's package that an exception has passed."""
     package = str(getattr(function, "__module__", None)).partition(".")[0]
-
-    def is_own(frame: FrameType) -> bool:
-        return str(frame.f_globals.get("__name__")).partition(".")[0] == package
-
-    found = innermost(error, is_own)
+    found = innermost(
+        error, lambda frame: str(frame.f_globals.get("__name__")).partition(".")[0] == package
+    )
     return None if found is None else f"{relative_path(found.path)}:{found.line}"
 
 

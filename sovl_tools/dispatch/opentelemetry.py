@@ -143,10 +143,8 @@ class OpenTelemetry:
         name = _OTHER if event.kind == "unknown_tool" else event.tool
         labels = {**_CONSTANT, _NAME: name}
         self._durations.record(event.duration, {**labels, _ERROR: error} if error else labels)
-        if not self._traced.remove((event.tool, event.call_id)):
-            self._trace(event, error)
-
-    def _trace(self, event: CallEvent, error: str | None) -> None:
+        if self._traced.remove((event.tool, event.call_id)):
+            return
         name = plain(event.tool)
         attributes = _attributes(name, event.call_id)
         if self._content:

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
@@ -147,8 +148,11 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
     if problem.path in state.given:
         return []
     value = _at(state.document, problem.path)
-    is_type = problem.keyword == "type"
-    readings = _spelt(value, problem.expected) if is_type else _meant(value, options(problem))
+    if problem.keyword == "type":
+        readings = _spelt(value, problem.expected)
+    else:  # the allowed values that it spells or resembles
+        alike = (each for each in options(problem) if _resembles(value, each))
+        readings = _distinct(map(_copy, alike))
     return [{problem.path: each} for each in readings]
 
 
@@ -167,11 +171,6 @@ def _ways_of_branches(problem: Problem, state: _State) -> list[Patch]:
 
 def _joined(patches: Iterable[Patch]) -> Patch:
     return {path: value for patch in patches for path, value in patch.items()}
-
-
-def _meant(value: JSON, allowed: list[JSON]) -> list[JSON]:
-    """Return those of the allowed values that a value spells or resembles."""
-    return _distinct(_copy(option) for option in allowed if _resembles(value, option))
 
 
 def _resembles(value: JSON, option: JSON) -> bool:
@@ -218,30 +217,19 @@ def _integer(text: str) -> Iterator[int]:
             yield int(number)
 
 
-def _boolean(text: str) -> Iterator[bool]:
-    if text.lower() in {"true", "false"}:
-        yield text.lower() == "true"
+def _container(text: str, *, opening: str) -> Iterator[JSON]:
+    found = parse_arguments(text) if text.startswith(opening) else None
+    if isinstance(found, dict | list):
+        yield found
 
 
-def _null(text: str) -> Iterator[None]:
-    if text == "null":
-        yield None
-
-
-def _container(opening: str) -> Callable[[str], Iterator[JSON]]:
-    def read(text: str) -> Iterator[JSON]:
-        found = parse_arguments(text) if text.startswith(opening) else None
-        if isinstance(found, dict | list):
-            yield found
-
-    return read
-
-
-_READERS: dict[str, Callable[[str], Iterator[JSON]]] = {
+_BOOLEANS = {"true": [True], "false": [False]}
+_READERS: dict[str, Callable[[str], Iterable[JSON]]] = {
     "integer": _integer,
     "number": _number,
-    "boolean": _boolean,
-    "null": _null,
-    "array": _container("["),
-    "object": _container("{"),
+    "boolean": lambda text: _BOOLEANS.get(text.lower(), []),
+    "null": lambda text: [None] if text == "null" else [],
+    "array": partial(_container, opening="["),
+    "object": partial(_container, opening="{"),
 }
+"""What a text spells in each of the JSON types but string: one value, or none."""

@@ -45,26 +45,25 @@ class CallLogger:
     def __call__(self, event: CallEvent) -> None:
         """Write one call."""
         level = logging.INFO if event.ok else logging.WARNING
-        if self._logger.isEnabledFor(level):
-            self._logger.log(level, "%s", _sentence(event, content=self._content))
+        if not self._logger.isEnabledFor(level):
+            return
+        outcome = "succeeded" if event.ok else "failed"
+        # names and messages are a model's or a tool's: control characters would forge lines
+        parts = [f"{plain(event.tool)} {outcome} in {readable(event.duration)}"]
+        if event.kind is not None:
+            reason = f" ({plain(event.error_type)})" if event.error_type else ""
+            parts.append(f"{event.kind}{reason}")
+        if event.is_abandoned:
+            parts.append("its thread was given up")
+        parts.append(f"call {plain(event.call_id)}")
+        if self._content:
+            said = _content(event).items()
+            parts += [f"{key} {plain(shortened(as_json(value)))}" for key, value in said]
+        self._logger.log(level, "%s", ", ".join(parts))
 
 
 log_calls = CallLogger()
 """The observer that writes to ``sovl_tools.calls``, without arguments and results."""
-
-
-def _sentence(event: CallEvent, *, content: bool) -> str:
-    outcome = "succeeded" if event.ok else "failed"
-    parts = [f"{plain(event.tool)} {outcome} in {readable(event.duration)}"]
-    if event.kind is not None:
-        reason = f" ({plain(event.error_type)})" if event.error_type else ""
-        parts.append(f"{event.kind}{reason}")
-    if event.is_abandoned:
-        parts.append("its thread was given up")
-    parts.append(f"call {plain(event.call_id)}")
-    if content:
-        parts += [f"{key} {plain(shortened(as_json(it)))}" for key, it in _content(event).items()]
-    return ", ".join(parts)
 
 
 class JsonLines:
@@ -168,7 +167,22 @@ def _is_torn(path: str | os.PathLike[str], file: io.FileIO) -> bool:
 
 
 def _line(event: CallEvent, *, content: bool) -> str:
-    line = json.dumps(_record(event), separators=_COMPACT)
+    whole, micro = divmod(round(event.started * 1_000_000), 1_000_000)
+    time_of_day = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+    record: dict[str, JSON] = {
+        "time": f"{time_of_day}.{micro:06}Z",
+        "tool": event.tool,
+        "call_id": event.call_id,
+        "duration": event.duration,
+        "ok": event.ok,
+    }
+    further = {
+        "error": event.kind,
+        "error_type": event.error_type,
+        "abandoned": event.is_abandoned,
+    }
+    record |= {key: value for key, value in further.items() if value}
+    line = json.dumps(record, separators=_COMPACT)
     if not content:
         return line
     texts = {key: as_json(value, is_ascii=True) for key, value in _content(event).items()}
@@ -181,30 +195,9 @@ def _line(event: CallEvent, *, content: bool) -> str:
     return f"{line[:-1]}{more}}}"
 
 
-def _record(event: CallEvent) -> dict[str, JSON]:
-    record: dict[str, JSON] = {
-        "time": _timestamp(event.started),
-        "tool": event.tool,
-        "call_id": event.call_id,
-        "duration": event.duration,
-        "ok": event.ok,
-    }
-    further = {
-        "error": event.kind,
-        "error_type": event.error_type,
-        "abandoned": event.is_abandoned,
-    }
-    return record | {key: value for key, value in further.items() if value}
-
-
 def _content(event: CallEvent) -> dict[str, Any]:
     given = {"arguments": event.arguments}
     return {**given, "result": event.value} if event.ok else given
-
-
-def _timestamp(seconds: float) -> str:
-    whole, micro = divmod(round(seconds * 1_000_000), 1_000_000)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{micro:06}Z"
 
 
 def as_json(value: Any, *, is_ascii: bool = False) -> str:
