@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -110,10 +109,19 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
     for message, advice in problems:
         case = CodeCase(message, advice)
         yield diagnosed(code.invalid_definition, case, _subject(definition), definition.name)
-    if is_method(definition.function):
-        yield not_inferable(definition.function, _without_object(definition), definition.name)
-    elif not problems:
-        yield from map(partial(_disagreement, definition), disagreements(definition))
+    function: Any = definition.function
+    if is_method(function):
+        owner = function.__qualname__.rpartition(".")[0]
+        words = "nothing supplies the object that the method belongs to"
+        error = InferenceError(owner, "self", words, f"register an instance of {owner}")
+        yield not_inferable(function, error, definition.name)
+    for rule, finding in [] if problems or is_method(function) else disagreements(definition):
+        # the rules are those for folders, but here is a schema and no manifest
+        message = finding.message.replace("the manifest", "the schema")
+        advice = finding.help and finding.help.replace("the manifest", "the schema")
+        parameter = finding.place.parameter if isinstance(finding.place, ModulePlace) else None
+        place = location_of(function if callable(function) else _subject(definition), parameter)
+        yield Diagnostic(rule.code, rule.severity, message, advice, definition.name, *place)
     for parameter, message in definition.remarks:
         words = (
             f"{definition.name!r} {message}" if parameter is None else f"{parameter!r}: {message}"
@@ -129,25 +137,6 @@ def _subject(definition: ToolDefinition) -> Any:
     function: Any = definition.function
     is_whole = isinstance(instance, AITool) or not callable(function)
     return type(instance) if is_whole else function
-
-
-def _disagreement(definition: ToolDefinition, verdict: Verdict) -> Diagnostic:
-    """Return what a rule for folders says of a definition, which has a schema but no manifest."""
-    rule, finding = verdict
-    function: Any = definition.function
-    parameter = finding.place.parameter if isinstance(finding.place, ModulePlace) else None
-    message, advice = (
-        text and text.replace("the manifest", "the schema")
-        for text in (finding.message, finding.help)
-    )
-    place = location_of(function if callable(function) else _subject(definition), parameter)
-    return Diagnostic(rule.code, rule.severity, str(message), advice, definition.name, *place)
-
-
-def _without_object(definition: ToolDefinition) -> InferenceError:
-    owner = definition.function.__qualname__.rpartition(".")[0]
-    words = "nothing supplies the object that the method belongs to"
-    return InferenceError(owner, "self", words, f"register an instance of {owner}")
 
 
 def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
@@ -197,6 +186,7 @@ def _as_json(value: Any) -> JSON:
     raise TypeError(f"{value!r:.60} is of type {type(value).__name__}")
 
 
+_INSTANCE = "_tool_instance"
 _COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
 
 
@@ -225,7 +215,9 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
     case = AgreementCase(definition.name, parameters, Interface(signature))
     if signature.shape in {"class", "value"}:
         return ask((agreement.not_a_function,), case)
-    if not _is_certain(definition):
+    written = map(callable, (parameters.get("properties"), parameters.get("required")))
+    is_certain = definition.preprocess is None and not any(written)
+    if not is_certain or not _COMBINED.isdisjoint(parameters):
         return []
     found = [
         each
@@ -233,12 +225,6 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
         if each.kind != "not_sent" or not _is_supplied(each.name, parameters)
     ]
     return agreement.errors(case._replace(differences=tuple(found))) if found else []
-
-
-def _is_certain(definition: ToolDefinition) -> bool:
-    parameters = definition.parameters
-    told = map(callable, (parameters.get("properties"), parameters.get("required")))
-    return definition.preprocess is None and not any(told) and _COMBINED.isdisjoint(parameters)
 
 
 def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
@@ -275,15 +261,18 @@ def members(module: ModuleType) -> list[Any]:
 
     They come in the order in which the module binds them, so that of one name the first stays.
     """
-    found = {id(value): value for value in [*vars(module).values()] if _is_tool(value)}
-    made = {id(type(value)) for value in found.values()}
-    return [each for each in found.values() if id(each) not in made and not _is_base(each, module)]
-
-
-def _is_tool(value: Any) -> bool:
-    if isinstance(value, type):
-        return issubclass(value, AITool)
-    return isinstance(value, AITool) or (inspect.isfunction(value) and hasattr(value, ATTRIBUTE))
+    found: dict[int, Any] = {}
+    for value in [*vars(module).values()]:
+        kind = value if isinstance(value, type) else type(value)
+        is_function = inspect.isfunction(value) and hasattr(value, ATTRIBUTE)
+        if is_function or issubclass(kind, AITool):
+            found[id(value)] = value
+    instantiated = {id(type(value)) for value in found.values()}
+    return [
+        value
+        for value in found.values()
+        if id(value) not in instantiated and not _is_base(value, module)
+    ]
 
 
 def _is_base(value: Any, module: ModuleType) -> bool:
@@ -337,7 +326,11 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
         case = CodeCase(words, "define them, or begin the name of a mere base class with '_'")
         return _unusable(kind, case, place)
     try:
-        instance = _instance(kind)
+        # every look at its module finds the same instance again
+        instance = vars(kind).get(_INSTANCE)
+        if not isinstance(instance, kind):
+            instance = kind()
+            setattr(kind, _INSTANCE, instance)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the constructor is the author's code
@@ -346,18 +339,6 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
         )
         return _unusable(kind, case, place)
     return _of_instance(instance, place)
-
-
-def _instance(kind: type[AITool]) -> AITool:
-    """Return the one instance of a class that every look at its module finds again."""
-    made = vars(kind).get(_INSTANCE)
-    if not isinstance(made, kind):
-        made = kind()
-        setattr(kind, _INSTANCE, made)
-    return made
-
-
-_INSTANCE = "_tool_instance"
 
 
 def _of_instance(instance: AITool, place: str) -> Candidate:
