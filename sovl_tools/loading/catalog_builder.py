@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.rules.between import (
@@ -14,7 +14,7 @@ from sovl_tools.loading.rules.between import (
 )
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import StepHandler, ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic, ask
+from sovl_tools.model.diagnostic import Diagnostic, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.search.words import words
 
@@ -68,7 +68,8 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
         candidates: all that there are.
         before: an earlier catalog, which spares looking up again where a clash stands in a file.
     """
-    claims, shown, rulings = _Claims(), [], {}
+    claims, shown = _Claims(), list[Candidate]()
+    rulings: dict[str, Ruling] = {}
     for candidate in candidates:
         after = candidate
         if candidate.status == "loaded":
@@ -85,7 +86,21 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
         ):
             claims.enter(after.previous)  # whose files are gone, so that nothing is said of them
         shown.append(after)
-    return _catalog(claims.tools, shown, rulings)
+    winners = claims.tools
+    tools: dict[str, ToolDefinition] = {}
+    handlers: dict[str, StepHandler] = {}
+    for name in sorted(winners):
+        definition = winners[name].definition
+        if definition is not None:
+            tools[name] = definition
+            handlers.update(definition.step_handlers)
+    unavailable = {
+        each.name: each.reasons
+        for each in reversed(shown)
+        if each.status != "loaded" and each.name not in tools
+    }
+    found = tuple(each for ruling in rulings.values() for each in ruling.diagnostics)
+    return Catalog(tools, unavailable, dict(sorted(handlers.items())), tuple(shown), found, rulings)
 
 
 def duplicate(candidate: Candidate, first: Candidate) -> Ruling:
@@ -116,32 +131,10 @@ def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | Non
 def _located(clash: Clash) -> tuple[Diagnostic, ...]:
     rule, later = clash.rule, clash.later
     if later.line:
-        place = later.name, later.path, later.line, later.column
-        return tuple(
-            Diagnostic(rule.code, rule.severity, found.message, found.help, *place)
-            for found in rule.check(clash)
-        )
+        place = later.path, later.line, later.column
+        return tuple(each.at(*place, tool=later.name) for each in ask((rule,), clash))
     folder = ToolFolder(later.name, later.path, later.location)
     return Locator(folder).diagnostics(ask((rule,), clash))
-
-
-def _catalog(
-    winners: Mapping[str, Candidate], shown: Sequence[Candidate], rulings: Mapping[str, Ruling]
-) -> Catalog:
-    tools: dict[str, ToolDefinition] = {}
-    handlers: dict[str, StepHandler] = {}
-    for name in sorted(winners):
-        definition = winners[name].definition
-        if definition is not None:
-            tools[name] = definition
-            handlers.update(definition.step_handlers)
-    unavailable = {
-        each.name: each.reasons
-        for each in reversed(shown)
-        if each.status != "loaded" and each.name not in tools
-    }
-    found = tuple(each for ruling in rulings.values() for each in ruling.diagnostics)
-    return Catalog(tools, unavailable, dict(sorted(handlers.items())), tuple(shown), found, rulings)
 
 
 def difference(before: Catalog, after: Catalog) -> CatalogChange:
@@ -153,26 +146,18 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
     known = before.tools.keys() & after.tools.keys()
     other = {name for name in known if before.tools[name] is not after.tools[name]}
     found = [each for candidate in present for each in candidate.diagnostics]
-    found += [each for candidate in present for each in _ruled(after, candidate.location)]
+    for candidate in present:
+        ruling = after.rulings.get(candidate.location)
+        found += ruling.diagnostics if ruling is not None else ()
     return CatalogChange(
         added=_sorted(after.tools.keys() - known),
         updated=_sorted(other | (sound & known)),
         removed=_sorted(before.tools.keys() - known),
         rejected=_sorted(each.name for each in present if each.status == "rejected"),
-        diagnostics=tuple(sorted(found, key=_place)),
+        diagnostics=in_order(found),
         waiting=_sorted(each.name for each in present if each.status == "waiting"),
     )
 
 
-def _ruled(catalog: Catalog, location: str) -> Iterator[Diagnostic]:
-    """Yield what is wrong between a candidate and others."""
-    if location in catalog.rulings:
-        yield from catalog.rulings[location].diagnostics
-
-
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
-
-
-def _place(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
-    return diagnostic.path, diagnostic.line, diagnostic.column, diagnostic.code

@@ -99,9 +99,8 @@ def diagnosed(
     rule: Rule, case: CodeCase, value: Any, name: str | None, parameter: str | None = None
 ) -> Diagnostic:
     """Return what a rule says of a case, at the place of a function or a class."""
-    (finding,) = rule.check(case)
-    place = location_of(value, parameter)
-    return Diagnostic(rule.code, rule.severity, finding.message, finding.help, name, *place)
+    (verdict,) = ask((rule,), case)
+    return verdict.at(*location_of(value, parameter), tool=name)
 
 
 def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
@@ -115,13 +114,16 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
         words = "nothing supplies the object that the method belongs to"
         error = InferenceError(owner, "self", words, f"register an instance of {owner}")
         yield not_inferable(function, error, definition.name)
-    for rule, finding in [] if problems or is_method(function) else disagreements(definition):
+    for verdict in [] if problems or is_method(function) else disagreements(definition):
         # the rules are those for folders, but here is a schema and no manifest
-        message = finding.message.replace("the manifest", "the schema")
-        advice = finding.help and finding.help.replace("the manifest", "the schema")
-        parameter = finding.place.parameter if isinstance(finding.place, ModulePlace) else None
-        place = location_of(function if callable(function) else _subject(definition), parameter)
-        yield Diagnostic(rule.code, rule.severity, message, advice, definition.name, *place)
+        _, (place, message, advice) = verdict
+        parameter = place.parameter if isinstance(place, ModulePlace) else None
+        where = location_of(function if callable(function) else _subject(definition), parameter)
+        found = verdict.at(*where, tool=definition.name)
+        yield found._replace(
+            message=message.replace("the manifest", "the schema"),
+            help=advice and advice.replace("the manifest", "the schema"),
+        )
     for parameter, message in definition.remarks:
         words = (
             f"{definition.name!r} {message}" if parameter is None else f"{parameter!r}: {message}"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sovl_tools.loading.rules.folder import missing_directory, no_tools
 from sovl_tools.model.catalog import Catalog, LoadReport
-from sovl_tools.model.diagnostic import Deferred, Diagnostic, Rule
+from sovl_tools.model.diagnostic import Deferred, Diagnostic, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 
 
@@ -97,35 +97,25 @@ def collect(
         text = os.fspath(path)
         location = os.path.abspath(os.path.join(base, text))
         try:
-            found = _folders(text, location)
+            folder = tool_folder(text, location)
+            found = discover(text, location) if folder is None else [folder]
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            diagnostics += _diagnosed(missing_directory, text, (text, reason))
-            found = _kept(known, location) if isinstance(error, PermissionError) else []
+            diagnostics += [
+                each.at(text, tool=None) for each in ask((missing_directory,), (text, reason))
+            ]
+            is_denied = isinstance(error, PermissionError)
+            found = [
+                each for each in known if is_denied and os.path.dirname(each.location) == location
+            ]
         else:
             if not found:
-                diagnostics += _diagnosed(no_tools, text, text)
+                diagnostics += [each.at(text, tool=None) for each in ask((no_tools,), text)]
         root = os.path.realpath(os.path.dirname(found[0].location)) if found else ""
         for folder in found:
             folders.setdefault(f"{root}/{folder.name}", folder)
     wanted = [each for each in folders.values() if names is None or each.name in names]
     return Collected(tuple(wanted), tuple(diagnostics))
-
-
-def _kept(known: Iterable[ToolFolder], root: str) -> list[ToolFolder]:
-    return [each for each in known if os.path.dirname(each.location) == root]
-
-
-def _folders(path: str, location: str) -> list[ToolFolder]:
-    folder = tool_folder(path, location)
-    return discover(path, location) if folder is None else [folder]
-
-
-def _diagnosed(rule: Rule, path: str, case: object) -> list[Diagnostic]:
-    return [
-        Diagnostic(rule.code, rule.severity, each.message, each.help, None, path, 1, 1)
-        for each in rule.check(case)
-    ]
 
 
 def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport:
@@ -134,6 +124,6 @@ def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport
 
     def found() -> tuple[Diagnostic, ...]:
         every = [*known, *chain.from_iterable(each.diagnostics for each in catalog.candidates)]
-        return tuple(sorted(every, key=lambda each: (each.path, each.line, each.column, each.code)))
+        return in_order(every)
 
     return LoadReport(catalog.candidates, Deferred(found))

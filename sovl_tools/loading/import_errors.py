@@ -31,18 +31,6 @@ def as_written(text: str) -> str:
     return re.sub(_PACKAGE, ".", text)
 
 
-def missing_helper(error: ImportError) -> str | None:
-    """Return where the file would be that a relative import in a tool's folder has not found.
-
-    It is relative to the folder, with slashes; None if something else is missing.
-    """
-    if isinstance(error, ModuleNotFoundError):
-        found = re.fullmatch(_HELPER, str(error.name))
-    else:
-        found = re.match(_MEMBER, str(error.msg))
-    return f"{found[1].replace('.', '/')}.py" if found else None
-
-
 _LONGEST_MESSAGE = 500
 
 
@@ -66,7 +54,11 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
         return _verdicts(checks.syntax_error, error, place)
     place = own_place(error, folder)
     if isinstance(error, ModuleNotFoundError):
-        sibling = _sibling(error, folder)
+        name = str(error.name or "").partition(".")[0]
+        files, folders = _entries(folder)
+        sibling = name if name in folders else None
+        if f"{name}.py" in files and name != folder.name:
+            sibling = f"{name}.py"
         if sibling is not None:
             failure = checks.ImportFailure(place, "", "", sibling)
             return ask((checks.plain_sibling_import,), failure)
@@ -104,25 +96,25 @@ def _message(error: BaseException) -> str:
 
 
 def _missing(error: ImportError, folder: ToolFolder) -> checks.ImportFailure | None:
-    """Return that a helper is missing, if that is what an import has failed of."""
-    path = missing_helper(error)
-    if path is None or os.path.lexists(f"{folder.location}/{path}"):
+    """Return that a file for a relative import is missing, if that is why an import failed."""
+    if isinstance(error, ModuleNotFoundError):
+        found = re.fullmatch(_HELPER, str(error.name))
+    else:
+        found = re.match(_MEMBER, str(error.msg))
+    path = f"{found[1].replace('.', '/')}.py" if found else ""
+    if not path or os.path.lexists(f"{folder.location}/{path}"):
         return None
-    with contextlib.suppress(OSError):
-        folder = listed(folder)
-    helpers = [each for each in folder.files if each.endswith(".py")]
+    helpers = [each for each in _entries(folder)[0] if each.endswith(".py")]
     advice = did_you_mean(path, helpers) or "add it, or import a library without the dot"
     words = f"there is no {path!r} in the tool's folder"
     return checks.ImportFailure(Position(), type(error).__name__, words, advice=advice)
 
 
-def _sibling(error: ModuleNotFoundError, folder: ToolFolder) -> str | None:
-    name = str(error.name or "").partition(".")[0]
+def _entries(folder: ToolFolder) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of files and of folders in a tool's folder; none if it can't be listed."""
     with contextlib.suppress(OSError):
         folder = listed(folder)
-    if f"{name}.py" in folder.files and name != folder.name:
-        return f"{name}.py"
-    return name if name in folder.folders else None
+    return folder.files, folder.folders
 
 
 def _is_own(path: str | None, folder: ToolFolder) -> bool:
@@ -188,8 +180,8 @@ def unavailable(words: str, path: str, line: int = 1, column: int = 1) -> Diagno
 
 
 def _of_source(rule: Rule, words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:
-    (found,) = rule.check(CodeCase(words))
-    return Diagnostic(rule.code, rule.severity, found.message, found.help, None, path, line, column)
+    (verdict,) = ask((rule,), CodeCase(words))
+    return verdict.at(path, line, column, tool=None)
 
 
 def _place(origin: BaseException | FrameType | None, unit: Unit) -> SourceLocation:

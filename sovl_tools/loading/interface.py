@@ -176,19 +176,18 @@ def _handlers(found: Bindings) -> Any:
     node = found.names.get(HANDLERS)
     if not isinstance(node, ast.Dict) or HANDLERS in found.unsettled:
         return _literal(HANDLERS, found)
-    return {
-        literal(key): _handler(found, value)
-        for key, value in zip(node.keys, node.values, strict=True)
-        if key is not None and literal(key) is not UNKNOWN
-    }
-
-
-def _handler(found: Bindings, node: ast.expr) -> Signature | Any:
-    if isinstance(node, ast.Name):
-        signature = from_name(node.id, found)
-    else:
-        signature = from_expression(node, found)
-    return UNKNOWN if signature is None or signature is ANYTHING else signature
+    handlers = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        action = UNKNOWN if key is None else literal(key)
+        if action is UNKNOWN:
+            continue
+        if isinstance(value, ast.Name):
+            signature = from_name(value.id, found)
+        else:
+            signature = from_expression(value, found)
+        is_known = signature is not None and signature is not ANYTHING
+        handlers[action] = signature if is_known else UNKNOWN
+    return handlers
 
 
 def sibling_imports(source: bytes, folder: ToolFolder) -> list[ImportFailure]:
@@ -205,19 +204,17 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> list[ImportFailure]:
     stems = {name[:-3] for name in folder.files if name.endswith(".py")} | folder.folders
     failures = []
     for node in imports:
-        for module in _imported(node):
+        names = [each.name for each in node.names]
+        if isinstance(node, ast.ImportFrom):
+            names = [] if node.level else [node.module or ""]
+        for module in (name.partition(".")[0] for name in names):
             if module in stems - {folder.name} and _is_absent(module):
                 place = Position(folder.module_name, node.lineno, node.col_offset + 1)
                 failures.append(ImportFailure(place, "", "", f"{module}.py"))
     # with another search path, which the module may set, all of them may be found
-    is_moved = failures and any(map(_is_search_path, ast.walk(tree)))
+    attributes = (each for each in ast.walk(tree) if isinstance(each, ast.Attribute))
+    is_moved = failures and any(ast.unparse(each) == "sys.path" for each in attributes)
     return [] if is_moved else failures
-
-
-def _is_search_path(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Attribute) or node.attr != "path":
-        return False
-    return isinstance(node.value, ast.Name) and node.value.id == "sys"
 
 
 def _unguarded(node: ast.AST) -> Iterator[ast.stmt]:
@@ -229,12 +226,6 @@ def _unguarded(node: ast.AST) -> Iterator[ast.stmt]:
             continue  # no other part of a statement holds statements
         if not isinstance(child, ast.Try | ast.TryStar | ast.If):
             yield from _unguarded(child)
-
-
-def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name.partition(".")[0] for alias in node.names]
-    return [(node.module or "").partition(".")[0]] if node.level == 0 else []
 
 
 def _is_absent(module: str) -> bool:

@@ -21,6 +21,7 @@ from sovl_tools.model.diagnostic import (
     Place,
     Position,
     Verdict,
+    in_order,
 )
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.functions import underlying
@@ -72,23 +73,12 @@ class Locator:
 
     def diagnostics(self, verdicts: Iterable[Verdict]) -> tuple[Diagnostic, ...]:
         """Return the verdicts as diagnostics of this folder's tool, ordered by place."""
-        found = [self._diagnostic(verdict) for verdict in verdicts]
-        return tuple(sorted(found, key=lambda each: (each.path, each.line, each.column, each.code)))
-
-    def _diagnostic(self, verdict: Verdict) -> Diagnostic:
-        rule, finding = verdict.rule, verdict.finding
-        at = self.position(finding.place)
-        path = f"{self.folder.path}/{at.path}" if at.path else self.folder.path
-        return Diagnostic(
-            rule.code,
-            rule.severity,
-            finding.message,
-            finding.help,
-            self.folder.name,
-            path,
-            at.line,
-            at.column,
-        )
+        found = []
+        for verdict in verdicts:
+            at = self.position(verdict.finding.place)
+            path = f"{self.folder.path}/{at.path}" if at.path else self.folder.path
+            found.append(verdict.at(path, at.line, at.column, tool=self.folder.name))
+        return in_order(found)
 
 
 class SourceLocation(NamedTuple):
@@ -110,7 +100,11 @@ def location_of(value: Any, parameter: str | None = None) -> SourceLocation:
     value = value if isinstance(value, type) else underlying(value)
     code = getattr(value, "__code__", None)
     if isinstance(code, CodeType):
-        return SourceLocation(relative_path(code.co_filename), *_of_function(code, parameter))
+        place = None if parameter is None else _of_parameter(code, parameter)
+        if place is None:
+            first, head = max(code.co_firstlineno, 1), r"\s*(?:async\s+)?def\s+"
+            place = _head(code.co_filename, head, code.co_name, first)
+        return SourceLocation(relative_path(code.co_filename), *place)
     kind = value if isinstance(value, type) else type(value)
     try:
         path = inspect.getfile(kind)
@@ -162,14 +156,6 @@ def relative_path(path: str) -> str:
     return os.path.relpath(path) if path.startswith(f"{here}{os.sep}") else path
 
 
-def _of_function(code: CodeType, parameter: str | None) -> tuple[int, int]:
-    place = None if parameter is None else _of_parameter(code, parameter)
-    if place is not None:
-        return place
-    first = max(code.co_firstlineno, 1)
-    return _head(code.co_filename, r"\s*(?:async\s+)?def\s+", code.co_name, first)
-
-
 def _head(path: str, keyword: str, name: str, first: int = 1) -> tuple[int, int]:
     """Return where a name stands that follows a keyword, from a line on; without parsing."""
     linecache.checkcache(path)
@@ -191,13 +177,9 @@ def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             starts = {node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))}
-            found = _argument(node.args, parameter)
-            if code.co_firstlineno in starts and found is not None:
-                before = lines[found.lineno - 1].encode()[: found.col_offset]
-                return found.lineno, len(before.decode()) + 1
+            found = [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
+            for each in found if code.co_firstlineno in starts else ():
+                if each.arg == parameter:
+                    before = lines[each.lineno - 1].encode()[: each.col_offset]
+                    return each.lineno, len(before.decode()) + 1
     return None
-
-
-def _argument(given: ast.arguments, name: str) -> ast.arg | None:
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    return next((each for each in every if each is not None and each.arg == name), None)

@@ -86,6 +86,11 @@ class Diagnostic(NamedTuple):
         return f"{place}{named}{self.code} {self.message}"
 
 
+def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics ordered by file and place."""
+    return tuple(sorted(found, key=lambda each: (each.path, each.line, each.column, each.code)))
+
+
 ANY: Any = object()
 """In the occasion of a rule: whatever value the key has."""
 
@@ -136,6 +141,11 @@ class Verdict(NamedTuple):
 
     rule: Rule
     finding: Finding
+
+    def at(self, path: str, line: int = 1, column: int = 1, *, tool: str | None) -> Diagnostic:
+        """Return the diagnostic of a tool, or of a source of tools, at a place that is known."""
+        (code, severity, *_), (_, message, advice) = self.rule, self.finding
+        return Diagnostic(code, severity, message, advice, tool, path, line, column)
 
 
 def rule(  # noqa: PLR0913 - the keywords are one thing, the occasion
@@ -295,8 +305,7 @@ def internal_verdict(error: Exception) -> Verdict:
 
 def internal_diagnostic(error: Exception, path: str, tool: str | None = None) -> Diagnostic:
     """Return that something of this package failed over a tool or a source at a path."""
-    rule, (_, message, advice) = internal_verdict(error)
-    return Diagnostic(rule.code, rule.severity, message, advice, tool, path, 1, 1)
+    return internal_verdict(error).at(path, tool=tool)
 
 
 def _shown(error: Exception) -> str:
