@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.forking import Forker, Request, forker, outputs_of_python
+from tests.in_process import outputs_in_process
 from tests.measuring import UNMEASURED, Measuring
 
 REPOSITORY = Path(__file__).parent.parent
@@ -196,18 +197,39 @@ def forks(request: pytest.FixtureRequest) -> Forker:
 
 
 @pytest.fixture
-def run(tmp_path: Path, forks: Forker) -> Run:
-    """Run ``sovl-tools`` with the arguments in ``tmp_path``."""
+def run(tmp_path: Path) -> Run:
+    """Run ``sovl-tools`` with the arguments in ``tmp_path``, and in this process.
+
+    What Python reads as it starts (``PYTHONPATH=…``) needs a process that starts.
+    """
 
     def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
-        settings = {**uncovered(clean_environment()), **environment}
-        request = Request(arguments, str(tmp_path), settings)
-        is_forked = not any(key.startswith("PYTHON") for key in environment)
-        outputs = forks.outputs if is_forked else outputs_of_python
-        code, out, err = outputs(request, stdin.encode())
-        return Done(code, _text(out), _text(err))
+        needs_start = any(key.startswith("PYTHON") for key in environment)
+        outputs = outputs_of_python if needs_start else outputs_in_process
+        request = _request(tmp_path, arguments, environment)
+        return _done(outputs(request, stdin.encode()))
 
     return command
+
+
+@pytest.fixture
+def run_apart(tmp_path: Path, forks: Forker) -> Run:
+    """Run ``sovl-tools`` in a process of its own, where that makes a difference."""
+
+    def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
+        request = _request(tmp_path, arguments, environment)
+        return _done(forks.outputs(request, stdin.encode()))
+
+    return command
+
+
+def _request(directory: Path, arguments: tuple[str, ...], environment: dict[str, str]) -> Request:
+    return Request(arguments, str(directory), {**uncovered(clean_environment()), **environment})
+
+
+def _done(outputs: tuple[int, bytes, bytes]) -> Done:
+    code, out, err = outputs
+    return Done(code, _text(out), _text(err))
 
 
 def _text(written: bytes) -> str:
