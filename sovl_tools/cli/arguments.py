@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import BinaryIO
 
 from sovl_tools.cli.command import Misuse
@@ -83,13 +84,17 @@ def given(text: str, option: str) -> str:
     Raises:
         Misuse: there is no such file, or no input; it is not UTF-8, or has a key twice.
     """
+
+    def once(members: list[tuple[str, JSON]]) -> None:
+        keys = [key for key, _ in members]
+        for key in keys if len({*keys}) < len(keys) else ():
+            if keys.count(key) > 1:
+                raise Misuse(f"{option}: the key {key!r} is there twice in one object")
+
     found = _read(text, option)
-    try:
-        json.loads(found, object_pairs_hook=_once)
-    except _TwiceError as error:
-        raise Misuse(f"{option}: the key {error.key!r} is there twice in one object") from error
-    except (ValueError, RecursionError):
-        return found  # whoever takes the text says what is wrong with it
+    # whoever takes the text says what else is wrong with it
+    with suppress(ValueError, RecursionError):
+        json.loads(found, object_pairs_hook=once)
     return found
 
 
@@ -124,20 +129,3 @@ def _decoded(data: bytes, place: str) -> str:
     except UnicodeDecodeError as error:
         words = f"byte {error.start + 1} can't be read"
         raise Misuse(f"{place}: the text is not UTF-8, {words}") from error
-
-
-class _TwiceError(Exception):
-    """A key stands in an object twice."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-
-def _once(members: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    found: dict[str, JSON] = {}
-    for key, value in members:
-        if key in found:
-            raise _TwiceError(key)
-        found[key] = value
-    return found

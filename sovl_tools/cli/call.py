@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 
 import click
 
@@ -11,16 +10,15 @@ from sovl_tools.cli.arguments import given, paired
 from sovl_tools.cli.command import (
     FINDINGS,
     MISUSE,
-    SECONDS,
     Command,
     Misuse,
     entry_points_option,
     is_quiet,
+    timeout_option,
     tools_option,
 )
 from sovl_tools.cli.loaded import complete_names, one_tool
 from sovl_tools.cli.output import json_text, write
-from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Progress
@@ -45,12 +43,7 @@ EXITS = {
 @tools_option
 @entry_points_option
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
-@click.option(
-    "--timeout",
-    type=SECONDS,
-    metavar="SECONDS",
-    help="How long the call may take.",
-)
+@timeout_option("How long the call may take.")
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
 @click.option(
     "--events",
@@ -82,18 +75,23 @@ def call(
     """
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
+    quiet = is_quiet()  # tools say things in other threads, where click has no context
     registry = one_tool(tools, name, entry_points=entry_points)
     tool = registry.get(name)
     parameters = without_functions(tool.parameters) if tool else {}
     arguments = paired(pairs, parameters) if text is None else given(text, "--args")
-    with _observers(events) as observers:
-        tooler = Tooler(
-            registry,
-            timeout=timeout,
-            coerce="lenient" if lenient else "strict",
-            observers=observers,
-            on_event=(lambda _: None) if is_quiet() else _tell,
-        )
+    try:
+        log = None if events is None else JsonLines(events)
+    except OSError as error:
+        raise Misuse(f"--events {events}: {error.strerror}") from error
+    tooler = Tooler(
+        registry,
+        timeout=timeout,
+        coerce="lenient" if lenient else "strict",
+        observers=() if log is None else (log,),
+        on_event=lambda event: None if quiet else click.echo(plain(words_of(event)), err=True),
+    )
+    with log or nullcontext():
         result = tooler.call_sync(name, arguments)
     for repair in result.repairs:
         click.echo(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
@@ -107,24 +105,6 @@ def _failed(error: Failure) -> int:
     for line in f"{error.message}{where}".split("\n"):
         click.echo(plain(line), err=True)
     return MISUSE if error.kind in {"invalid_arguments", "unknown_tool"} else FINDINGS
-
-
-@contextmanager
-def _observers(events: str | None) -> Iterator[tuple[Observer, ...]]:
-    """Yield the observer that writes to the file, if there is one."""
-    if events is None:
-        yield ()
-        return
-    try:
-        lines = JsonLines(events)
-    except OSError as error:
-        raise Misuse(f"--events {events}: {error.strerror}") from error
-    with lines:
-        yield (lines,)
-
-
-def _tell(event: Progress | LogMessage) -> None:
-    click.echo(plain(words_of(event)), err=True)
 
 
 def words_of(event: Progress | LogMessage) -> str:

@@ -59,8 +59,13 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command with its output kept clean and its errors made one line."""
-        obj = ctx.ensure_object(dict)
-        _configure_log(obj.get("verbose", 0))
+        verbose = ctx.ensure_object(dict).get("verbose", 0)
+        logger = logging.getLogger("sovl_tools")
+        handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
+        handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel((logging.WARNING, logging.DEBUG, TRACE)[min(verbose, 2)])
         with clean_output():
             try:
                 return super().invoke(ctx)
@@ -69,10 +74,12 @@ class Command(click.Command):
             except SovlToolsError as error:
                 raise click.ClickException(str(error)) from error
             except FileNotFoundError as error:
-                if _is_somewhere():
-                    raise
-                words = f"the current directory: {error.strerror}; go to a directory that is there"
-                raise Misuse(words) from error
+                try:
+                    os.getcwd()
+                except FileNotFoundError:  # others can remove the current directory
+                    words = f"the current directory: {error.strerror}"
+                    raise Misuse(f"{words}; go to a directory that is there") from error
+                raise
             except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
                 raise
             except Exception as error:
@@ -80,29 +87,10 @@ class Command(click.Command):
                 raise click.ClickException(f"{words}; {advice}") from error
 
 
-def _is_somewhere() -> bool:
-    """Tell whether there is a current directory, which others can remove."""
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        return False
-    return True
-
-
 class Misuse(click.ClickException):
     """The command was used in a way that it can't be; exit code 2."""
 
     exit_code = MISUSE
-
-
-def _configure_log(verbose: int) -> None:
-    logger = logging.getLogger("sovl_tools")
-    handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
-    logger.handlers[:] = [handler]
-    logger.propagate = False
-    levels = (logging.WARNING, logging.DEBUG, TRACE)
-    logger.setLevel(levels[min(verbose, 2)])
 
 
 def tools_option(function: _F) -> _F:
@@ -115,6 +103,11 @@ def tools_option(function: _F) -> _F:
         type=click.Path(),
         help="A tools directory; may be repeated, the first wins. Default: see sovl-tools --help.",
     )(function)
+
+
+def timeout_option(words: str) -> Callable[[_F], _F]:
+    """Add ``--timeout SECONDS``, with what it limits."""
+    return click.option("--timeout", type=SECONDS, metavar="SECONDS", help=words)
 
 
 def import_timeout_option(function: _F) -> _F:
@@ -163,6 +156,29 @@ def output_option(function: _F) -> _F:
     )(function)
 
 
+def _targets(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Return targets such as ``openai-strict,gemini`` one by one."""
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise click.BadParameter("name at least one format")
+    if names:
+        from sovl_tools.loading.exporting import Target  # noqa: PLC0415 - most want no target
+
+        try:
+            for name in names:
+                Target.of(name)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return tuple(dict.fromkeys(names))
+
+
+def targets_option(words: str) -> Callable[[_F], _F]:
+    """Add ``--target TARGETS``, with what becomes of them."""
+    return click.option(
+        "--target", "targets", multiple=True, callback=_targets, metavar="TARGETS", help=words
+    )
+
+
 def limit_option(default: int | None) -> Callable[[_F], _F]:
     """Add ``--limit N``."""
     return click.option(
@@ -180,12 +196,6 @@ def is_quiet() -> bool:
     return bool(click.get_current_context().ensure_object(dict).get("quiet"))
 
 
-def _missing(path: str, source: str) -> str:
-    if source == DEFAULT_SOURCE:
-        return f"there is no {path!r} here; name a tools directory with --tools"
-    return f"there is no {path!r} (named by {source})"
-
-
 def settings(tools: Sequence[str], *, needs_tools: bool = True) -> Configuration:
     """Return the settings that hold; every path that was named on purpose must be there.
 
@@ -195,8 +205,11 @@ def settings(tools: Sequence[str], *, needs_tools: bool = True) -> Configuration
         Misuse: a path is not there.
     """
     found = configuration(tools)
-    for path in found.paths:
-        is_needed = needs_tools or found.source != DEFAULT_SOURCE
-        if is_needed and not os.path.exists(path):
-            raise Misuse(_missing(path, found.source))
+    is_default = found.source == DEFAULT_SOURCE
+    absent = (path for path in found.paths if not os.path.exists(path))
+    for path in absent if needs_tools or not is_default else ():
+        advice = " here; name a tools directory with --tools"
+        raise Misuse(
+            f"there is no {path!r}{advice if is_default else f' (named by {found.source})'}"
+        )
     return found

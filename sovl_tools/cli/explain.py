@@ -25,7 +25,11 @@ EXITS = {
 def explain(*, code: str | None) -> None:
     """Explain a diagnostic code: what it finds, why that hurts, and what to do."""
     if code is None:
-        write(_listed())
+        lines: list[str] = []
+        for prefix, name in FAMILIES.items():
+            lines += ["", f"{prefix}xx {name}"] if lines else [f"{prefix}xx {name}"]
+            lines += [f"  {_line(each)}" for each in RULES.values() if each.code.startswith(prefix)]
+        write("\n".join(lines))
         return
     rule = RULES.get(code.upper())
     family = [each for each in RULES.values() if each.code.startswith(code.upper())]
@@ -35,20 +39,7 @@ def explain(*, code: str | None) -> None:
     if rule is None:
         hint = did_you_mean(code.upper(), RULES) or "sovl-tools explain lists the codes"
         raise Misuse(f"there is no code {code!r}; {hint}")
-    write(explained(rule))
-
-
-def explained(rule: Rule) -> str:
-    """Return a rule's code, severity and explanation."""
-    return f"{rule.code} ({rule.severity}): {rule.explanation}".replace("``", "`")
-
-
-def _listed() -> str:
-    lines: list[str] = []
-    for prefix, family in FAMILIES.items():
-        lines += ["", f"{prefix}xx {family}"] if lines else [f"{prefix}xx {family}"]
-        lines += [f"  {_line(rule)}" for rule in RULES.values() if rule.code.startswith(prefix)]
-    return "\n".join(lines)
+    write(f"{rule.code} ({rule.severity}): {rule.explanation}".replace("``", "`"))
 
 
 def _line(rule: Rule) -> str:

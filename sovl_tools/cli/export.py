@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
-
 import click
 
 from sovl_tools.cli.command import (
@@ -22,8 +19,6 @@ from sovl_tools.cli.output import json_text, write_to
 from sovl_tools.formats.base import FORMATS
 from sovl_tools.loading.exporting import Target
 from sovl_tools.model.errors import ToolNotFoundError
-from sovl_tools.model.protocols import Export
-from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.plain import plain
 
 EXAMPLES = """\b
@@ -69,9 +64,16 @@ def export(
     catalogue for people. What a format loses stands on the error output.
     """
     if strict:
-        _check_strict(format_)
+        try:
+            Target.of(f"{format_}-strict")
+        except ValueError as error:  # the format has no strict form
+            raise click.BadParameter(str(error), param_hint="--strict") from error
     registry = all_tools(tools, entry_points=entry_points)
-    found = _exported(registry, format_, strict=strict, names=names)
+    chosen = tuple(dict.fromkeys(names)) or None
+    try:
+        found = registry.export(format_, strict=strict, tools=chosen)
+    except ToolNotFoundError as error:
+        raise Misuse(str(error)) from error
     text = found.definitions
     if not isinstance(text, str):
         text = json_text(text, indent=2)
@@ -79,21 +81,3 @@ def export(
     for each in () if is_quiet() else found.diagnostics:
         click.echo(plain(str(each)), err=True)
     ctx.exit(FINDINGS if any(each.severity == "error" for each in found.diagnostics) else 0)
-
-
-def _check_strict(format_: str) -> None:
-    """Refuse ``--strict`` for a format that has no strict form, as ``--target`` does."""
-    try:
-        Target.of(f"{format_}-strict")
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--strict") from error
-
-
-def _exported(
-    registry: ToolRegistry, format_: str, *, strict: bool, names: Collection[str]
-) -> Export:
-    options: dict[str, Any] = {"tools": tuple(dict.fromkeys(names))} if names else {}
-    try:
-        return registry.export(format_, strict=strict, **options)
-    except ToolNotFoundError as error:
-        raise Misuse(str(error)) from error

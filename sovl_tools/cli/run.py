@@ -15,10 +15,10 @@ import click
 from sovl_tools.cli.arguments import given, paired
 from sovl_tools.cli.command import (
     FINDINGS,
-    SECONDS,
     Command,
     Misuse,
     entry_points_option,
+    timeout_option,
     tools_option,
 )
 from sovl_tools.cli.output import json_text, write
@@ -69,7 +69,7 @@ EXITS = {
     "--repeat-unfinished", is_flag=True, help="Take steps again that were under way, whatever."
 )
 @click.option("--dry-run", is_flag=True, help="Check, print the plan, and run nothing.")
-@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long the run may take.")
+@timeout_option("How long the run may take.")
 @tools_option
 @entry_points_option
 @click.pass_context

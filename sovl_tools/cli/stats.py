@@ -19,6 +19,7 @@ from sovl_tools.cli.command import (
     entry_points_option,
     format_option,
     is_quiet,
+    targets_option,
     tools_option,
 )
 from sovl_tools.cli.output import serialized, write
@@ -70,9 +71,7 @@ _GAP = "  "
 @entry_points_option
 @click.option("--tool", "pattern", metavar="PATTERN", help="Only these tools: a shell pattern.")
 @click.option("--tokens", is_flag=True, help="Estimate the tokens of the tools' definitions.")
-@click.option(
-    "--target", multiple=True, metavar="TARGETS", help="With --tokens: for these formats."
-)
+@targets_option("With --tokens: for these formats.")
 @format_option("table", "json", "yaml")
 @click.pass_context
 def stats(
@@ -83,7 +82,7 @@ def stats(
     entry_points: bool,
     pattern: str | None,
     tokens: bool,
-    target: tuple[str, ...],
+    targets: tuple[str, ...],
     format_: str,
 ) -> None:
     """Sum up the calls that JsonLines wrote to FILE, by tool; - is the standard input.
@@ -97,10 +96,9 @@ def stats(
         if file is not None:
             raise Misuse("--tokens is about the tools, so there can't be a file of calls")
         from sovl_tools.cli.loaded import all_tools  # noqa: PLC0415 - summing up needs no tools
-        from sovl_tools.cli.targets import checked_targets  # noqa: PLC0415 - likewise
 
         found = all_tools(tools, entry_points=entry_points).filter(name_pattern=pattern)
-        _show_tokens(found, checked_targets(target), format_)
+        _show_tokens(found, targets, format_)
         return
     if file is None:
         raise Misuse("name a file of calls, or ask for --tokens")

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import chdir
+from collections.abc import Iterable, Sequence
+from contextlib import chdir, suppress
 from dataclasses import replace
 from time import perf_counter
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import click
 
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
+    Misuse,
     format_option,
     import_timeout_option,
     is_quiet,
+    settings,
+    targets_option,
     tools_option,
 )
 from sovl_tools.cli.output import colored, write
-from sovl_tools.cli.places import places_of, without_procedures
-from sovl_tools.configuration import Configuration
+from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.discovery import collect, report_of
+from sovl_tools.loading.discovery import Collected, collect, discover, report_of, tool_folder
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
-from sovl_tools.loading.rules.folder import no_tools
-from sovl_tools.model.catalog import Candidate, Catalog
-from sovl_tools.model.diagnostic import Diagnostic, Rule
+from sovl_tools.loading.rules.folder import missing_directory, no_tools
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.procedures.parse.files import DIRECTORY, find_procedures, is_procedure
+from sovl_tools.procedures.parse.files import files as files_in
 from sovl_tools.reporting.outcome import FORMATS, Outcome, render, selected, strict
 from sovl_tools.reporting.plain import plain
 
@@ -76,12 +81,7 @@ def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
 @format_option(*FORMATS)
 @click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes.")
 @click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
-@click.option(
-    "--target",
-    multiple=True,
-    metavar="TARGETS",
-    help="Tell what these formats lose: openai-strict,gemini.",
-)
+@targets_option("Tell what these formats lose: openai-strict,gemini.")
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
 @import_timeout_option
 @click.pass_context
@@ -94,7 +94,7 @@ def validate(
     format_: str,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    target: tuple[str, ...],
+    targets: tuple[str, ...],
     warnings_as_errors: bool,
     import_timeout: float | None,
 ) -> None:
@@ -110,7 +110,6 @@ def validate(
     `sovl-tools explain CODE` says more.
     """
     started = perf_counter()
-    wanted = _checked_targets(target) if target else ()
     places = places_of(paths, tools)
     found = places.configuration
     collected = without_procedures(collect(places.folders), places.procedures)
@@ -118,65 +117,41 @@ def validate(
     limits = Settings(imports=not no_import, limit=limit, compiles=True)
     with _Progress(len(collected.folders)) as progress:
         candidates = _load(collected.folders, limits, progress)
-    plugged, unusable = _plugged(places.plugins, limits) if places.plugins else ((), ())
+    plugged: Sequence[Candidate] = ()
+    others = [*places.astray, *collected.diagnostics]
+    # to find nothing is an error for whoever asks for a check
+    others = [
+        each._replace(severity="error") if each.code == no_tools.code else each for each in others
+    ]
+    if places.plugins:
+        from sovl_tools.cli.plugins import checked, missing  # noqa: PLC0415 - only for plugins
+
+        plugged, unusable = (
+            checked(places.plugins, limit) if limits.imports else missing(places.plugins)
+        )
+        others += unusable
     catalog = combine((*candidates, *plugged))
-    lost = _lost(catalog.candidates, wanted) if wanted else ()
-    wrong = _procedures(places.procedures, found, catalog if limits.imports else None)
-    others = (*map(_strict_about_absence, (*places.astray, *collected.diagnostics)), *unusable)
-    report = report_of(catalog, (*others, *lost, *wrong))
+    if targets:
+        from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - likewise
+
+        others += losses(catalog.candidates, targets)
+    if places.procedures:
+        from sovl_tools.cli.procedures import known_tools, wrong_in  # noqa: PLC0415 - likewise
+
+        with chdir("."):  # a tool that changes the directory as it is imported does so here again
+            known = known_tools(found, catalog) if limits.imports else None
+        others += wrong_in(places.procedures, known)
+    report = report_of(catalog, others)
     report = selected(report, select=select, ignore=ignore)
     report = strict(report) if warnings_as_errors else report
     duration = perf_counter() - started
     outcome = Outcome(report, duration, color=colored(), procedures=len(places.procedures))
     if format_ == "sarif":
-        outcome = replace(outcome, rules=_rules())
+        from sovl_tools.rules import RULES  # noqa: PLC0415 - only where they are explained
+
+        outcome = replace(outcome, rules=RULES)
     write(render(outcome, format_))
     ctx.exit(FINDINGS if report.errors else 0)
-
-
-def _rules() -> Mapping[str, Rule]:
-    from sovl_tools.rules import RULES  # noqa: PLC0415 - only where they are explained
-
-    return RULES
-
-
-def _strict_about_absence(diagnostic: Diagnostic) -> Diagnostic:
-    is_empty = diagnostic.code == no_tools.code
-    return diagnostic._replace(severity="error") if is_empty else diagnostic
-
-
-def _plugged(
-    paths: Sequence[str], limits: Settings
-) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
-    """Return the tools in directories of modules, and what is wrong with the directories."""
-    from sovl_tools.cli.plugins import checked, missing  # noqa: PLC0415 - only for plugins
-
-    return checked(paths, limits.limit) if limits.imports else missing(paths)
-
-
-def _checked_targets(target: Sequence[str]) -> tuple[str, ...]:
-    from sovl_tools.cli.targets import checked_targets  # noqa: PLC0415 - only for targets
-
-    return checked_targets(target)
-
-
-def _lost(candidates: Sequence[Candidate], targets: Sequence[str]) -> tuple[Diagnostic, ...]:
-    from sovl_tools.loading.exporting import checked  # noqa: PLC0415 - only for targets
-
-    return checked(candidates, targets)
-
-
-def _procedures(
-    files: Sequence[str], found: Configuration, validated: Catalog | None
-) -> Sequence[Diagnostic]:
-    """Return what is wrong in files of procedures."""
-    if not files:
-        return ()
-    from sovl_tools.cli.procedures import known_tools, wrong_in  # noqa: PLC0415 - likewise
-
-    with chdir("."):  # a tool that changes the directory as it is imported does so here again
-        catalog = None if validated is None else known_tools(found, validated)
-    return wrong_in(files, catalog)
 
 
 def _load(folders: Sequence[ToolFolder], limits: Settings, progress: _Progress) -> list[Candidate]:
@@ -228,3 +203,129 @@ class _Progress:
         if self._shown:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
+
+
+_ADVICE = (
+    "name the directory under 'plugins' in pyproject.toml or in SOVL_TOOLS_PLUGINS_DIR;"
+    " then sovl-tools validate checks it"
+)
+
+
+class Places(NamedTuple):
+    """What is to be checked, and the settings that hold."""
+
+    configuration: Configuration
+    folders: tuple[str, ...]
+    plugins: tuple[str, ...]
+    procedures: tuple[str, ...]
+    astray: tuple[Diagnostic, ...] = ()
+
+
+def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
+    """Return what paths name; without any, all that is configured.
+
+    Raises:
+        Misuse: a path is not there.
+    """
+    for path in paths:
+        if not os.path.lexists(path):
+            raise Misuse(f"there is no {path!r}")
+    procedures, rest = _parted(paths)  # nothing is imported to tell
+    found = settings(tools or rest, needs_tools=False)
+    if rest:
+        plugins, folders = _named_plugins(rest, found.plugins)
+        lost = {path: told for path in folders if (told := _astray(path)) is not None}
+        kept = tuple(path for path in folders if path not in lost)
+        return Places(found, kept, tuple(plugins), procedures, tuple(lost.values()))
+    if not paths:
+        procedures = _configured(found)
+    if not (procedures or found.plugins):
+        settings(tools)
+    kept = tuple(filter(os.path.exists, found.paths))
+    return Places(found, kept, () if paths else found.plugins, procedures)
+
+
+def _parted(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files of procedures that paths name or hold, and the paths that are of tools."""
+    files: list[str] = []
+    others: list[str] = []
+    plugins = configuration().plugins if paths else ()
+    for path in paths:
+        is_folder = os.path.isdir(path)
+        found = find_procedures(path) if is_folder else [path] * is_procedure(path)
+        files += found
+        if not found or (is_folder and (_has_tools(path) or _named_plugins([path], plugins)[0])):
+            others.append(path)
+    return tuple(dict.fromkeys(files)), tuple(others)
+
+
+def _has_tools(path: str) -> bool:
+    """Tell whether a path is a tool's folder or a directory of such."""
+    location = os.path.abspath(path)
+    if tool_folder(path, location) is not None:
+        return True
+    return any(tool_folder(each.path, each.location) for each in discover(path, location))
+
+
+def _configured(found: Configuration) -> tuple[str, ...]:
+    """Return the files of procedures in all directories that are configured.
+
+    Raises:
+        Misuse: a directory of procedures is not there.
+    """
+    for path in found.procedures:
+        if not os.path.isdir(path):
+            raise Misuse(f"there is no directory of procedures {path!r}")
+    own = found.procedures or (DIRECTORY,) * os.path.isdir(DIRECTORY)
+    files = [each for path in own for each in (*files_in(path), *find_procedures(path))]
+    others = filter(os.path.isdir, (*found.paths, *found.plugins))
+    return tuple(
+        dict.fromkeys([*files, *(each for path in others for each in find_procedures(path))])
+    )
+
+
+def without_procedures(collected: Collected, files: Sequence[str]) -> Collected:
+    """Leave out folders in which there are only procedures, and that these are no tools."""
+
+    def holds(path: str) -> bool:
+        return any(each.startswith(os.path.join(path, "")) for each in files)
+
+    folders = tuple(
+        each
+        for each in collected.folders
+        if not holds(each.path) or tool_folder(each.path, each.location) is not None
+    )
+    return Collected(folders, tuple(each for each in collected.diagnostics if not holds(each.path)))
+
+
+def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the configured directories of modules that paths name or lie in, and other paths."""
+    named, others = [], []
+    for path in paths:
+        location = os.path.abspath(path)
+        around = [
+            each
+            for each in plugins
+            if f"{location}{os.sep}".startswith(f"{os.path.abspath(each).rstrip(os.sep)}{os.sep}")
+        ]
+        named += around[:1]
+        others += [] if around else [path]
+    return list(dict.fromkeys(named)), others
+
+
+def _astray(path: str) -> Diagnostic | None:
+    """Return that a path holds modules outside of tool folders, which nobody has configured."""
+    location = os.path.abspath(path)
+    if tool_folder(path, location) is not None:
+        return None
+    rule = words = None
+    if os.path.isfile(location) and path.endswith(".py"):
+        rule, words = missing_directory, f"{path} is a module in no tool folder"
+    else:
+        with suppress(OSError):
+            is_code = any(name.endswith(".py") for name in os.listdir(location))
+            if is_code and not _has_tools(path):
+                rule, words = no_tools, f"there is no tool folder in {path}, only modules"
+    if rule is None or words is None:
+        return None
+    return Diagnostic(rule.code, rule.severity, words, _ADVICE, None, path, 1, 1)
