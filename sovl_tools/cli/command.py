@@ -179,7 +179,7 @@ def targets_option(words: str) -> Callable[[_F], _F]:
     )
 
 
-def limit_option(default: int | None) -> Callable[[_F], _F]:
+def limit_option(default: int | None, words: str = "At most so many.") -> Callable[[_F], _F]:
     """Add ``--limit N``."""
     return click.option(
         "--limit",
@@ -187,7 +187,7 @@ def limit_option(default: int | None) -> Callable[[_F], _F]:
         default=default,
         show_default=default is not None,
         metavar="N",
-        help="At most so many.",
+        help=words,
     )
 
 

@@ -11,10 +11,9 @@ import click
 
 from sovl_tools.cli.command import Command, entry_points_option, format_option, tools_option
 from sovl_tools.cli.loaded import all_tools
-from sovl_tools.cli.output import colored, results, serialized, write
+from sovl_tools.cli.output import aligned, colored, results, serialized, write
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.plain import plain
 
 EXAMPLES = """\b
@@ -26,7 +25,6 @@ EXITS = {
 }
 
 _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
-_GAP = "  "
 
 
 @click.command("list", cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -56,12 +54,32 @@ def list_tools(
     registry = all_tools(tools, entry_points=entry_points)
     criteria = {"category": category} if category is not None else {}
     found = registry.filter(name_pattern=pattern, tags=tags, **criteria)
-    lost = [] if tags or category is not None else _not_loaded(registry, pattern)
+    catalog = registry.catalog
+    statuses = {each.name: each.status for each in catalog.candidates}
+    lost = [
+        NotLoaded(name, statuses.get(name, "rejected"), "; ".join(reasons))
+        for name, reasons in catalog.unavailable.items()
+        if not tags and category is None and fnmatchcase(name, pattern or "*")
+    ]
     if format_ == "table":
-        rows = sorted([*map(_row, found), *map(_dim_row, lost)])
-        write(table(rows, width=_width(), dim={each.name for each in lost}))
+        dim_rows = [
+            (plain(each.name), "", "", plain(f"{each.status}: {each.reason}")) for each in lost
+        ]
+        width = shutil.get_terminal_size().columns if results().isatty() else None
+        rows = sorted([*map(row, found), *dim_rows])
+        write(table(rows, width=width, dim={each.name for each in lost}))
         return
-    entries = [_entry(tool) for tool in found]
+    entries: list[dict[str, JSON]] = [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "category": tool.category,
+            "tags": list(tool.tags),
+            "version": tool.version,
+            "path": tool.source,
+        }
+        for tool in found
+    ]
     if all_:
         entries = [{**each, "status": "loaded", "reason": None} for each in entries]
         entries += [each._asdict() for each in lost]
@@ -77,41 +95,11 @@ class NotLoaded(NamedTuple):
     reason: str
 
 
-def _not_loaded(registry: ToolRegistry, pattern: str | None) -> list[NotLoaded]:
-    """Return what can't be called, of the names that fit a pattern."""
-    catalog = registry.catalog
-    statuses = {each.name: each.status for each in catalog.candidates}
-    return [
-        NotLoaded(name, statuses.get(name, "rejected"), "; ".join(reasons))
-        for name, reasons in catalog.unavailable.items()
-        if pattern is None or fnmatchcase(name, pattern)
-    ]
-
-
-def _width() -> int | None:
-    """Return how wide the terminal is; None if the results go elsewhere."""
-    return shutil.get_terminal_size().columns if results().isatty() else None
-
-
-def _row(tool: ToolDefinition) -> tuple[str, ...]:
+def row(tool: ToolDefinition) -> tuple[str, ...]:
+    """Return what a table of tools says of one."""
     first_line = tool.description.strip().partition("\n")[0]
     cells = (tool.name, tool.category or "", ", ".join(tool.tags), first_line)
     return tuple(plain(cell) for cell in cells)
-
-
-def _dim_row(lost: NotLoaded) -> tuple[str, ...]:
-    return plain(lost.name), "", "", plain(f"{lost.status}: {lost.reason}")
-
-
-def _entry(tool: ToolDefinition) -> dict[str, JSON]:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "category": tool.category,
-        "tags": list(tool.tags),
-        "version": tool.version,
-        "path": tool.source,
-    }
 
 
 def table(rows: Sequence[tuple[str, ...]], *, width: int | None, dim: Collection[str] = ()) -> str:
@@ -121,18 +109,19 @@ def table(rows: Sequence[tuple[str, ...]], *, width: int | None, dim: Collection
     """
     if not rows:
         return "no tools"
-    lines = [_COLUMNS, *rows]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(_COLUMNS) - 1)]
-    taken = sum(widths) + len(_GAP) * len(widths)
-    room = None if width is None else max(20, width - taken)
+    names = ["", *(each[0] for each in rows)]
+    room = None
+    if width is not None:
+        columns = zip(_COLUMNS, *rows, strict=True)
+        *others, _ = (max(map(len, column)) + 2 for column in columns)
+        room = max(20, width - sum(others))
+    lines = aligned([_COLUMNS, *((*cells, _cut(last, room)) for *cells, last in rows)])
     dimmed = dim if dim and colored() else ()
-    shown = ((_line(line, widths, room), line[0] in dimmed) for line in lines)
-    return "\n".join(click.style(text, dim=True) if is_dim else text for text, is_dim in shown)
+    return "\n".join(
+        click.style(line, dim=True) if name in dimmed else line
+        for name, line in zip(names, lines, strict=True)
+    )
 
 
-def _line(cells: tuple[str, ...], widths: Sequence[int], room: int | None) -> str:
-    *first, last = cells
-    if room is not None and len(last) > room:
-        last = f"{last[: room - 1]}…"
-    padded = [cell.ljust(size) for cell, size in zip(first, widths, strict=True)]
-    return _GAP.join([*padded, last]).rstrip()
+def _cut(text: str, room: int | None) -> str:
+    return text if room is None or len(text) <= room else f"{text[: room - 1]}…"

@@ -63,19 +63,15 @@ class LazyGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Suggest the nearest command where there is none of that name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(_unknown(args[0]))
+            suggestion = import_module("sovl_tools.model.suggestion")
+            near = suggestion.nearest(args[0], COMMANDS)
+            ctx.fail(f"there is no command {args[0]!r}{suggestion.as_hint(near)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from the table, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-def _unknown(name: str) -> str:
-    suggestion = import_module("sovl_tools.model.suggestion")
-    near = suggestion.nearest(name, COMMANDS)
-    return f"there is no command {name!r}{suggestion.as_hint(near)}"
 
 
 def _width() -> int:
@@ -111,22 +107,17 @@ def group(ctx: click.Context, *, quiet: bool, verbose: int) -> None:
     ctx.obj = {"quiet": quiet, "verbose": verbose}
 
 
-def _open_errors() -> None:
-    """Open the error output where it is closed, so that no other file gets its descriptor."""
+def main() -> None:
+    """Run the command line; end at once, whatever tools do that were given up."""
     try:
         os.fstat(2)
-    except OSError:
+    except OSError:  # it is closed, and no other file must get its descriptor
         nowhere = os.open(os.devnull, os.O_RDWR)
         if nowhere != 2:  # noqa: PLR2004 - the descriptor itself
             os.dup2(nowhere, 2)
             os.close(nowhere)
     if sys.stderr is None:
         sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - to the end
-
-
-def main() -> None:
-    """Run the command line; end at once, whatever tools do that were given up."""
-    _open_errors()
     try:
         group(prog_name="sovl-tools")
     except SystemExit as end:

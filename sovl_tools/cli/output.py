@@ -7,7 +7,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TextIO
@@ -15,7 +15,7 @@ from typing import TextIO
 import click
 
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import is_unsafe
+from sovl_tools.reporting.plain import is_unsafe, plain
 
 _RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
 """The stream of the results, and the process whose they are."""
@@ -27,7 +27,14 @@ def clean_output() -> Iterator[None]:
     """Keep a duplicate of descriptor 1 for results and point descriptor 1 at the error output."""
     previous = sys.stdout
     encoding = getattr(previous, "encoding", None) or "utf-8"
-    kept = _duplicate()
+    if previous is not None:
+        previous.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # it is closed: another file must not get that number, and nobody can write
+        unwritable = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(unwritable, 1)
+        kept = os.dup(unwritable)
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set((results, os.getpid()))
         os.dup2(_ERROR_OUTPUT, 1)
@@ -39,21 +46,6 @@ def clean_output() -> Iterator[None]:
             os.dup2(kept, 1)
             sys.stdout = previous
             _RESULTS.reset(token)
-
-
-def _duplicate() -> int:
-    """Return a duplicate of descriptor 1; where that is closed, one that can't be written to.
-
-    Descriptor 1 is open afterwards, so that no other file gets that number.
-    """
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    try:
-        return os.dup(1)
-    except OSError:
-        unwritable = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(unwritable, 1)
-        return os.dup(unwritable)
 
 
 def results() -> TextIO:
@@ -77,19 +69,15 @@ def write(text: str, *, end: str = "\n") -> None:
     try:
         print(text, end=end, file=results(), flush=True)
     except OSError as error:
-        _give_up_output()
+        # what could not be written goes nowhere, so that closing the stream does not try again
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, results().fileno())
+        os.close(nowhere)
         if isinstance(error, BrokenPipeError):
             raise
         is_closed = error.errno == errno.EBADF
         reason = "the standard output is closed" if is_closed else error.strerror
         raise click.ClickException(f"the result can't be written: {reason}") from error
-
-
-def _give_up_output() -> None:
-    """Let what could not be written go nowhere, so that closing the stream does not try again."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, results().fileno())
-    os.close(nowhere)
 
 
 def colored() -> bool:
@@ -126,9 +114,37 @@ def save(path: str, text: str) -> None:
         raise click.ClickException(f"{path!r} can't be written: {error.strerror}") from error
 
 
+def aligned(lines: Sequence[Sequence[str]], *, numbers: Collection[int] = ()) -> list[str]:
+    """Return lines of cells with columns one below another, those of numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if index in numbers else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ).rstrip()
+        for cells in lines
+    ]
+
+
+_MOST_NAMES = 5
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    first = ", ".join(plain(name) for name in names[:_MOST_NAMES])
+    more = len(names) - _MOST_NAMES
+    return f"{first} and {more:,} more" if more > 0 else first
+
+
 def serialized(value: JSON, format: str) -> str:  # noqa: A002 - the field's word
     """Return the value in ``"json"`` or ``"yaml"``, without a final newline."""
-    return _yaml(value) if format == "yaml" else json_text(value, indent=2)
+    if format != "yaml":
+        return json_text(value, indent=2)
+    import yaml  # noqa: PLC0415 - 20 ms, only for this format
+
+    is_safe = not any(map(is_unsafe, json.dumps(value, ensure_ascii=False)))
+    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=is_safe)
+    return text.rstrip("\n")
 
 
 def json_text(value: JSON, *, indent: int | None = None) -> str:
@@ -142,16 +158,7 @@ def json_text(value: JSON, *, indent: int | None = None) -> str:
     """
     is_wide = "utf" in (results().encoding or "").lower()
     text = json.dumps(value, indent=indent, ensure_ascii=not is_wide, allow_nan=False)
-    return "".join(_escaped(letter) if is_unsafe(letter) else letter for letter in text)
-
-
-def _escaped(letter: str) -> str:
-    return letter if letter == "\n" else json.dumps(letter)[1:-1]
-
-
-def _yaml(value: JSON) -> str:
-    import yaml  # noqa: PLC0415 - 20 ms, only for this format
-
-    is_safe = not any(map(is_unsafe, json.dumps(value, ensure_ascii=False)))
-    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=is_safe)
-    return text.rstrip("\n")
+    return "".join(
+        json.dumps(letter)[1:-1] if is_unsafe(letter) and letter != "\n" else letter
+        for letter in text
+    )

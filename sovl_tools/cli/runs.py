@@ -8,8 +8,8 @@ from datetime import datetime
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, format_option
-from sovl_tools.cli.output import json_text, write
+from sovl_tools.cli.command import Command, Misuse, format_option, limit_option
+from sovl_tools.cli.output import aligned, json_text, write
 from sovl_tools.cli.procedures import near
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError
@@ -25,7 +25,6 @@ Examples:
   sovl-tools runs runs.db 20261122-101530-7f3a --export > run.json"""
 
 _COLUMNS = ("RUN", "PROCEDURE", "STATE", "STARTED", "TOOK")
-_GAP = "  "
 _LONGEST = 100
 
 
@@ -33,7 +32,7 @@ _LONGEST = 100
 @click.argument("journal", type=click.Path(dir_okay=False))
 @click.argument("run_id", metavar="[ID]", required=False)
 @format_option("text", "json")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="No more than the latest N.")
+@limit_option(None, "No more than the latest N.")
 @click.option("--export", is_flag=True, help="Print all that is known of the run as JSON.")
 def runs(
     *, journal: str, run_id: str | None, format_: str, limit: int | None, export: bool
@@ -48,7 +47,25 @@ def runs(
     try:
         with Journal(journal, create=False) as opened:
             if run_id is None:
-                write(_listed(opened.runs(limit), format_))
+                found = opened.runs(limit)
+                if format_ == "json":  # without the texts of the procedures
+                    entries = [
+                        {key: value for key, value in each._asdict().items() if key != "text"}
+                        for each in found
+                    ]
+                    write(json_text(entries, indent=2))
+                else:
+                    rows = [
+                        (
+                            each.id,
+                            plain(each.procedure),
+                            each.state,
+                            _moment(each.started),
+                            _took(each),
+                        )
+                        for each in found
+                    ]
+                    write("\n".join(aligned([_COLUMNS, *rows])) if rows else "no runs")
                 return
             document = opened.export(run_id)
             run, steps = opened.run(run_id), opened.steps(run_id)
@@ -58,27 +75,6 @@ def runs(
         write(json_text(document, indent=2))
     else:
         write("\n".join(_lines(run, steps)))
-
-
-def _listed(found: Sequence[RunRecord], format_: str) -> str:
-    if format_ == "json":
-        return json_text([_entry(each) for each in found], indent=2)
-    return _table([_row(each) for each in found]) if found else "no runs"
-
-
-def _entry(run: RunRecord) -> dict[str, JSON]:
-    """Return a run without the text of its procedure."""
-    return {key: value for key, value in run._asdict().items() if key != "text"}
-
-
-def _row(run: RunRecord) -> tuple[str, ...]:
-    return run.id, plain(run.procedure), run.state, _moment(run.started), _took(run)
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [_COLUMNS, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(_GAP.join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
 def _moment(seconds: float) -> str:

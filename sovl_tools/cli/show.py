@@ -88,16 +88,13 @@ def _text(tool: ToolDefinition) -> str:
     lines += _parameters(tool)
     for key, value in _document(tool).items():
         if key not in {"name", "description", "parameters", "path", "instructions"}:
-            lines.append(f"{key.replace('_', ' ')}: {_short(value)}")
+            is_words = isinstance(value, list) and all(isinstance(each, str) for each in value)
+            text = ", ".join(value) if is_words else value
+            text = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
+            lines.append(f"{key.replace('_', ' ')}: {plain(text)}")
     if tool.instructions:
         lines += ["instructions:", *(f"  {plain(line)}" for line in tool.instructions.split("\n"))]
     return "\n".join(lines)
-
-
-def _short(value: JSON) -> str:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return plain(", ".join(value))
-    return plain(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _parameters(tool: ToolDefinition) -> list[str]:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from typing import BinaryIO, get_args
+from typing import BinaryIO, TypeAlias, get_args
 
 import click
 
@@ -22,14 +22,15 @@ from sovl_tools.cli.command import (
     targets_option,
     tools_option,
 )
-from sovl_tools.cli.output import serialized, write
+from sovl_tools.cli.output import aligned, serialized, write
 from sovl_tools.dispatch.statistics import CallLog, Statistics, summary
 from sovl_tools.dispatch.telemetry import readable
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, dotted, parse_json
 from sovl_tools.model.result import FailureKind
+from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain
-from sovl_tools.schema.engine import Problem, Validator, compile_schema
+from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.messages import describe, shown
 
 EXAMPLES = """\b
@@ -62,7 +63,6 @@ _MOST_WARNINGS = 20
 
 _COLUMNS = ("TOOL", "CALLS", "P50", "P95", "P99", "LONGEST", "TOTAL", "ERRORS")
 _LONGEST_NAME = 64
-_GAP = "  "
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -98,7 +98,14 @@ def stats(
         from sovl_tools.cli.loaded import all_tools  # noqa: PLC0415 - summing up needs no tools
 
         found = all_tools(tools, entry_points=entry_points).filter(name_pattern=pattern)
-        _show_tokens(found, targets, format_)
+        counts = {target: _counts(found, target) for target in targets or USUAL}
+        names = [tool.name for tool in found]
+        if format_ == "table":
+            write(_tokens_table(names, counts))
+        else:
+            write(serialized(_tokens_document(names, counts), format_))
+        if not is_quiet():
+            click.echo(f"tokens are {_WORDS}", err=True)
         return
     if file is None:
         raise Misuse("name a file of calls, or ask for --tokens")
@@ -107,12 +114,30 @@ def stats(
         warnings = _warnings(lines, tally)
         bad = _told(warnings, "standard input" if file == "-" else file)
     called = sorted(summary(tally.logs).values(), key=lambda each: (-each.calls, each.tool))
-    if format_ == "table":
-        write(_table(called))
+    if format_ != "table":
+        times = ("p50", "p95", "p99", "mean", "shortest", "longest", "total")
+        entries: list[dict[str, JSON]] = [
+            {
+                "tool": each.tool,
+                "calls": each.calls,
+                "errors": dict(_errors(each)),
+                "abandoned": each.abandoned,
+                **{name: round(getattr(each, name), 9) for name in times},
+            }
+            for each in called
+        ]
+        write(serialized(entries, format_))
     else:
-        write(serialized([_entry(each) for each in called], format_))
+        rows = [_COLUMNS, *map(_row, called)]
+        shown = aligned(rows, numbers=range(1, len(_COLUMNS) - 1))
+        write("\n".join(shown) if called else "no calls")
     if called and not is_quiet():
-        click.echo(tally.period(), err=True)
+        calls = counted(sum(each.calls for each in called), "call")
+        first, last = (
+            time.isoformat(timespec="seconds").replace("+00:00", "Z")
+            for time in (tally.first, tally.last)
+        )
+        click.echo(f"{calls} of {counted(len(called), 'tool')} from {first} to {last}", err=True)
     ctx.exit(FINDINGS if bad else 0)
 
 
@@ -122,9 +147,8 @@ class _Tally:
     def __init__(self, pattern: str) -> None:
         self.logs: dict[str, CallLog] = defaultdict(CallLog)
         self._pattern = pattern
-        self._first = datetime.max.replace(tzinfo=UTC)
-        self._last = datetime.min.replace(tzinfo=UTC)
-        self._count = 0
+        self.first = datetime.max.replace(tzinfo=UTC)
+        self.last = datetime.min.replace(tzinfo=UTC)
 
     def add(self, record: dict[str, JSON], time: datetime) -> None:
         """Count the call of a valid record."""
@@ -136,15 +160,8 @@ class _Tally:
         else:
             abandoned = record.get("abandoned", False)
             self.logs[tool].failed(record["error"], record["duration"], abandoned=abandoned)
-        self._count += 1
-        self._first = min(self._first, time)
-        self._last = max(self._last, time)
-
-    def period(self) -> str:
-        """Return how many calls there were, from when to when."""
-        first, last = (_written(time) for time in (self._first, self._last))
-        calls, tools = _counted(self._count, "call"), _counted(len(self.logs), "tool")
-        return f"{calls} of {tools} from {first} to {last}"
+        self.first = min(self.first, time)
+        self.last = max(self.last, time)
 
 
 @contextlib.contextmanager
@@ -168,8 +185,16 @@ def _warnings(file: BinaryIO, tally: _Tally) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(_lines(file), 1):
         if line.isspace():
             continue
+        if _is_cut(line):
+            yield number, f"is longer than {_LONGEST_LINE:,} bytes"
+            continue
         try:
-            record = _checked(_record(line), validator)
+            record = parse_json(line)
+        except ValueError:
+            yield number, "is no JSON"
+            continue
+        try:
+            record = _checked(record, validator)
             tally.add(record, _time(record["time"]))
         except ValueError as error:
             yield number, str(error)
@@ -187,28 +212,16 @@ def _is_cut(line: bytes) -> bool:
     return len(line) == _LONGEST_LINE and not line.endswith(b"\n")
 
 
-def _record(line: bytes) -> JSON:
-    if _is_cut(line):
-        raise ValueError(f"is longer than {_LONGEST_LINE:,} bytes")
-    try:
-        return parse_json(line)
-    except ValueError:
-        raise ValueError("is no JSON") from None
-
-
 def _checked(record: JSON, validator: Validator) -> dict[str, JSON]:
     """Return of a record the keys that are looked at; arguments and results may be anything."""
     if not isinstance(record, dict):
         raise ValueError("is no JSON object")  # noqa: TRY004 - the line is wrong, not a type
     known = {key: record[key] for key in _RECORD["properties"] if key in record}
     if not validator.is_valid(known):
-        raise ValueError(_words(validator.problems(known)[0]))
+        problem = validator.problems(known)[0]
+        place = f"{dotted(problem.path)!r} " if problem.path else ""
+        raise ValueError(f"{place}{describe(problem)}")
     return known
-
-
-def _words(problem: Problem) -> str:
-    place = f"{dotted(problem.path)!r} " if problem.path else ""
-    return f"{place}{describe(problem)}"
 
 
 def _time(text: str) -> datetime:
@@ -219,14 +232,6 @@ def _time(text: str) -> datetime:
     raise ValueError(f"'time' must be like 2026-01-31T12:00:00Z, not {shown(text)}")
 
 
-def _written(time: datetime) -> str:
-    return time.isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
 def _told(warnings: Iterator[tuple[int, str]], name: str) -> int:
     """Write the warnings to the error output, the first of them at length; return their count."""
     count = 0
@@ -234,32 +239,8 @@ def _told(warnings: Iterator[tuple[int, str]], name: str) -> int:
         if count <= _MOST_WARNINGS:
             click.echo(plain(f"{name}:{number}: {words}"), err=True)
     if count > _MOST_WARNINGS:
-        click.echo(f"{name}: {_counted(count - _MOST_WARNINGS, 'more bad line')}", err=True)
+        click.echo(f"{name}: {counted(count - _MOST_WARNINGS, 'more bad line')}", err=True)
     return count
-
-
-def _entry(statistics: Statistics) -> dict[str, JSON]:
-    times = ("p50", "p95", "p99", "mean", "shortest", "longest", "total")
-    return {
-        "tool": statistics.tool,
-        "calls": statistics.calls,
-        "errors": dict(_errors(statistics)),
-        "abandoned": statistics.abandoned,
-        **{name: round(getattr(statistics, name), 9) for name in times},
-    }
-
-
-def _errors(statistics: Statistics) -> list[tuple[FailureKind, int]]:
-    """Return the kinds of failures with their counts, the most frequent first."""
-    return sorted(statistics.errors.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _table(found: Sequence[Statistics]) -> str:
-    if not found:
-        return "no calls"
-    lines = [_COLUMNS, *map(_row, found)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(_line(cells, widths) for cells in lines)
 
 
 def _row(statistics: Statistics) -> tuple[str, ...]:
@@ -275,10 +256,9 @@ def _row(statistics: Statistics) -> tuple[str, ...]:
     )
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *numbers, last = cells
-    aligned = [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
-    return _GAP.join([first.ljust(widths[0]), *aligned, last]).rstrip()
+def _errors(statistics: Statistics) -> list[tuple[FailureKind, int]]:
+    """Return the kinds of failures with their counts, the most frequent first."""
+    return sorted(statistics.errors.items(), key=lambda item: (-item[1], item[0]))
 
 
 USUAL = ("openai", "openai-strict", "anthropic", "gemini", "mcp", "prompt")
@@ -287,15 +267,8 @@ USUAL = ("openai", "openai-strict", "anthropic", "gemini", "mcp", "prompt")
 _WORDS = "estimated from the number of characters: up to half too many, hardly ever too few"
 
 
-def _show_tokens(tools: Sequence[ToolDefinition], targets: Sequence[str], format_: str) -> None:
-    """Write an estimate for each tool and target, and for all tools together."""
-    counts = {target: _counts(tools, target) for target in targets or USUAL}
-    if format_ == "table":
-        write(_tokens_table(tools, counts))
-    else:
-        write(serialized(_tokens_document(tools, counts), format_))
-    if not is_quiet():
-        click.echo(f"tokens are {_WORDS}", err=True)
+_Counts: TypeAlias = Mapping[str, Mapping[str, int]]
+"""Of targets, how many tokens each tool takes, as far as the target can say it."""
 
 
 def _counts(tools: Sequence[ToolDefinition], target: str) -> dict[str, int]:
@@ -307,10 +280,8 @@ def _counts(tools: Sequence[ToolDefinition], target: str) -> dict[str, int]:
     return {name: estimate(shape.definition) for name, shape in shapes.items()}
 
 
-def _tokens_document(
-    tools: Sequence[ToolDefinition], counts: Mapping[str, Mapping[str, int]]
-) -> JSON:
-    names = [tool.name for tool in tools]
+def _tokens_document(names: Sequence[str], counts: _Counts) -> JSON:
+    """Return an estimate for each tool and target, and for all tools together."""
     return {
         "estimate": True,
         "tools": [
@@ -324,20 +295,10 @@ def _tokens_document(
     }
 
 
-def _tokens_table(tools: Sequence[ToolDefinition], counts: Mapping[str, Mapping[str, int]]) -> str:
-    names = [tool.name for tool in tools]
-    columns = [
-        [target.upper(), *(_shown(each.get(name)) for name in names), f"{sum(each.values()):,}"]
-        for target, each in counts.items()
-    ]
-    first = ["TOOL", *map(plain, names), "all"]
-    width = max(map(len, first))
-    lines = zip(first, *columns, strict=True)
-    widths = [max(map(len, column)) for column in columns]
-    return "\n".join(
-        _GAP.join([name.ljust(width), *map(str.rjust, cells, widths)]) for name, *cells in lines
-    )
-
-
-def _shown(count: int | None) -> str:
-    return "-" if count is None else f"{count:,}"
+def _tokens_table(names: Sequence[str], counts: _Counts) -> str:
+    lines = [["TOOL", *(target.upper() for target in counts)]]
+    for name in names:
+        cells = (each.get(name) for each in counts.values())
+        lines.append([plain(name), *("-" if cell is None else f"{cell:,}" for cell in cells)])
+    lines.append(["all", *(f"{sum(each.values()):,}" for each in counts.values())])
+    return "\n".join(aligned(lines, numbers=range(1, len(counts) + 1)))

@@ -72,8 +72,16 @@ def sync(
     for diagnostic in collected.diagnostics:
         write(block(diagnostic, color=colored()))
     for each in done:
-        _tell(each, is_quiet=is_quiet())
-    write(_summary(done, is_check=check))
+        if each.is_changed:
+            write("\n".join(difference(each, color=colored())))
+        for diagnostic in each.diagnostics():
+            write(block(diagnostic, color=colored()))
+        for note in () if is_quiet() else each.notes:
+            click.echo(plain(f"{each.folder.path}: {note}"), err=True)
+    changed = sum(each.is_changed for each in done)
+    words = f"{counted(changed, 'manifest')} {'would change' if check else 'changed'}"
+    tint = _YELLOW if changed else _GREEN
+    write(painted(f"{words}, of {counted(len(done), 'tool')}", tint, color=colored()))
     is_flawed = len(done) < len(syncs) or any(each.diagnostics() for each in done)
     is_flawed |= any(each.severity == "error" for each in collected.diagnostics)
     ctx.exit(FINDINGS if is_flawed or (check and any(each.is_changed for each in done)) else 0)
@@ -103,16 +111,6 @@ def _is_saved(each: Sync) -> bool:
     return True
 
 
-def _tell(each: Sync, *, is_quiet: bool) -> None:
-    """Write the changes and the findings of one folder."""
-    if each.is_changed:
-        write("\n".join(difference(each, color=colored())))
-    for diagnostic in each.diagnostics():
-        write(block(diagnostic, color=colored()))
-    for note in () if is_quiet else each.notes:
-        click.echo(plain(f"{each.folder.path}: {note}"), err=True)
-
-
 def difference(each: Sync, *, color: bool) -> Iterator[str]:
     """Yield the lines of a unified diff of the manifest."""
     path = f"{each.folder.path}/{each.folder.manifest_name}"
@@ -130,10 +128,3 @@ def _lines(text: str | None) -> list[str]:
         return []
     *lines, last = text.split("\n")
     return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
-
-
-def _summary(syncs: Sequence[Sync], *, is_check: bool) -> str:
-    changed = sum(each.is_changed for each in syncs)
-    words = "would change" if is_check else "changed"
-    text = f"{counted(changed, 'manifest')} {words}, of {counted(len(syncs), 'tool')}"
-    return painted(text, _YELLOW if changed else _GREEN, color=colored())

@@ -24,7 +24,7 @@ from sovl_tools.cli.command import (
     is_quiet,
     tools_option,
 )
-from sovl_tools.cli.output import colored, json_text, results, write
+from sovl_tools.cli.output import colored, json_text, listed, results, write
 from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.configured import add_code
 from sovl_tools.model.catalog import CatalogChange, LoadReport
@@ -55,7 +55,6 @@ _TINTS = {
 }
 _FAINT = "2"
 _WIDTH = max(map(len, _TINTS))
-_MOST_NAMES = 5
 _BEAT = 0.5
 """Seconds after which it is noticed at the latest that nobody reads the results any more."""
 
@@ -101,7 +100,9 @@ def watch(
     with _until_ended(), contextlib.closing(_events(found, poll=poll)) as events:
         for event in events:
             if not isinstance(event, str):
-                _write(render(event))
+                shown = render(event)
+                if shown:
+                    write(shown)
             elif not quiet:
                 click.echo(plain(event), err=True)
 
@@ -119,11 +120,6 @@ def _until_ended() -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
-def _write(text: str) -> None:
-    if text:
-        write(text)
-
-
 def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     """Load the tools and yield what there is to tell: moments, and sentences for the user."""
     absent = [path for path in _places(found) if not os.path.exists(path)]
@@ -131,11 +127,13 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     registry = ToolRegistry.from_directory(*found.paths, import_timeout=found.import_timeout)
     add_code(registry, found, entry_points=False)
     start = _start(registry, absent, perf_counter() - started)
-    summary = _summary(found, registry.report)
+    counts = Outcome(registry.report).statuses
+    others = [f"{counts[each]} {each}" for each in STATUSES[1:] if counts[each]]
+    loaded = ", ".join([f"{counted(counts['loaded'], 'tool')} loaded", *others])
     moments = SimpleQueue[Moment]()
     registry.subscribe(lambda change: moments.put(_moment(registry, change)))
     with registry.watch(poll=poll, libraries=found.watch) as watching:
-        yield summary
+        yield f"watching {', '.join(_places(found))}: {loaded}; Ctrl-C ends it"
         yield from (f"{path!r} is not there yet; waiting for it" for path in absent)
         yield start
         yield from followed(moments, lambda: watching.notice)
@@ -143,15 +141,6 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
 
 def _places(found: Configuration) -> tuple[str, ...]:
     return *found.paths, *found.plugins, *found.watch
-
-
-def _summary(found: Configuration, report: LoadReport) -> str:
-    """Return one line: what is watched, what became of the tools, how to end."""
-    counts = Outcome(report).statuses
-    loaded = f"{counted(counts['loaded'], 'tool')} loaded"
-    others = [f"{counts[each]} {each}" for each in STATUSES[1:] if counts[each]]
-    places = ", ".join(_places(found))
-    return f"watching {places}: {', '.join([loaded, *others])}; Ctrl-C ends it"
 
 
 def _start(registry: ToolRegistry, absent: Sequence[str], duration: float) -> Moment:
@@ -241,15 +230,9 @@ def _news(moment: Moment) -> list[tuple[str, str]]:
         ("rejected", moment.serving, ": the last good version keeps serving"),
         ("rejected", others, ": not served"),
     ]
-    found = [(word, f"{_listed(names)}{remark}") for word, names, remark in news if names]
+    found = [(word, f"{listed(names)}{remark}") for word, names, remark in news if names]
     places = sorted({each.tool or each.path for each in change.diagnostics})
-    return found or [("checked", _listed(places))]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    first = ", ".join(plain(name) for name in names[:_MOST_NAMES])
-    return f"{first} and {more:,} more" if more > 0 else first
+    return found or [("checked", listed(places))]
 
 
 def _told(moment: Moment) -> list[Diagnostic]:

@@ -56,7 +56,7 @@ class Outcome:
 
 def counted(number: int, noun: str) -> str:
     """Return the number with its noun: ``1 tool``, ``2 tools``."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def selected(

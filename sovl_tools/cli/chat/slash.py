@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from time import strftime
 from typing import NamedTuple
 
 from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.messages import parse_messages
-from sovl_tools.cli.list import table
+from sovl_tools.cli.list import row, table
+from sovl_tools.cli.output import listed
 from sovl_tools.model.catalog import CatalogChange
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain
 
-_MOST_NAMES = 5
 _FOUND = 10
 
 
@@ -49,7 +48,7 @@ class Slash:
     """The commands for one agent."""
 
     def __init__(self, agent: Agent) -> None:
-        self._agent = agent
+        self.agent = agent
 
     def done(self, line: str) -> str:
         """Do what a line says and return what is to be shown.
@@ -69,40 +68,41 @@ class Slash:
         return command.does(self, argument)
 
     def _tools(self, words: str) -> str:
-        tools = self._agent.tools
+        tools = self.agent.tools
         found = tools.list_tools()
         if words:
             found = [tools[each.tool] for each in tools.search(words, limit=_FOUND)]
             if not found:
                 return "no tool has a word of that"
-        return table([_row(tool) for tool in found], width=shutil.get_terminal_size().columns)
-
-    def _reload(self, _: str) -> str:
-        change = self._agent.tools.reload()
-        return "" if change else "nothing has changed"
+        return table([row(tool) for tool in found], width=shutil.get_terminal_size().columns)
 
     def _save(self, name: str) -> str:
         path = os.path.expanduser(name) or f"chat-{strftime('%Y-%m-%d-%H%M%S')}.json"
-        if os.path.lexists(path) and not _is_conversation(path):
-            raise SlashError(f"{path!r} is already there and holds no conversation")
+        if os.path.lexists(path):
+            try:
+                text = Path(path).read_text(encoding="utf-8", errors="surrogatepass")
+                parse_messages(json.loads(text))
+            except (OSError, ValueError, RecursionError) as error:
+                words = f"{path!r} is already there and holds no conversation"
+                raise SlashError(words) from error
         try:
-            self._agent.save(path)
+            self.agent.save(path)
         except (OSError, ValueError) as error:
             raise SlashError(f"{path!r} can't be written: {_reason(error)}") from error
-        return f"{counted(len(self._agent.messages), 'message')} saved in {path}"
+        return f"{counted(len(self.agent.messages), 'message')} saved in {path}"
 
     def _load(self, name: str) -> str:
         if not name:
             raise SlashError("/load needs the name of a file")
         path = os.path.expanduser(name)
         try:
-            self._agent.restore(path)
+            self.agent.restore(path)
         except (OSError, ValueError, RecursionError) as error:
             raise SlashError(f"{path!r} can't be loaded: {_reason(error)}") from error
-        return f"{counted(len(self._agent.messages), 'message')} loaded from {path}"
+        return f"{counted(len(self.agent.messages), 'message')} loaded from {path}"
 
     def _clear(self, _: str) -> str:
-        self._agent.messages.clear()
+        self.agent.messages.clear()
         return "this is a new conversation"
 
     def _help(self, _: str) -> str:
@@ -116,7 +116,11 @@ class Slash:
 
 _COMMANDS = {
     "tools": Command(Slash._tools, "[WORDS]", "list the tools, or find some"),  # noqa: SLF001
-    "reload": Command(Slash._reload, "", "look at the tools again now"),  # noqa: SLF001
+    "reload": Command(
+        lambda slash, _: "" if slash.agent.tools.reload() else "nothing has changed",
+        "",
+        "look at the tools again now",
+    ),
     "save": Command(Slash._save, "[FILE]", "write the conversation as JSON"),  # noqa: SLF001
     "load": Command(Slash._load, "FILE", "go on with a conversation that was saved"),  # noqa: SLF001
     "clear": Command(Slash._clear, "", "begin a new conversation"),  # noqa: SLF001
@@ -125,19 +129,6 @@ _COMMANDS = {
 }
 NAMES = tuple(f"/{name}" for name in _COMMANDS)
 """The commands as they are typed."""
-
-
-def _row(tool: ToolDefinition) -> tuple[str, ...]:
-    first_line = tool.description.strip().partition("\n")[0]
-    return tool.name, plain(tool.category or ""), plain(", ".join(tool.tags)), plain(first_line)
-
-
-def _is_conversation(path: str) -> bool:
-    try:
-        parse_messages(json.loads(Path(path).read_text(encoding="utf-8", errors="surrogatepass")))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return True
 
 
 def _reason(error: Exception) -> str:
@@ -161,12 +152,6 @@ def notice(change: CatalogChange, served: Collection[str]) -> str:
         ("rejected", kept, " (the version before stays)"),
         ("rejected", lost, ""),
     ]
-    told = [f"{word} {_listed(names)}{remark}" for word, names, remark in news if names]
+    told = [f"{word} {listed(names)}{remark}" for word, names, remark in news if names]
     why = f": {first}" if change.rejected and first else ""
     return plain(f"tools: {', '.join(told)}{why}") if told else ""
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    first = ", ".join(names[:_MOST_NAMES])
-    return f"{first} and {more} more" if more > 0 else first
