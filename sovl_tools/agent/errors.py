@@ -132,15 +132,14 @@ def missing_answer(response: Mapping[str, JSON]) -> ProviderError:
 def _message(error: Any) -> str:
     said = _said(_inner(error))
     text = said or str(error) or type(error).__name__
-    more = "" if said else _detail(error) or str(error.__cause__ or "")
-    return f"{text.removesuffix('.')}: {more}" if more else text
-
-
-def _detail(error: Any) -> str:
-    """Return what servers say in other forms than OpenAI's, such as FastAPI's ``detail``."""
+    if said:
+        return text
+    # Servers have other forms than OpenAI's, such as FastAPI's "detail".
     body = getattr(error, "body", None)
-    said = body.get("detail") or body.get("error") if isinstance(body, dict) else body
-    return said[:_MOST_DETAIL] if isinstance(said, str) and said not in str(error) else ""
+    more = body.get("detail") or body.get("error") if isinstance(body, dict) else body
+    is_told = isinstance(more, str) and more and more not in str(error)
+    more = more[:_MOST_DETAIL] if is_told else str(error.__cause__ or "")
+    return f"{text.removesuffix('.')}: {more}" if more else text
 
 
 def _inner(error: Any) -> dict[str, JSON]:

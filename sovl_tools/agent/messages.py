@@ -18,6 +18,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
@@ -132,7 +133,8 @@ def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> 
             if fitting != calls:
                 message = {**message, "calls": [call._asdict() for call in fitting]}  # noqa: PLW2901 - a copy
             made.append(message)
-            made += _answers(calls, fitting, list(_results(messages, index)))
+            following = takewhile(lambda each: each["role"] == "tool", messages[index + 1 :])
+            made += _answers(calls, fitting, list(following))
     return made
 
 
@@ -179,14 +181,6 @@ def _answers(
         else:
             results.remove(found)
             yield found if fit == call else {**found, "id": fit.id, "name": fit.name}
-
-
-def _results(messages: Sequence[Message], index: int) -> Iterator[Message]:
-    """Yield the messages of tools that follow another one directly."""
-    for message in messages[index + 1 :]:
-        if message["role"] != "tool":
-            return
-        yield message
 
 
 def answer_open_calls(messages: list[Message], reason: str) -> None:

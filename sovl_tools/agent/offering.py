@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 from sovl_tools.agent.answer import Message
@@ -83,28 +82,48 @@ class Offering:
         if wanted is not None:
             return self._of(registry, tuple(registry[name].name for name in wanted))
         if self._budget.tokens is None and len(registry) > self._budget.tools:
-            return self._of(registry, self._selected(registry, messages, lambda _: 0))
+            return self._selected(registry, messages, lambda _: 0)
         made = self._exporter.export(registry.catalog, self._format, None, strict=self._strict)
         if self._budget.fits(made.definitions):
             return Offer(registry, made, tuple(made.shapes))
-        return self._of(registry, self._selected(registry, messages, partial(_cost, made)))
+        shapes = made.shapes
+        return self._selected(
+            registry,
+            messages,
+            lambda name: estimate(shapes[name].definition) if name in shapes else 0,
+        )
 
     def _selected(
         self, registry: ToolRegistry, messages: Sequence[Message], cost: Callable[[str], int]
-    ) -> tuple[str, ...]:
-        found = self.search.found
-        return select_tools(registry, messages, found, cost=cost, budget=self._budget)
+    ) -> Offer:
+        """Offer the tools that a conversation seems to be about, and the search.
+
+        Those that the search found last come first, then those that were called, then those whose
+        phrases or words the user says. ``cost`` returns the tokens of a tool's definition.
+        """
+        likely = dict.fromkeys(self.search.found)
+        for message in reversed(messages):
+            likely |= dict.fromkeys(call.name for call in calls_of(message))
+        said = [text_of(each["content"]) for each in messages if each["role"] == "user"]
+        for text in reversed(said[-_SPOKEN:]):
+            likely |= dict.fromkeys(each.tool for each in registry.match(text))
+            likely |= dict.fromkeys(each.tool for each in registry.search(text, limit=_FOUND))
+        chosen, left = [SEARCH], self._budget.tokens
+        for name in likely:
+            if name not in registry or name == SEARCH or len(chosen) >= self._budget.tools:
+                continue
+            if left is not None:
+                if cost(name) > left:
+                    continue
+                left -= cost(name)
+            chosen.append(name)
+        return self._of(registry, tuple(chosen))
 
     def _of(self, registry: ToolRegistry, names: tuple[str, ...]) -> Offer:
         catalog = self.search.catalog
         tools = [catalog.tools[name] for name in names if name in catalog.tools]
         made = self._exporter.export(catalog, self._format, tools, strict=self._strict)
         return Offer(registry, made, tuple(made.shapes))
-
-
-def _cost(export: Export, name: str) -> int:
-    shape = export.shapes.get(name)
-    return 0 if shape is None else estimate(shape.definition)
 
 
 SEARCH = "search_tools"
@@ -130,52 +149,6 @@ class Budget(NamedTuple):
         if len(definitions) > self.tools:
             return False
         return self.tokens is None or sum(map(estimate, definitions)) <= self.tokens
-
-
-def select_tools(
-    registry: ToolRegistry,
-    messages: Sequence[Message],
-    found: Sequence[str],
-    *,
-    cost: Callable[[str], int],
-    budget: Budget,
-) -> tuple[str, ...]:
-    """Return the names of the tools that a conversation seems to be about, and of the search.
-
-    Those that the search found last come first, then those that were called, then those whose
-    phrases or words the user says.
-
-    Args:
-        registry: all tools.
-        messages: the conversation.
-        found: names that the search has found, the last ones first.
-        cost: the tokens of a tool's definition.
-        budget: how many tools there may be.
-    """
-    likely = dict.fromkeys([*found, *_called(messages), *_spoken_of(registry, messages)])
-    chosen, left = [SEARCH], budget.tokens
-    for name in likely:
-        if name not in registry or name == SEARCH or len(chosen) >= budget.tools:
-            continue
-        if left is not None:
-            if cost(name) > left:
-                continue
-            left -= cost(name)
-        chosen.append(name)
-    return tuple(chosen)
-
-
-def _called(messages: Sequence[Message]) -> Iterator[str]:
-    for message in reversed(messages):
-        yield from (call.name for call in calls_of(message))
-
-
-def _spoken_of(registry: ToolRegistry, messages: Sequence[Message]) -> Iterator[str]:
-    """Yield the names of the tools of which the user spoke, of the last words first."""
-    said = [text_of(each["content"]) for each in messages if each["role"] == "user"]
-    for text in reversed(said[-_SPOKEN:]):
-        yield from (each.tool for each in registry.match(text))
-        yield from (each.tool for each in registry.search(text, limit=_FOUND))
 
 
 class Search:

@@ -162,7 +162,11 @@ def agent_tool(agent: Any, key: int, *, name: str, description: str) -> ToolDefi
 
     async def ask(message: str) -> str:
         chain = WAITING_AGENTS.get()
-        _check(chain, Link(key, name))
+        names = " → ".join([*(each.name for each in chain), name])
+        if any(each.key == key for each in chain):
+            raise ToolError(f"agents can't ask one another in a circle: {names}")
+        if len(chain) > MOST:
+            raise ToolError(f"more than {MOST} agents can't ask one another in a row: {names}")
         try:
             return str(await agent().chat(message))
         except AgentError as error:
@@ -176,16 +180,3 @@ def agent_tool(agent: Any, key: int, *, name: str, description: str) -> ToolDefi
         "additionalProperties": False,
     }
     return ToolDefinition(name, description, parameters, ask, source=__name__)
-
-
-def _check(chain: tuple[Link, ...], link: Link) -> None:
-    """Refuse agents that would wait for themselves.
-
-    Raises:
-        ToolError: they would, or too many wait for one another.
-    """
-    names = " → ".join([each.name for each in chain] + [link.name])
-    if any(each.key == link.key for each in chain):
-        raise ToolError(f"agents can't ask one another in a circle: {names}")
-    if len(chain) > MOST:
-        raise ToolError(f"more than {MOST} agents can't ask one another in a row: {names}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from functools import partial
 from inspect import isawaitable
 from typing import Any, TypeVar
 
-from sovl_tools.agent.answer import Answer, Call, Draft, Message, Prompt, Usage, check_answer
+from sovl_tools.agent.answer import Answer, Call, Draft, Prompt, Usage, check_answer
 from sovl_tools.agent.driver import Apply, Ask, Listen, Request, Steps, Tell, Work
 from sovl_tools.agent.errors import (
     AgentError,
@@ -70,26 +69,29 @@ class Turn:
 
         The conversation stays one that every provider accepts, however the turn ends. If it ends
         before the model has said anything, it is as it was.
+
+        Raises:
+            RuntimeError: another turn of the agent is under way.
         """
-        with _held(self._settings):
-            messages = self._trimmed()
+        if not self._settings.busy.acquire(blocking=False):
+            words = "the agent is in the middle of a turn; a conversation has one at a time"
+            raise RuntimeError(words)
+        try:
+            messages, trim = self._agent.messages, self._settings.configuration.trim
+            if trim is not None:
+                messages[:] = trim(list(messages))
             messages.append(user_message(content))
             before = len(messages)
             try:
                 with self._settings.tracing.turn() as span:
                     yield from self._rounds(span)
             except BaseException:
-                self._mend(before)
+                self._keep_unfinished(before)
                 raise
+        finally:
+            self._settings.busy.release()
 
-    def _trimmed(self) -> list[Message]:
-        trim, agent = self._settings.configuration.trim, self._agent
-        if trim is not None:
-            agent.messages[:] = trim(list(agent.messages))
-        messages: list[Message] = agent.messages
-        return messages
-
-    def _mend(self, before: int) -> None:
+    def _keep_unfinished(self, before: int) -> None:
         """Keep what was said and done until the turn broke off."""
         messages = self._agent.messages
         if self._draft is not None and self._draft.text.strip():
@@ -178,8 +180,15 @@ class Turn:
         Raises:
             AgentError: it is none that a turn could end or go on with.
         """
-        problem = _problem(answer)
         messages = self._agent.messages
+        problem: AgentError | None = None
+        if answer.stop == "refusal":
+            problem = RefusalError(answer.text or "the model refused to answer", answer.text)
+        elif answer.stop == "length":
+            words = "the answer was cut off, because it got too long"
+            problem = LengthError(words, answer.text)
+        elif not answer.calls and not answer.text.strip():
+            problem = EmptyAnswerError("the model said nothing")
         if problem is None:
             messages.append(assistant_message(answer, self._settings.configuration.provider.name))
             return
@@ -195,24 +204,23 @@ class Turn:
         try:
             yield Work(partial(calling.events, calls, span))
         finally:
-            self._agent.messages.extend(
-                tool_message(call, results[place], self._most_characters(call))
-                if place in results
-                else unmade_call(call, _STOPPED)
-                for place, call in enumerate(calls)
-            )
-
-    def _most_characters(self, call: Call) -> int | None:
-        """Return how much the model reads of a result, unless the tool has its own limit."""
-        tool = self._agent.tools.get(call.name)
-        has_own = tool is not None and "max_result_bytes" in tool.execution
-        return None if has_own else self._settings.configuration.most_characters
+            for place, call in enumerate(calls):
+                if place in results:
+                    tool = self._agent.tools.get(call.name)
+                    has_own_limit = tool is not None and "max_result_bytes" in tool.execution
+                    most = None if has_own_limit else self._settings.configuration.most_characters
+                    self._agent.messages.append(tool_message(call, results[place], most))
+                else:
+                    self._agent.messages.append(unmade_call(call, _STOPPED))
 
     def _finish(self, text: str, rounds: int) -> Steps:
         """Let the answer be changed, keep it as it is then, and tell of it."""
         agent, message, said = self._agent, self._agent.messages[-1], text
         for function in (agent._finalize_response, *self._settings.responded):  # noqa: SLF001 - its own
-            text = _changed(function, (yield Apply(function, (text,))))
+            changed = yield Apply(function, (text,))
+            if changed is None:
+                raise TypeError(f"{function.__qualname__} must return the answer, not None")
+            text = str(changed)
         if text != said:
             message["content"] = text
             # The provider's own form of the answer says what was said before.
@@ -225,43 +233,6 @@ class Turn:
             except Exception:
                 _LOGGER.exception("emit failed at an answer")
         yield Tell(TurnFinished(reply))
-
-
-@contextmanager
-def _held(settings: Settings) -> Generator[None, None, None]:
-    """Let no other turn of the agent begin.
-
-    Raises:
-        RuntimeError: one is under way.
-    """
-    if not settings.busy.acquire(blocking=False):
-        raise RuntimeError("the agent is in the middle of a turn; a conversation has one at a time")
-    try:
-        yield
-    finally:
-        settings.busy.release()
-
-
-def _problem(answer: Answer) -> AgentError | None:
-    """Return why a turn can't go on with an answer."""
-    if answer.stop == "refusal":
-        return RefusalError(answer.text or "the model refused to answer", answer.text)
-    if answer.stop == "length":
-        return LengthError("the answer was cut off, because it got too long", answer.text)
-    if not answer.calls and not answer.text.strip():
-        return EmptyAnswerError("the model said nothing")
-    return None
-
-
-def _changed(function: Callable[..., Any], text: Any) -> str:
-    """Return the answer as a function wants it to be.
-
-    Raises:
-        TypeError: it returned nothing.
-    """
-    if text is None:
-        raise TypeError(f"{function.__qualname__} must return the answer, not None")
-    return str(text)
 
 
 def _texts(said: Any) -> Iterable[str]:
@@ -332,12 +303,15 @@ class RoundCalls:
         settings = self._settings
         settings.tracing.enter(span)
         WAITING_AGENTS.set((*WAITING_AGENTS.get(), Link(settings.key, settings.configuration.name)))
-        refused = _refused(call.name, self._wanted.tools)
-        if refused is None:
+        allowed = self._wanted.tools
+        if allowed is None or call.name in allowed:
             arguments = self._offer.export.restore(call.name, call.arguments)
             self.results[place] = await settings.tooler.call(call.name, arguments)
         else:
-            self.results[place] = ToolResult(call.name, None, refused, 0.0)
+            there = f"there is {', '.join(allowed)}" if allowed else "there is none"
+            message = f"there is no tool {call.name!r} in this turn; {there}"
+            failure = Failure("unknown_tool", message)
+            self.results[place] = ToolResult(call.name, None, failure, 0.0)
         return place
 
     async def _emit(self, event: ToolStarted | ToolFinished) -> None:
@@ -348,11 +322,3 @@ class RoundCalls:
                     await found
             except Exception:
                 _LOGGER.exception("emit failed at a call of %s", event.call.name)
-
-
-def _refused(name: str, allowed: Sequence[str] | None) -> Failure | None:
-    """Return why a tool can't be called in this turn, if only some can."""
-    if allowed is None or name in allowed:
-        return None
-    there = f"there is {', '.join(allowed)}" if allowed else "there is none"
-    return Failure("unknown_tool", f"there is no tool {name!r} in this turn; {there}")

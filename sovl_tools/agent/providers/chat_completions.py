@@ -109,7 +109,11 @@ def _answer(message: dict[str, Any], reason: str | None, usage: Any) -> Answer:
     calls = tuple(_call(each) for each in called)
     refusal = message.get("refusal") or ""
     text = _spoken(message.get("content")) + refusal
-    stop = _stop(reason, is_refusal=bool(refusal), has_calls=bool(calls))
+    stop: Stop = "calls" if calls else "end"
+    if refusal or reason == "content_filter":
+        stop = "refusal"
+    elif reason == "length":
+        stop = "length"
     return Answer(
         text,
         calls,
@@ -152,14 +156,6 @@ def _own(message: dict[str, Any], called: list[dict[str, Any]]) -> Iterator[JSON
     if thought or any("extra_content" in each for each in called):
         made = {"role": "assistant", "content": _spoken(message.get("content")), **thought}
         yield {**made, "tool_calls": called} if called else made
-
-
-def _stop(reason: str | None, *, is_refusal: bool, has_calls: bool) -> Stop:
-    if is_refusal or reason == "content_filter":
-        return "refusal"
-    if reason == "length":
-        return "length"
-    return "calls" if has_calls else "end"
 
 
 class Draft:

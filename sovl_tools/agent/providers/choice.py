@@ -86,7 +86,11 @@ def choose_provider(
         ImportError: its SDK is not installed.
         AgentError: its client can't be made, for the lack of a key for example.
     """
-    name = provider or _of_client(client) or _of_environment(base_url)
+    name = provider or _of_client(client)
+    if name is None and base_url is None:  # whose key there is
+        keys = ((each, known.variable) for each, known in PROVIDERS.items())
+        name = next((each for each, key in keys if key and os.environ.get(key)), "local")
+    name = name or "openai"
     if name not in PROVIDERS:
         hint = did_you_mean(name, PROVIDERS) or f"there are {', '.join(PROVIDERS)}"
         raise ValueError(f"there is no provider {name!r}; {hint}")
@@ -96,17 +100,13 @@ def choose_provider(
         name = name if provider else _of_client(client) or name
         known = PROVIDERS[name]
     adapter = cast("Adapter", import_module(known.adapter))
-    _check(adapter, client, name)
-    asked = model or os.environ.get(known.model_variable) or known.model
-    return ProviderChoice(name, adapter, client, asked, known.format or adapter.FORMAT)
-
-
-def _check(adapter: Adapter, client: Any, name: str) -> None:
     try:
         adapter.method(client)
     except AttributeError as error:
         words = f"provider {name!r} needs another client than {type(client).__name__}"
         raise TypeError(f"{words}: {error}") from error
+    asked = model or os.environ.get(known.model_variable) or known.model
+    return ProviderChoice(name, adapter, client, asked, known.format or adapter.FORMAT)
 
 
 def _of_client(client: Any) -> str | None:
@@ -135,13 +135,6 @@ def _of_methods(client: Any) -> str:
         kind = type(client).__qualname__
         raise ValueError(f"which provider a {kind} is for can't be told; say provider=…")
     return found[0]
-
-
-def _of_environment(base_url: str | None) -> str:
-    if base_url is not None:
-        return "openai"
-    keys = ((name, known.variable) for name, known in PROVIDERS.items())
-    return next((name for name, key in keys if key and os.environ.get(key)), "local")
 
 
 def _made(name: str, known: Provider, base_url: str | None) -> Any:

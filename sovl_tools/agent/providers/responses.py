@@ -127,7 +127,11 @@ def answered(response: Any) -> Answer:
         check_types(part, _TYPES)
     texts = [part.get("text") or part.get("refusal") or "" for part in said]
     is_refusal = any(part["type"] == "refusal" for part in said)
-    stop = _stop(made, is_refusal=is_refusal, has_calls=bool(calls))
+    stop: Stop = "calls" if calls else "end"
+    if is_refusal or (made.get("incomplete_details") or {}).get("reason") == "content_filter":
+        stop = "refusal"
+    elif made.get("status") == "incomplete":
+        stop = "length"
     text = "".join(texts) or whole_text
     return Answer(
         text,
@@ -144,15 +148,6 @@ _TYPES = {
     "encrypted_content": str,
 }  # fmt: skip
 """Types of what is sent back in items and their parts."""
-
-
-def _stop(made: dict[str, Any], *, is_refusal: bool, has_calls: bool) -> Stop:
-    reason = (made.get("incomplete_details") or {}).get("reason")
-    if is_refusal or reason == "content_filter":
-        return "refusal"
-    if made.get("status") == "incomplete":
-        return "length"
-    return "calls" if has_calls else "end"
 
 
 _ENDS = {"response.completed", "response.incomplete", "response.failed"}
