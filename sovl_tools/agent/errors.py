@@ -137,8 +137,10 @@ def _message(error: Any) -> str:
     # Servers have other forms than OpenAI's, such as FastAPI's "detail".
     body = getattr(error, "body", None)
     more = body.get("detail") or body.get("error") if isinstance(body, dict) else body
-    is_told = isinstance(more, str) and more and more not in str(error)
-    more = more[:_MOST_DETAIL] if is_told else str(error.__cause__ or "")
+    if isinstance(more, str) and more and more not in str(error):
+        more = more[:_MOST_DETAIL]
+    else:
+        more = str(error.__cause__ or "")
     return f"{text.removesuffix('.')}: {more}" if more else text
 
 
