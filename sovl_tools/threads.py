@@ -40,7 +40,7 @@ class Stalled(NamedTuple):
 class Job(Generic[_T]):
     """A function on a thread of its own, whose end somebody waits for, or not any more.
 
-    The function may use ``within``, and be stopped there.
+    The function may use ``run_within``, and be stopped there.
     """
 
     def __init__(self, function: Callable[[], _T]) -> None:
@@ -93,7 +93,7 @@ class Job(Generic[_T]):
                 )
 
     def stop(self) -> None:
-        """Have every ``within`` in the function return at once, as if its time were over."""
+        """Have every ``run_within`` in the function return at once, as if its time were over."""
         self._is_stopped = True
         if self._inner is not None:
             self._inner.release()
@@ -113,7 +113,7 @@ _CURRENT = threading.local()
 """Has the ``job`` of a thread that has one."""
 
 
-def within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
+def run_within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
     """Return what a function returns, or that it was not done after so many seconds.
 
     Raises:

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 from sovl_tools.agent.answer import Draft
 from sovl_tools.agent.errors import reading_answer
 from sovl_tools.agent.events import Event, TextDelta
-from sovl_tools.dispatch.async_runner import in_thread
-from sovl_tools.dispatch.background import iterated, run_in_background
-from sovl_tools.dispatch.runner import completed
+from sovl_tools.dispatch.async_runner import await_thread
+from sovl_tools.dispatch.background import iterate_in_background, run_in_background
+from sovl_tools.dispatch.runner import run_without_loop
 from sovl_tools.threads import start
 
 _T = TypeVar("_T")
@@ -82,7 +82,7 @@ class _SyncRunner:
         return run_in_background(awaited())
 
     async def each(self, items: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
-        with closing(iterated(items)) as found:  # type: ignore[type-var]  # it is a generator
+        with closing(iterate_in_background(items)) as found:  # type: ignore[type-var]  # it is a generator
             for item in found:
                 yield item
 
@@ -94,7 +94,7 @@ class _AsyncRunner:
     """Keeps the caller's loop free: what may block runs on a thread."""
 
     async def block(self, function: Callable[[], _T]) -> _T:
-        return await in_thread(function)
+        return await await_thread(function)
 
     async def wait(self, work: Awaitable[_T]) -> _T:
         return await work
@@ -128,10 +128,10 @@ def in_sync(turn: Steps) -> Generator[Event, None, None]:
         await events.aclose()
 
     try:
-        while (event := completed(following())) is not end:
+        while (event := run_without_loop(following())) is not end:
             yield event  # type: ignore[misc]  # it is no end
     finally:
-        completed(close())
+        run_without_loop(close())
 
 
 async def _driven(turn: Steps, runner: _Runner) -> AsyncGenerator[Event, None]:

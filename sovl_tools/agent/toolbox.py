@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from sovl_tools.agent.errors import AgentError
 from sovl_tools.authoring.decorator import tool_methods
-from sovl_tools.dispatch.async_runner import in_thread
-from sovl_tools.dispatch.failure import message_of, redacted, trace_of
+from sovl_tools.dispatch.async_runner import await_thread
+from sovl_tools.dispatch.failure import message_of, redact, trace_of
 from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.model.call import ToolCall
@@ -124,14 +124,14 @@ def approval_hook(approve: Approve) -> Hook:
 async def _refusal(approve: Approve, call: ToolCall) -> str | None:
     """Return what the model reads if a call may not be made, or nobody could be asked."""
     try:
-        verdict = await in_thread(partial(approve, call))
+        verdict = await await_thread(partial(approve, call))
         verdict = await verdict if isawaitable(verdict) else verdict
     except ToolError as error:
         verdict = str(error)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the model reads of it
         secrets = call.tool.requires.get("env", ())
         _LOGGER.warning("approve failed at tool %s\n%s", call.name, trace_of(error, secrets))
-        reason = redacted(message_of(error), secrets)
+        reason = redact(message_of(error), secrets)
         return f"this call was not made, because asking for approval failed: {reason}"
     if verdict is True:
         return None

@@ -20,7 +20,7 @@ from sovl_tools.annotations.kind import (
     Kind,
     Schema,
 )
-from sovl_tools.annotations.pydantic_models import MODEL, described, has_rules
+from sovl_tools.annotations.pydantic_models import MODEL, field_keywords, has_rules
 from sovl_tools.model.document import JSON
 
 
@@ -29,10 +29,10 @@ class _Annotated(Kind):
 
     def describe(self, builder: Builder, annotation: Any) -> Schema:
         inner, *metadata = typing.get_args(annotation)
-        schema = _described_by_rules(builder, annotation)
-        schema = schema or _constrained(builder, builder.build(inner), metadata)
+        schema = _describe_by_rules(builder, annotation)
+        schema = schema or _add_constraints(builder, builder.build(inner), metadata)
         for each in metadata:
-            schema.update(described(each))
+            schema.update(field_keywords(each))
         text = description_of(annotation)
         if text is not None:
             schema["description"] = text  # in place: it may be a reference that is completed later
@@ -48,7 +48,7 @@ class _Annotated(Kind):
 ANNOTATED = _Annotated()
 
 
-def _described_by_rules(builder: Builder, annotation: Any) -> Schema | None:
+def _describe_by_rules(builder: Builder, annotation: Any) -> Schema | None:
     """Return the schema of what pydantic makes by rules; None if it makes nothing of it."""
     if not has_rules(annotation):
         return None
@@ -113,7 +113,7 @@ _LENGTHS = {
 }
 
 
-def _constrained(builder: Builder, schema: Schema, metadata: Iterable[Any]) -> Schema:
+def _add_constraints(builder: Builder, schema: Schema, metadata: Iterable[Any]) -> Schema:
     """Return the schema with the constraints in the metadata; others than constraints say nothing.
 
     The author is warned of one that JSON Schema has no keyword for, or not for this type: nobody

@@ -18,10 +18,10 @@ from sovl_tools.annotations.annotated import property_of
 from sovl_tools.annotations.docstrings import class_documentation
 from sovl_tools.annotations.hints import (
     Resolve,
-    evaluated,
     field_hints,
     is_required,
     names_in,
+    read_annotations,
     resolved,
     resolved_or_any,
 )
@@ -36,12 +36,12 @@ from sovl_tools.annotations.kind import (
     Kind,
     Problem,
     Schema,
-    called,
+    call_type,
     convert_all,
+    identity,
     ignore,
     mismatch,
     optional,
-    same,
 )
 from sovl_tools.model.suggestion import as_hint, nearest
 
@@ -66,7 +66,7 @@ def _parameters(kind: Any) -> list[inspect.Parameter]:
     if _is_typed_dict(kind):
         return []  # its signature is that of dict
     try:
-        signature = evaluated(inspect.signature, kind, "annotation_format")
+        signature = read_annotations(inspect.signature, kind, "annotation_format")
     except (ValueError, TypeError) as error:
         reason = f"it can't be told what {kind.__name__} takes"
         raise InexpressibleError(reason, "give it an __init__ with annotations") from error
@@ -140,7 +140,9 @@ class _Maker:
         }
 
     def instance(self, value: Any) -> Any:
-        return value if isinstance(value, self._class) else called(self._class, **self.keys(value))
+        return (
+            value if isinstance(value, self._class) else call_type(self._class, **self.keys(value))
+        )
 
     def from_array(self, value: Any) -> Any:
         """Convert an array of the fields in their order, or what ``instance`` does."""
@@ -178,7 +180,7 @@ class _Maker:
             unknown = [name for name in value if name not in self._fields]
             problems += [((name,), partial(self._unknown, name, value)) for name in unknown]
         converters = self._converters
-        parts = ((name, converters.get(name, same), each) for name, each in value.items())
+        parts = ((name, converters.get(name, identity), each) for name, each in value.items())
         return dict(zip(value, convert_all(parts, problems), strict=True))
 
     def _unknown(self, name: str, value: Any) -> str:

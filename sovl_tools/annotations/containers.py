@@ -25,10 +25,10 @@ from sovl_tools.annotations.kind import (
     InexpressibleError,
     Kind,
     Schema,
-    called,
+    call_type,
     convert_all,
+    identity,
     mismatch,
-    same,
 )
 from sovl_tools.model.document import parse_json
 
@@ -85,7 +85,7 @@ class _Array(Kind):
             if not isinstance(values, _ARRAY_LIKE):
                 raise mismatch(values, "an array")
             items = convert_all((index, item, value) for index, value in enumerate(values))
-            return items if made is list else called(made, items)
+            return items if made is list else call_type(made, items)
 
         return convert
 
@@ -159,7 +159,7 @@ class _Object(Kind):
             items = ((name, item, each) for name, each in value.items())
             every = convert_all(chain(keys, items))
             half = len(value)
-            found = called(dict, zip(every[:half], every[half:], strict=True))
+            found = call_type(dict, zip(every[:half], every[half:], strict=True))
             if len(found) < half:
                 raise ConversionError([((), "has keys that stand for the same")])
             if made is dict:
@@ -181,7 +181,7 @@ def _key_reader(convert: Convert) -> Convert:
             return convert(parse_json(text) if isinstance(text, str) else text)
         raise ConversionError([((), lambda: f"the key {refusal.problems[0][1]}")]) from refusal
 
-    return read if convert is not same else same
+    return read if convert is not identity else identity
 
 
 _SCALARS = ("string", "number", "boolean", "null")

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
-from sovl_tools.annotations.kind import EMPTY, ConversionError, Convert, optional, same
+from sovl_tools.annotations.kind import EMPTY, ConversionError, Convert, identity, optional
 from sovl_tools.model.functions import underlying
 
 Conversion: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
@@ -100,8 +100,8 @@ def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Conv
     build, names, found = Converters().build, names_of(function), {}
     for name, annotation in annotations.items():
         hint = resolved_or_any(annotation, names)
-        convert = same if is_plain(hint) else build(hint)
-        if convert is not same:
+        convert = identity if is_plain(hint) else build(hint)
+        if convert is not identity:
             is_none = getattr(parameters.get(name), "default", EMPTY) is None
             found[name] = optional(convert) if is_none else convert
     return found

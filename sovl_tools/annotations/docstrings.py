@@ -94,7 +94,7 @@ def _in_style(text: str, style: str) -> Any:
 
     found = None
     with suppress(Exception):  # the parser raises more than its ParseError on odd text
-        readable = _readable(text, read, style)
+        readable = _readable_parts(text, read, style)
         parsed = read(readable)
         is_understood = any(type(each) is not DocstringMeta for each in parsed.meta)
         is_all = style == "NUMPYDOC" and parsed.meta
@@ -103,7 +103,7 @@ def _in_style(text: str, style: str) -> Any:
     return found
 
 
-def _readable(text: str, read: Callable[[str], Any], style: str) -> str:
+def _readable_parts(text: str, read: Callable[[str], Any], style: str) -> str:
     """Return the text without the parts that the parser stumbles over.
 
     One of them, such as an ``Args:`` with the word "None" below, would cost all others.

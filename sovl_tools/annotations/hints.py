@@ -94,14 +94,14 @@ def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
     """
     with _evaluating():
         if type(annotation) is str:
-            annotation = eval(compiled(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
+            annotation = eval(compile_annotation(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
         # Text within an annotation, as in list["Point"], is what only get_type_hints evaluates.
         if _has_text(annotation):
             holder = SimpleNamespace(__annotations__={"annotation": annotation})
             local = names.local or {}  # another object than the others, or old answers are repeated
             hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
             annotation = hints["annotation"]
-    return _substituted(annotation, bound) if bound else annotation
+    return _substitute(annotation, bound) if bound else annotation
 
 
 def resolved_or_any(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
@@ -136,7 +136,7 @@ def _undefined(error: Exception) -> InexpressibleError:
 
 
 @lru_cache(maxsize=4096)
-def compiled(text: str) -> CodeType:
+def compile_annotation(text: str) -> CodeType:
     """Return the code of an annotation that is text."""
     return compile(text.strip(), "<annotation>", "eval")
 
@@ -152,7 +152,7 @@ def _has_text(annotation: Any) -> bool:
     return not is_literal and isinstance(arguments, tuple) and any(map(_has_text, arguments))
 
 
-def _substituted(annotation: Any, bound: _Bound) -> Any:
+def _substitute(annotation: Any, bound: _Bound) -> Any:
     """Return an annotation with the type variables of a generic class replaced."""
     if isinstance(annotation, typing.TypeVar):
         return bound.get(annotation, annotation)
@@ -162,7 +162,7 @@ def _substituted(annotation: Any, bound: _Bound) -> Any:
     return annotation[tuple(bound.get(each, each) for each in free)]
 
 
-def evaluated(read: Callable[..., Any], owner: Any, option: str) -> Any:
+def read_annotations(read: Callable[..., Any], owner: Any, option: str) -> Any:
     """Return what ``read`` finds of an owner's annotations, where names may be missing.
 
     Since Python 3.14 annotations are evaluated when they are read; ``option`` is the keyword that
@@ -284,7 +284,7 @@ def _bases_of(annotation: Any) -> dict[type, _Bound]:
             found[kind] = bound
             for each in reversed(_written_bases(kind)):
                 with suppress(TypeError):  # Generic takes nothing but type variables
-                    each = _substituted(each, bound)  # noqa: PLW2901 - or stays as it is
+                    each = _substitute(each, bound)  # noqa: PLW2901 - or stays as it is
                 pending.append(each)
     return found
 
@@ -312,7 +312,7 @@ def _own_annotations(kind: type) -> dict[str, Any]:
 
 
 def _annotations(kind: type) -> dict[str, Any]:
-    found: dict[str, Any] = evaluated(inspect.get_annotations, kind, "format")
+    found: dict[str, Any] = read_annotations(inspect.get_annotations, kind, "format")
     return found
 
 

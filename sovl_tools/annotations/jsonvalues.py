@@ -125,13 +125,13 @@ def to_json(value: Any, path: Path = ()) -> JSON:
     Raises:
         InvalidResult: it holds something that can't be JSON.
     """
-    return value if is_plain(value) else _converted(value, path)
+    return value if is_plain(value) else _convert(value, path)
 
 
 _Converter: TypeAlias = Callable[[Any, Path], JSON]
 
 
-def _converted(value: Any, path: Path) -> JSON:
+def _convert(value: Any, path: Path) -> JSON:
     """Return the value at a path of the result as JSON."""
     kind = type(value)
     try:
@@ -217,7 +217,7 @@ MAX_BYTES = 100_000_000
 """How much is taken of iterators, generators and sequences of a tool's own."""
 
 
-def limited(items: Iterable[Any], path: Path = ()) -> Iterator[Any]:
+def take_limited(items: Iterable[Any], path: Path = ()) -> Iterator[Any]:
     """Yield items that are made one by one.
 
     Raises:
@@ -227,7 +227,7 @@ def limited(items: Iterable[Any], path: Path = ()) -> Iterator[Any]:
     for count, item in enumerate(items, 1):
         size += item_size(item)
         if count > MAX_ITEMS or size > MAX_BYTES:
-            raise too_much(count, path)
+            raise too_many_items(count, path)
         yield item
 
 
@@ -236,7 +236,7 @@ def item_size(item: Any) -> int:
     return getsizeof(item) if type(item) in _SIZED else 0
 
 
-def too_much(count: int, path: Path = ()) -> InvalidResult:
+def too_many_items(count: int, path: Path = ()) -> InvalidResult:
     """Return why the items of something that makes them one by one are no result."""
     words = f"{MAX_ITEMS:,} items" if count > MAX_ITEMS else f"{MAX_BYTES:,} bytes"
     return InvalidResult(path, f"has more than {words}")
@@ -258,10 +258,10 @@ def is_lazy(value: Any, room: int = 3) -> bool:
 
 def _list(items: Iterable[Any], path: Path) -> JSON:
     room = _room(path)
-    found = list(items if type(items) in _WHOLE else limited(items, path))
+    found = list(items if type(items) in _WHOLE else take_limited(items, path))
     if is_plain(found, room):
         return found
-    return [_converted(item, (*path, index)) for index, item in enumerate(found)]
+    return [_convert(item, (*path, index)) for index, item in enumerate(found)]
 
 
 def _tuple(value: Any, path: Path) -> JSON:
@@ -294,13 +294,13 @@ def _dict(mapping: Mapping[Any, Any], path: Path) -> JSON:
         name = key if type(key) is str and key.isascii() else _key(key, path)
         if name in found:
             raise InvalidResult(path, f"has two keys that become {name!r}")
-        found[name] = _converted(value, (*path, name))
+        found[name] = _convert(value, (*path, name))
     return found
 
 
 def _key(key: Any, path: Path) -> str:
     try:
-        found = _converted(key, path)
+        found = _convert(key, path)
     except InvalidResult as error:
         raise InvalidResult(path, f"has a key that {error.message}") from error
     if isinstance(found, dict | list):
@@ -344,16 +344,16 @@ def _numpy(value: Any, path: Path) -> JSON:
     found = value.tolist()
     if type(found) is type(value):
         return _float(float(value), path) if kind == "f" else _refused(value, path)
-    return _converted(found, path)
+    return _convert(found, path)
 
 
 def _method(name: str, **arguments: Any) -> _Converter:
     """Return what converts a value by a method of its own."""
-    return lambda value, path: _converted(getattr(value, name)(**arguments), path)
+    return lambda value, path: _convert(getattr(value, name)(**arguments), path)
 
 
 def _attribute(name: str) -> _Converter:
-    return lambda value, path: _converted(getattr(value, name), path)
+    return lambda value, path: _convert(getattr(value, name), path)
 
 
 _BY_TYPE: dict[type, _Converter] = {

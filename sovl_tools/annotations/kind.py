@@ -120,17 +120,19 @@ def mismatch(value: Any, *expected: str, is_type: bool = True) -> ConversionErro
     return ConversionError([((), words)], expected)
 
 
-def same(value: Any) -> Any:
+def identity(value: Any) -> Any:
     """Leave a value as it is. Callers compare with it, to skip conversions that change nothing."""
     return value
 
 
 def optional(convert: Convert) -> Convert:
     """Return a converter that leaves None alone."""
-    return same if convert is same else lambda value: None if value is None else convert(value)
+    return (
+        identity if convert is identity else lambda value: None if value is None else convert(value)
+    )
 
 
-def called(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+def call_type(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
     """Call a type's own code; whatever it raises means that the value does not fit."""
     try:
         return make(*arguments, **keywords)
@@ -189,7 +191,7 @@ def ignore(keys: int | Callable[[], int]) -> None:
         _IGNORED.count += keys if isinstance(keys, int) else keys()
 
 
-def counted(convert: Convert, value: Any) -> tuple[Any, int]:
+def convert_and_count(convert: Convert, value: Any) -> tuple[Any, int]:
     """Return what a value becomes, and how many keys in it are ignored on the way.
 
     Raises:

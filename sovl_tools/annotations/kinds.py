@@ -26,7 +26,7 @@ from sovl_tools.annotations.kind import (
     InexpressibleError,
     Kind,
     Schema,
-    same,
+    identity,
 )
 from sovl_tools.annotations.pydantic_models import MODEL, is_model
 from sovl_tools.annotations.scalars import ENUM, LITERAL, scalar_of
@@ -63,7 +63,7 @@ class _Alias(Kind):
         def look() -> Convert:
             with suppress(InexpressibleError):
                 return build(value_of(annotation))
-            return same
+            return identity
 
         def convert(value: Any) -> Any:
             return look()(value)  # only now, because it may refer to itself
@@ -144,4 +144,4 @@ class Converters:
                 self._shared[annotation] = kind.convert(self.build, annotation)
             return self._shared[annotation]
         except Exception:  # noqa: BLE001 - an annotation may be anything, and its library as well
-            return same
+            return identity

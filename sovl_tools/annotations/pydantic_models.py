@@ -17,7 +17,7 @@ from sovl_tools.annotations.kind import (
     InexpressibleError,
     Kind,
     Schema,
-    called,
+    call_type,
     ignore,
 )
 from sovl_tools.model.document import JSON, Path
@@ -45,7 +45,7 @@ def is_field(value: Any) -> bool:
     return type(value).__name__ == "FieldInfo" and type(value).__module__.startswith("pydantic.")
 
 
-def described(metadata: Any) -> dict[str, JSON]:
+def field_keywords(metadata: Any) -> dict[str, JSON]:
     """Return the keywords that a ``Field(…)`` adds without changing what fits."""
     if not is_field(metadata):
         return {}
@@ -53,7 +53,7 @@ def described(metadata: Any) -> dict[str, JSON]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def dumped(value: Any) -> JSON:
+def dump_model(value: Any) -> JSON:
     """Return what pydantic makes of an instance of a class that says how it is made."""
     adapter = sys.modules["pydantic"].TypeAdapter(type(value))
     found: JSON = adapter.dump_python(value, mode="json", by_alias=True)
@@ -87,7 +87,7 @@ class _Model(Kind):
             try:
                 return adapter.validate_json(json.dumps(value))
             except library.ValidationError as error:
-                found = [(_place(each, value), _reworded(each)) for each in error.errors()]
+                found = [(_place(each, value), _reword(each)) for each in error.errors()]
                 raise ConversionError(found) from error
 
         def convert(value: Any) -> Any:
@@ -95,7 +95,7 @@ class _Model(Kind):
                 made = adapter.validate_python(value)
             except Exception:  # noqa: BLE001 - a strict model takes dates from JSON text only
                 # The errors of this second way are reported; for other models both say the same.
-                made = called(from_text, value)
+                made = call_type(from_text, value)
             ignore(lambda: _ignored(made, value))
             return made
 
@@ -115,7 +115,7 @@ def _place(error: Mapping[str, Any], value: JSON) -> Path:
     return (*path, error["loc"][-1]) if error["type"] == "missing" else path
 
 
-def _reworded(error: Mapping[str, Any]) -> str:
+def _reword(error: Mapping[str, Any]) -> str:
     message: str = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     should = re.match(r"\w+ should ", message)
     if should:

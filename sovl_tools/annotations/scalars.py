@@ -37,8 +37,8 @@ from sovl_tools.annotations.kind import (
     InexpressibleError,
     Kind,
     Schema,
+    identity,
     mismatch,
-    same,
 )
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.messages import describe, shown
@@ -276,7 +276,7 @@ class _Anything(Kind):
         return {}
 
     def convert(self, _build: Build, _annotation: Any) -> Convert:
-        return same
+        return identity
 
 
 _ANYTHING = _Anything()
@@ -340,7 +340,7 @@ def _json_type(value: JSON, name: str) -> str:
     return found
 
 
-def _chosen(values: Iterable[Any], otherwise: Convert) -> Convert:
+def _make_chooser(values: Iterable[Any], otherwise: Convert) -> Convert:
     # True == 1 in Python, so bool is part of the key.
     choices = {(enum_value(each), type(enum_value(each)) is bool): each for each in values}
     if not choices:
@@ -367,7 +367,7 @@ class _Literal(Kind):
     def convert(self, _: Build, annotation: Any) -> Convert:
         values = typing.get_args(annotation)
         members = {value: value for value in values if isinstance(value, Enum)}
-        return _chosen(values, members.__getitem__)
+        return _make_chooser(values, members.__getitem__)
 
 
 class _Enum(Kind):
@@ -389,7 +389,7 @@ class _Enum(Kind):
         return _choice(map(enum_value, members), kind.__name__)
 
     def convert(self, _: Build, annotation: Any) -> Convert:
-        return _chosen(annotation.__members__.values(), annotation)
+        return _make_chooser(annotation.__members__.values(), annotation)
 
 
 LITERAL, ENUM = _Literal(), _Enum()

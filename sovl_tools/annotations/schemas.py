@@ -42,7 +42,7 @@ from typing import Any
 
 from sovl_tools.annotations.kind import Convert, InexpressibleError, Schema
 from sovl_tools.annotations.kinds import Converters, kind_of
-from sovl_tools.annotations.pydantic_models import dumped, is_model
+from sovl_tools.annotations.pydantic_models import dump_model, is_model
 from sovl_tools.annotations.scalars import enum_value, scalar_text
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
@@ -108,7 +108,7 @@ class SchemaBuilder:
 
     def default(self, annotation: Any, schema: Schema, value: Any) -> JSON:
         """Return the JSON that becomes a default again; None if it is that, or there is none."""
-        return _written(value, self._converters.build(annotation), schema)
+        return _write_default(value, self._converters.build(annotation), schema)
 
 
 @dataclasses.dataclass
@@ -189,19 +189,19 @@ def _free(name: str, taken: Container[str]) -> str:
     return next(each for each in names if each not in taken)
 
 
-def _written(value: Any, convert: Convert, schema: Schema) -> JSON:
+def _write_default(value: Any, convert: Convert, schema: Schema) -> JSON:
     """Return the JSON that a converter makes a value of again; None if there is none.
 
     Exact numbers are written as text, unless the schema has but numbers.
     """
     try:
-        form = _form(value, schema)
+        form = _to_json(value, schema)
         return form if _is_same(convert(form), value) else None
     except Exception:  # noqa: BLE001 - it has no JSON, or the code of its class is not up to it
         return None
 
 
-def _form(value: Any, schema: Schema) -> JSON:
+def _to_json(value: Any, schema: Schema) -> JSON:
     """Return a value as JSON; raises a TypeError or a ValueError if it has none."""
     kind = type(value)
     if kind in _NATIVE or (kind is float and value - value == 0):
@@ -209,9 +209,13 @@ def _form(value: Any, schema: Schema) -> JSON:
     if isinstance(value, Enum):
         return _member(value)
     if isinstance(value, dict | list | tuple | deque | set | frozenset):
-        return _container(value, partial(_form, schema=schema))
+        return _container(value, partial(_to_json, schema=schema))
     if is_model(kind) or dataclasses.is_dataclass(kind):
-        return dumped(value) if is_model(kind) else _fields(value, partial(_form, schema=schema))
+        return (
+            dump_model(value)
+            if is_model(kind)
+            else _fields(value, partial(_to_json, schema=schema))
+        )
     types = [*_types(schema)] if kind.__name__ in _NUMBERS else []
     is_number = "number" in types and ["number", "string"] not in types
     return _NUMBERS[kind.__name__](value) if is_number else scalar_text(value)

@@ -21,11 +21,11 @@ from sovl_tools.annotations.kind import (
     Convert,
     Kind,
     Schema,
-    counted,
+    convert_and_count,
+    identity,
     ignore,
     mismatch,
     optional,
-    same,
 )
 from sovl_tools.annotations.pydantic_models import has_rules
 from sovl_tools.annotations.scalars import rank_of
@@ -60,7 +60,7 @@ class _Union(Kind):
             for each in typing.get_args(annotation)
         ]
         made = sorted((each for each in members if each is not NoneType), key=rank_of)
-        converters = sorted(map(build, made), key=lambda convert: convert is same)
+        converters = sorted(map(build, made), key=lambda convert: convert is identity)
         if len(converters) == 1:
             return optional(converters[0])
         exact: set[type] = set()
@@ -112,10 +112,10 @@ class _Alternatives(NamedTuple):
         results: list[tuple[Any, int]] = []
         errors: list[ConversionError] = []
         for convert in self.converters:
-            if convert is same and results:  # Any is the last resort
+            if convert is identity and results:  # Any is the last resort
                 break
             try:
-                results.append(counted(convert, value))
+                results.append(convert_and_count(convert, value))
             except ConversionError as error:
                 errors.append(error)
             else:
@@ -135,7 +135,7 @@ class _Alternatives(NamedTuple):
         key = id(self.converters), id(value)
         if key not in outcomes:
             try:
-                outcomes[key] = self, value, counted(self._first_fit, value), None
+                outcomes[key] = self, value, convert_and_count(self._first_fit, value), None
             except ConversionError as error:
                 outcomes[key] = self, value, (None, 0), error
         *_, (result, keys), refusal = outcomes[key]

@@ -61,16 +61,18 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
         TypeError: a member is of another type than it has to be, or a class is in the schema.
         Exception: whatever a property or a method of the subclass raises.
     """
-    schema = stated(_checked(instance, "parameters_schema", instance.parameters_schema, Mapping))
+    schema = stated(
+        _check_member(instance, "parameters_schema", instance.parameters_schema, Mapping)
+    )
     told = instance.get_ai_prompt_instructions()
-    instructions = _checked(instance, "instructions", "" if told is None else told, str)
+    instructions = _check_member(instance, "instructions", "" if told is None else told, str)
     return ToolDefinition(
-        name=_checked(instance, "name", instance.name, str),
-        description=_checked(instance, "description", instance.description, str),
+        name=_check_member(instance, "name", instance.name, str),
+        description=_check_member(instance, "description", instance.description, str),
         parameters={"type": "object", "properties": {}, **schema},
         function=instance.execute,
         category=instance.category,
-        tags=tuple(_checked(instance, "tags", instance.tags, Collection)),
+        tags=tuple(_check_member(instance, "tags", instance.tags, Collection)),
         instructions=instructions or None,
         source=f"{type(instance).__module__}.{type(instance).__qualname__}",
         is_dynamic=is_dynamic(schema),
@@ -78,7 +80,7 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
     )
 
 
-def _checked(instance: AITool, member: str, value: Any, kind: type) -> Any:
+def _check_member(instance: AITool, member: str, value: Any, kind: type) -> Any:
     if not isinstance(value, kind) or (kind is Collection and isinstance(value, str)):
         owner, actual = type(instance).__qualname__, type(value).__name__
         raise TypeError(f"{member} of {owner} is of type {actual}, not {_EXPECTED[kind]}")

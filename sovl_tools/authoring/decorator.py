@@ -11,8 +11,8 @@ from sovl_tools.authoring.defining import (
     NO_OPTIONS,
     Options,
     PendingDefinition,
-    bound,
-    defined,
+    bind_definition,
+    infer_definition,
     is_method,
 )
 from sovl_tools.model.definition import ToolDefinition
@@ -72,8 +72,8 @@ def tool(function: Any = None, /, **marks: Any) -> Any:
     """
     options = options_of(marks)
     if function is None:
-        return lambda decorated: _attached(decorated, options)
-    return _attached(function, options)
+        return lambda decorated: _attach(decorated, options)
+    return _attach(function, options)
 
 
 def options_of(given: Mapping[str, Any]) -> Options:
@@ -128,7 +128,7 @@ FIELDS = frozenset(
 """Fields of ToolDefinition that an author may set."""
 
 
-def _attached(function: Any, options: Options) -> Any:
+def _attach(function: Any, options: Options) -> Any:
     if isinstance(function, classmethod | staticmethod):
         raise TypeError(f"tool() takes a function; write @tool below @{type(function).__name__}")
     if not callable(function) or isinstance(function, type):
@@ -151,7 +151,7 @@ def define(function: Callable[..., Any], options: Options = NO_OPTIONS) -> ToolD
         InferenceError: its parameters can't be expressed, or an option names none of them.
     """
     try:
-        return defined(function, options)
+        return infer_definition(function, options)
     except UnresolvedReferenceError:
         return PendingDefinition.of(function, options)
 
@@ -175,7 +175,7 @@ def definition_of(function: Any) -> ToolDefinition:
     instance = getattr(function, "__self__", None)
     if instance is None and definition.function is function:
         return definition
-    return bound(definition, function, instance)
+    return bind_definition(definition, function, instance)
 
 
 _EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"
@@ -221,7 +221,7 @@ def tool_methods(instance: object) -> list[ToolDefinition]:
             # What the functions in a member's schema are given is what the member itself is given.
             given = kind if isinstance(marked, classmethod) else instance
             given = None if isinstance(marked, staticmethod) else given
-            found.append(bound(definition_of(_function(marked)), function, given))
+            found.append(bind_definition(definition_of(_function(marked)), function, given))
     return found
 
 
@@ -245,7 +245,7 @@ def _of_function(function: Any) -> ToolDefinition:
     _check_bound(function)
     definition = define(getattr(function, "__func__", function))
     if inspect.ismethod(function):
-        return bound(definition, function, function.__self__)
+        return bind_definition(definition, function, function.__self__)
     return definition
 
 

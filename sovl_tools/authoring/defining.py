@@ -44,7 +44,7 @@ class Options(NamedTuple):
 NO_OPTIONS = Options()
 
 
-def defined(
+def infer_definition(
     function: Callable[..., Any], options: Options, *, is_bound: bool = False
 ) -> ToolDefinition:
     """Return the definition of a function; of one that will be bound, without its first parameter.
@@ -195,7 +195,7 @@ _REPLACED = frozenset({"type", "anyOf", "allOf", "oneOf", "$ref", "const"})
 """Keys that say what a value is: a fragment with one of them says it instead of the annotation."""
 
 
-def bound(
+def bind_definition(
     definition: ToolDefinition, method: Callable[..., Any], instance: object
 ) -> ToolDefinition:
     """Return the definition of a method with what the functions in its schema are given, or None.
@@ -247,7 +247,7 @@ class PendingDefinition(ToolDefinition):
         """Return the definition of a function whose annotations can't be resolved yet."""
         head = _head(function, options, documentation_of(function))
         known = ToolDefinition(**head, parameters={})
-        return cls.after(known, partial(defined, function, options))
+        return cls.after(known, partial(infer_definition, function, options))
 
     @classmethod
     def after(

@@ -148,10 +148,10 @@ def _hint(taken: Parameter, names: Names) -> Any:
     try:
         return resolved(taken.annotation.source, names)
     except InexpressibleError as error:
-        raise _annotated(taken, error) from error
+        raise _name_annotation(taken, error) from error
 
 
-def _annotated(taken: Parameter, error: InexpressibleError) -> InexpressibleError:
+def _name_annotation(taken: Parameter, error: InexpressibleError) -> InexpressibleError:
     reason = f"annotated {taken.annotation.text}, but {error.reason}"
     return InexpressibleError(reason, error.advice, is_open=error.is_open)
 
@@ -169,7 +169,7 @@ def _argument(
         schema = property_of(builder, inner, default=default, text=text)
     except InexpressibleError as error:
         if not is_described:
-            raise _annotated(taken, error) from error
+            raise _name_annotation(taken, error) from error
         hint, schema = Any, property_of(builder, Any, default=default, text=text)
     is_required = default is EMPTY and not is_optional and not is_rest
     return _Argument(taken.name, hint, schema, is_required, is_rest, tuple(builder.warnings))

@@ -13,9 +13,9 @@ from sovl_tools.dispatch.parse_arguments import (
     SHORT,
     Arguments,
     Unparsed,
+    check_parsed,
     parse_arguments,
     scan,
-    vetted,
     whole,
 )
 from sovl_tools.loading.definitions import signature_for
@@ -32,7 +32,7 @@ from sovl_tools.signature.signature import REQUIRED, Parameter, Signature
 _MOST_LINES = 20
 
 
-def refusal(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
+def refused_arguments(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
     """Return the failure that lists what is wrong with the arguments, each with its place."""
     lines = [
         f"- {brief(place(path), MAX_NAME) or 'the arguments'}: {brief(words)}"
@@ -77,7 +77,7 @@ class ArgumentCheck:
             schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
         self._schema = schema
         self._validator: Validator = compile_schema(self._schema)
-        self._fill = filling(tool.parameters, signature, tool.function)
+        self._fill = make_filler(tool.parameters, signature, tool.function)
         # An argument that need not be given would yet be missing if its default is not filled in,
         # because it breaks its own schema.
         filled: dict[str, JSON] = {}
@@ -90,7 +90,7 @@ class ArgumentCheck:
             self._schema = {**self._schema, "required": required}
             self._validator = compile_schema(self._schema)
         self._is_valid = self._validator.is_valid
-        self._nullable = nullable(tool.parameters, signature)
+        self._nullable = nullable_arguments(tool.parameters, signature)
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
@@ -102,7 +102,7 @@ class ArgumentCheck:
             arguments = parse_arguments(given)
         else:
             if end > SHORT or end != len(text) or "\\" in text or not text.isascii():
-                arguments = vetted(text, arguments, end)
+                arguments = check_parsed(text, arguments, end)
         if self._nullable and type(arguments) is dict:
             _drop_nulls(arguments, self._nullable)
         try:
@@ -121,12 +121,16 @@ class ArgumentCheck:
         self, given: Arguments, failure: Failure
     ) -> tuple[dict[str, Any] | Failure, tuple[Repair, ...]]:
         """Return the keywords of arguments that could be made to fit, or the failure as it is."""
-        from sovl_tools.dispatch.repair import repaired  # noqa: PLC0415 - seldom needed
+        from sovl_tools.dispatch.repair import repair_arguments  # noqa: PLC0415 - seldom needed
 
         arguments = parse_arguments(given)
         if isinstance(arguments, dict):
             _drop_nulls(arguments, self._nullable)
-        found = None if isinstance(arguments, Unparsed) else repaired(arguments, self._validator)
+        found = (
+            None
+            if isinstance(arguments, Unparsed)
+            else repair_arguments(arguments, self._validator)
+        )
         if found is None:
             return failure, ()
         checked = self(found[0])
@@ -139,7 +143,7 @@ class ArgumentCheck:
             return self._failure(f"they must be a JSON object, not {named(arguments)}")
         problems = self._validator.problems(arguments)
         certain = [each for each in map(self._certain, problems) if each is not None]
-        return refusal(self._tool, explanations(certain or problems, self._names))
+        return refused_arguments(self._tool, explanations(certain or problems, self._names))
 
     def _certain(self, problem: Problem) -> Problem | None:
         """Return the problem without names that only seem unknown, as their alternative failed."""
@@ -178,10 +182,10 @@ def with_integers(value: JSON, schema: JSON) -> JSON:
     Of alternatives only those count that the value fits.
     """
     root = schema if isinstance(schema, dict) else {}
-    return _converted(value, [SchemaNode((), root, root, ())])
+    return _convert_integers(value, [SchemaNode((), root, root, ())])
 
 
-def _converted(value: JSON, nodes: list[SchemaNode]) -> JSON:
+def _convert_integers(value: JSON, nodes: list[SchemaNode]) -> JSON:
     if not isinstance(value, float | dict | list):
         return value
     nodes = in_place(nodes, value)
@@ -194,11 +198,11 @@ def _converted(value: JSON, nodes: list[SchemaNode]) -> JSON:
         return int(value) if is_integer and value.is_integer() else value
     if isinstance(value, dict):
         return {
-            key: _converted(member, [each for node in nodes for each in below(node, key)])
+            key: _convert_integers(member, [each for node in nodes for each in below(node, key)])
             for key, member in value.items()
         }
     return [
-        _converted(item, [each for node in nodes for each in below(node, index)])
+        _convert_integers(item, [each for node in nodes for each in below(node, index)])
         for index, item in enumerate(value)
     ]
 
@@ -207,7 +211,9 @@ Filling: TypeAlias = Callable[[dict[str, JSON]], None]
 """Adds to the arguments of one call what they lack."""
 
 
-def filling(schema: dict[str, JSON], signature: Signature, function: Any = None) -> Filling | None:
+def make_filler(
+    schema: dict[str, JSON], signature: Signature, function: Any = None
+) -> Filling | None:
     """Return what fills in the arguments that were left out; None if there never are any.
 
     The manifest's defaults win; they are copied for each call, and those that break their own
@@ -225,7 +231,7 @@ def filling(schema: dict[str, JSON], signature: Signature, function: Any = None)
     return defaults.fill if defaults else None
 
 
-def nullable(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
+def nullable_arguments(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
     """Return the arguments for which null means "left out" although their schema refuses it."""
     return tuple(
         parameter.name

@@ -14,16 +14,16 @@ from types import CoroutineType
 from typing import Any, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
-from sovl_tools.dispatch.cancellation import drive, is_cancellation, settle
-from sovl_tools.dispatch.limiter import Limiter, leaving
-from sovl_tools.dispatch.results import converted
+from sovl_tools.dispatch.cancellation import drive, is_cancellation, set_outcome
+from sovl_tools.dispatch.limiter import Limiter, leave_once
+from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.runner import (
     FINAL,
     IS_ON_THREAD,
     Stepwise,
-    called_async,
+    await_value,
+    call_and_await,
     on_thread,
-    settled,
 )
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import ToolCall
@@ -54,11 +54,11 @@ class AsyncRunner:
         work: Coroutine[Any, Any, Any]
         if tool.is_blocking and scope is not None and scope.mode != "inline":
             steps = partial(tool.take, value, scope)
-            work = in_thread(steps, scope, threads=tool.threads)
+            work = await_thread(steps, scope, threads=tool.threads)
         else:
-            work = _taken(tool, value, scope)
+            work = _take_steps(tool, value, scope)
         if tool.limiter is not None:
-            work = _admitted(work, tool.limiter, scope)
+            work = _run_admitted(work, tool.limiter, scope)
         return drive(work, scope, limit=limit, started=started)
 
     def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
@@ -77,7 +77,7 @@ class AsyncRunner:
         following: Callable[[ToolCall], Awaitable[ToolResult]],
     ) -> Any:
         """Run a sync hook on a thread, so that the loop stays free."""
-        return await in_thread(partial(function, call, blocking(following)), scope)
+        return await await_thread(partial(function, call, blocking(following)), scope)
 
     def is_own_end(self, error: BaseException) -> bool:
         """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits."""
@@ -87,16 +87,16 @@ class AsyncRunner:
 ASYNC = AsyncRunner()
 
 
-async def _taken(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
+async def _take_steps(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
     """Take the steps of a tool; sync functions of an author run on a thread, unless inline."""
     mode = None if scope is None else scope.mode
     is_inline = scope is None or mode == "inline"
     for step, function, is_async in tool.steps:
         if function is None:
-            if step is converted and is_plain(value):
+            if step is convert_result and is_plain(value):
                 value = value, ()
-            elif step is converted and mode != "inline" and is_lazy(value):
-                value = await in_thread(partial(step, value, scope), scope, threads=tool.threads)
+            elif step is convert_result and mode != "inline" and is_lazy(value):
+                value = await await_thread(partial(step, value, scope), scope, threads=tool.threads)
             else:
                 value = step(value, scope)
         elif is_async:
@@ -104,16 +104,18 @@ async def _taken(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
             if type(value) is CoroutineType:
                 value = await value
             if type(value) not in FINAL:
-                value = await settled(value, scope)
+                value = await await_value(value, scope)
         elif is_inline:
-            value = await called_async(function, value, scope)
+            value = await call_and_await(function, value, scope)
         else:
             work = partial(step, value, scope)
-            value = await in_thread(work, scope, threads=tool.threads)
+            value = await await_thread(work, scope, threads=tool.threads)
     return value
 
 
-async def _admitted(work: Coroutine[Any, Any, _T], limiter: Limiter, scope: CallScope | None) -> _T:
+async def _run_admitted(
+    work: Coroutine[Any, Any, _T], limiter: Limiter, scope: CallScope | None
+) -> _T:
     """Await the work when the limiter has room."""
     try:
         await enter(limiter, scope)
@@ -130,7 +132,7 @@ async def enter(limiter: Limiter, scope: CallScope | None = None) -> None:
     """Await room at the limiter."""
     loop = asyncio.get_running_loop()
     turn: asyncio.Future[None] = loop.create_future()
-    notify = partial(loop.call_soon_threadsafe, settle, turn, None, None)
+    notify = partial(loop.call_soon_threadsafe, set_outcome, turn, None, None)
     ticket = limiter.queue(notify, scope)
     if ticket is None:
         return
@@ -142,7 +144,7 @@ async def enter(limiter: Limiter, scope: CallScope | None = None) -> None:
         raise
 
 
-async def in_thread(
+async def await_thread(
     function: Callable[[], _T], scope: CallScope | None = None, *, threads: Limiter | None = None
 ) -> _T:
     """Await the function on a thread; when the waiting ends early its result is dropped.
@@ -155,12 +157,12 @@ async def in_thread(
     limiter = None if IS_ON_THREAD.get() else threads
     if limiter is not None:
         await enter(limiter)
-    leave = leaving(limiter)
+    leave = leave_once(limiter)
 
     def done(value: _T | None, error: BaseException | None) -> None:
         leave()
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, future, value, error)
+            loop.call_soon_threadsafe(set_outcome, future, value, error)
 
     try:
         start(on_thread(function, scope, is_tool=threads is not None), done)
@@ -193,7 +195,7 @@ def blocking(function: Callable[[_S], Awaitable[_T]]) -> Callable[[_S], _T]:
     return wait
 
 
-async def gathered(
+async def gather_calls(
     call: Callable[..., Awaitable[_T]],
     calls: Iterable[tuple[Any, ...]],
     *,
@@ -236,19 +238,19 @@ class _Items:
         self._put = blocking(self.items.put)
 
     def put(self, item: Any) -> Any:
-        value, content = converted(item)
+        value, content = convert_result(item)
         self._put(value)
         return item if content else value
 
     async def put_later(self, item: Any) -> Any:
         # on a thread, because the loop stands still while a tool's own iterator makes its items
-        lazy = in_thread(partial(converted, item)) if is_lazy(item) else None
-        value, content = converted(item) if lazy is None else await lazy
+        lazy = await_thread(partial(convert_result, item)) if is_lazy(item) else None
+        value, content = convert_result(item) if lazy is None else await lazy
         await self.items.put(value)
         return item if content else value
 
 
-async def itemized(
+async def stream_items(
     make: Callable[[_Items], Awaitable[ToolResult]], done: Callable[[ToolResult], None]
 ) -> AsyncGenerator[JSON, None]:
     """Make a call and yield its items; tell of its result. Whoever stops early cancels it."""

@@ -129,7 +129,7 @@ def run_on(
     return value  # type: ignore[return-value]  # without an error there is a value
 
 
-def iterated(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
+def iterate_in_background(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
     """Yield what an async generator yields; it runs on one loop and is closed there at the end."""
     loop, end = free_loop(), object()
     turn = asyncio.Lock()

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from typing import Any
 
 from sovl_tools.dispatch.failure import failure_of, without_secrets
-from sovl_tools.dispatch.hooks import through
+from sovl_tools.dispatch.hooks import run_hooks
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
-from sovl_tools.dispatch.runner import SYNC, Runner, completed, in_background
+from sovl_tools.dispatch.runner import SYNC, Runner, in_background, run_without_loop
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
 from sovl_tools.model.call import CallEvent, ToolCall
@@ -58,12 +58,12 @@ async def call(
             ready = tool
         keywords = ready.check(given)
         if scope is not None:
-            keywords, repairs = _reconsidered(ready, given, keywords, scope)
+            keywords, repairs = _check_chain_and_repair(ready, given, keywords, scope)
         if type(keywords) is Failure:
             duration = perf_counter() - started
             result = _new(ToolResult, (tool.name, None, keywords, duration, (), _NO_REPAIRS))
         elif scope is not None and ready.hooks:
-            found = await _hooked(ready, keywords, runner, scope, limit)
+            found = await _call_hooks(ready, keywords, runner, scope, limit)
             value, error, content = found.value, found.error, found.content
             duration = perf_counter() - started
             result = _new(ToolResult, (tool.name, value, error, duration, content, _NO_REPAIRS))
@@ -73,19 +73,19 @@ async def call(
             duration = perf_counter() - started
             result = _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
     except BaseException as error:
-        result = _failed(tool, error, runner, scope, started)
+        result = _failure_result(tool, error, runner, scope, started)
         if runner.is_own_end(error):
-            _ended(tool, given, result, scope)
+            _end_call(tool, given, result, scope)
             raise
     finally:
         if scope is not None:
             scope.close()
     if repairs:
         result = result._replace(repairs=repairs)
-    return _ended(tool, given, result, scope)
+    return _end_call(tool, given, result, scope)
 
 
-def _reconsidered(
+def _check_chain_and_repair(
     tool: PreparedTool, given: Arguments, keywords: dict[str, Any] | Failure, scope: CallScope
 ) -> tuple[dict[str, Any] | Failure, tuple[Repair, ...]]:
     """Return the checked arguments as the call wants them: repaired, or refused after all."""
@@ -101,7 +101,7 @@ def _reconsidered(
     return keywords, _NO_REPAIRS
 
 
-async def _hooked(
+async def _call_hooks(
     tool: PreparedTool,
     keywords: dict[str, Any],
     runner: Runner,
@@ -125,17 +125,17 @@ async def _hooked(
         except BaseException as error:
             if runner.is_own_end(error):
                 raise
-            return _failed(tool, error, runner, inner, started)
+            return _failure_result(tool, error, runner, inner, started)
         finally:
             inner.close()
         duration = perf_counter() - started
         return _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
 
     made = ToolCall(tool.definition, arguments, scope.call_id, scope.chain)
-    return await runner.whole(through(tool.hooks, made, scope, runner, attempt), scope)
+    return await runner.whole(run_hooks(tool.hooks, made, scope, runner, attempt), scope)
 
 
-def _failed(
+def _failure_result(
     tool: UnpreparedTool,
     error: BaseException,
     runner: Runner,
@@ -158,7 +158,7 @@ def _failed(
     return ToolResult(tool.name, None, failure, perf_counter() - started)
 
 
-def _ended(
+def _end_call(
     tool: UnpreparedTool, given: Arguments, result: ToolResult, scope: CallScope | None
 ) -> ToolResult:
     """Count a call and tell of its end, once; return its result without the tool's secrets."""
@@ -252,8 +252,8 @@ class Caller:
         if tool.is_scoped or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
             if tool.needs_loop:
-                return _called_in_background(tool, arguments, scope)
-        return completed(call(tool, arguments, SYNC, scope, limit))
+                return _call_in_background(tool, arguments, scope)
+        return run_without_loop(call(tool, arguments, SYNC, scope, limit))
 
     async def call(
         self,
@@ -314,7 +314,7 @@ class Caller:
         return result
 
 
-def _called_in_background(
+def _call_in_background(
     tool: PreparedTool | DynamicTool, given: Arguments, scope: CallScope
 ) -> ToolResult:
     """Make a call on the loop in the background; hooks have no limit."""
@@ -324,7 +324,9 @@ def _called_in_background(
     except TimeLimitError as error:  # the loop itself is blocked
         scope.abandon()
         scope.stop()
-        return _ended(tool, given, _failed(tool, error, SYNC, scope, scope.started), scope)
+        return _end_call(
+            tool, given, _failure_result(tool, error, SYNC, scope, scope.started), scope
+        )
 
 
 @cache

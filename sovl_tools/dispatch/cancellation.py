@@ -55,7 +55,7 @@ async def drive(
     if type(found) is not list or own:
         left = None if limit is None else limit - (perf_counter() - started)
         ending = _Ending(task, scope, time_left=left, limit=limit, own=own)
-        found = await _rest(driver, context, found, ending)
+        found = await _await_rest(driver, context, found, ending)
     else:
         DRIVERS.append(driver)
     if scope is not None and scope.is_stopped:
@@ -64,11 +64,11 @@ async def drive(
     return value
 
 
-async def _rest(driver: Driver, context: Context, found: Any, ending: _Ending) -> list[Any]:
+async def _await_rest(driver: Driver, context: Context, found: Any, ending: _Ending) -> list[Any]:
     """Await work that waits for something, or that has cancelled its own task."""
     try:
         with ending:
-            value: list[Any] = await _resumed(driver, context, found, ending)
+            value: list[Any] = await _resume(driver, context, found, ending)
     finally:
         await _withdraw(ending.own)
     if ending.own > 0:
@@ -109,7 +109,7 @@ class _Ending:
         self._is_over = False
         self._timer = None if time_left is None else self._loop.call_later(time_left, self._end)
         if scope is not None:
-            scope.on_stop(partial(_soon, self._loop, partial(self._end, RunCancelledError())))
+            scope.on_stop(partial(_call_soon, self._loop, partial(self._end, RunCancelledError())))
 
     def __enter__(self) -> Self:
         return self
@@ -158,7 +158,7 @@ class _Ending:
             # once more; and calls that the work makes see whose end it is
             task.cancel()
             with suppress(BaseException):
-                await _resumed(driver, context, None, _Ending(task))
+                await _resume(driver, context, None, _Ending(task))
 
         task = asyncio.create_task(go_on())
         asyncio._unregister_task(task)  # noqa: SLF001 - so that programs end without it
@@ -171,13 +171,13 @@ _GRACE = 0.5
 _LEFT_ALONE: set[asyncio.Task[None]] = set()
 
 
-def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
+def _call_soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
     with suppress(RuntimeError):  # the loop is closed: it has ended
         loop.call_soon_threadsafe(end)
 
 
 @types.coroutine
-def _resumed(
+def _resume(
     driver: Driver, context: Context, found: Any, ending: _Ending
 ) -> Generator[Any, Any, list[Any]]:
     """Await the rest of work, whose value is returned in a list; hand it over if it is late."""
@@ -187,7 +187,7 @@ def _resumed(
             if found is None or type(found) is asyncio.Future:
                 yield found
             else:
-                yield from _relayed(found, ending)
+                yield from _await_future(found, ending)
         except GeneratorExit:
             context.run(driver.close)
             raise
@@ -215,13 +215,13 @@ def _resumed(
 
 
 @types.coroutine
-def _relayed(found: asyncio.Future[Any], ending: _Ending) -> Generator[Any, Any, None]:
+def _await_future(found: asyncio.Future[Any], ending: _Ending) -> Generator[Any, Any, None]:
     """Await a task or the like, which may go on although it was cancelled, but not when late."""
     while not found.done():
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def wake(_: object, turn: asyncio.Future[None] = turn) -> None:
-            settle(turn, None, None)
+            set_outcome(turn, None, None)
 
         found.add_done_callback(wake)
         try:
@@ -248,7 +248,7 @@ async def _withdraw(requests: int) -> None:
             raise
 
 
-def settle(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
+def set_outcome(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
     """Give a future what it stands for, unless nobody waits for it any more."""
     if future.done():
         return

@@ -13,7 +13,7 @@ from traceback import TracebackException
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.dispatch.arguments import refusal
+from sovl_tools.dispatch.arguments import refused_arguments
 from sovl_tools.loading.import_errors import as_written
 from sovl_tools.loading.location import innermost, relative_path
 from sovl_tools.model.definition import ToolDefinition
@@ -46,9 +46,9 @@ def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
     except BaseException as failure:  # noqa: BLE001 - the tool's own code
         return f"its message can't be read ({type_name(type(failure))})"
     if len(text) <= MAX_MESSAGE:
-        return brief(redacted(as_written(text), secrets))
+        return brief(redact(as_written(text), secrets))
     # a secret is found as a whole, so more is searched than is shown
-    return brief(redacted(as_written(text[: 2 * MAX_MESSAGE]), secrets), length=len(text))
+    return brief(redact(as_written(text[: 2 * MAX_MESSAGE]), secrets), length=len(text))
 
 
 def failure_of(
@@ -77,11 +77,11 @@ def failure_of(
     if isinstance(error, UnavailableError):
         return Failure("unavailable", message_of(error, secrets))
     if isinstance(error, ConversionError):
-        return without_secrets(refusal(tool, error.problems), secrets)
+        return without_secrets(refused_arguments(tool, error.problems), secrets)
     if isinstance(error, InvalidResult):
         return Failure("invalid_result", message_of(error, secrets))
     words = message_of(error, secrets)
-    name = brief(redacted(type_name(type(error)), secrets), MAX_NAME)
+    name = brief(redact(type_name(type(error)), secrets), MAX_NAME)
     place = None
     if not isinstance(error, ToolError):  # that one says all that there is to say
         words = f"{name}: {words}" if words else name
@@ -121,7 +121,7 @@ def trace_of(error: BaseException, secrets: Iterable[str]) -> str:
         raise
     except BaseException:  # noqa: BLE001 - the tool's own code
         text = f"{type_name(type(error))}, whose traceback can't be read"
-    return redacted(text, secrets)
+    return redact(text, secrets)
 
 
 def _leave_out_our_frames(trace: TracebackException) -> None:
@@ -140,28 +140,28 @@ def without_secrets(failure: Failure, secrets: Iterable[str]) -> Failure:
     if not names:
         return failure
     details = tuple(
-        BadArgument(redacted(each.path, names), redacted(each.message, names))
+        BadArgument(redact(each.path, names), redact(each.message, names))
         for each in failure.details
     )
     kind = failure.error_type
     return failure._replace(
-        message=redacted(failure.message, names),
+        message=redact(failure.message, names),
         details=details,
-        error_type=None if kind is None else redacted(kind, names),
+        error_type=None if kind is None else redact(kind, names),
     )
 
 
-def redacted(text: str, secrets: Iterable[str]) -> str:
+def redact(text: str, secrets: Iterable[str]) -> str:
     """Return the text without the values of those environment variables, however written.
 
     Of long values not even the beginning is left, where a message has cut them.
     """
     labels = {f"[{name}]": f"[{name}]" for name in secrets}
     forms = {form: label for label in labels for form in _forms(label[1:-1])}
-    return _replaced(text, forms | labels) if forms else text
+    return _replace_secrets(text, forms | labels) if forms else text
 
 
-def _replaced(text: str, labels: dict[str, str]) -> str:
+def _replace_secrets(text: str, labels: dict[str, str]) -> str:
     """Put labels in the places of texts, the longest that is there; of long ones a part will do.
 
     Labels are among those texts themselves, so that a short value is not found inside them.

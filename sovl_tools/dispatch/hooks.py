@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from sovl_tools.dispatch.failure import message_of, secrets_of, trace_of, type_name
-from sovl_tools.dispatch.runner import Runner, standing_for
+from sovl_tools.dispatch.runner import Runner, passable_error
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError, ToolError
@@ -71,7 +71,7 @@ def patterns_of(tools: Iterable[str] | str | None) -> tuple[str, ...] | None:
     return None if tools is None else tuple(tools)
 
 
-def formed(hook: Hook) -> Hook:
+def with_form(hook: Hook) -> Hook:
     """Return the hook with its form."""
     form: Form = hook.form or "sync"
     # an object is what its __call__ is
@@ -128,7 +128,7 @@ class _Hooking:
         It takes nothing and returns what ``Agent._system_messages`` may return; sync or async.
         ``@hook.system()`` is the same as ``@hook.system``.
         """
-        return _marking("system", method)
+        return _mark_method("system", method)
 
     @overload
     def response(self, method: _F, /) -> _F: ...
@@ -139,7 +139,7 @@ class _Hooking:
 
         ``@hook.response()`` is the same as ``@hook.response``.
         """
-        return _marking("response", method)
+        return _mark_method("response", method)
 
 
 hook = _Hooking()
@@ -147,7 +147,7 @@ hook = _Hooking()
 _MARK = "_agent_hook"
 
 
-def _marking(kind: str, method: _F | None) -> _F | Callable[[_F], _F]:
+def _mark_method(kind: str, method: _F | None) -> _F | Callable[[_F], _F]:
     def mark(method: _F) -> _F:
         setattr(method, _MARK, kind)
         return method
@@ -171,7 +171,7 @@ def marked_methods(instance: object, kind: str) -> list[Callable[..., Any]]:
     return [method for method in found if method is not None]
 
 
-async def through(
+async def run_hooks(
     hooks: tuple[Hook, ...], call: ToolCall, scope: CallScope, runner: Runner, last: Following
 ) -> ToolResult:
     """Take the call through the hooks, the first one outermost, and through ``last``.
@@ -181,27 +181,27 @@ async def through(
     first, *rest = hooks
     following = last
     if rest:
-        following = partial(through, tuple(rest), scope=scope, runner=runner, last=last)
+        following = partial(run_hooks, tuple(rest), scope=scope, runner=runner, last=last)
     try:
         if first.form == "async":
             result = await first.function(call, following)
         elif first.form == "generator":
-            result = await _generated(
+            result = await _run_generator(
                 first.function(call, lambda call: call), following, runner, scope
             )
         else:
-            function = partial(_passable, first.function)
+            function = partial(_call_hook, first.function)
             result = await runner.hook(function, call, scope, following)
-        return _checked(result)
+        return _check_result(result)
     except (KeyboardInterrupt, GeneratorExit, RunCancelledError):
         raise
     except BaseException as error:
         if runner.is_own_end(error):
             raise
-        return _failed(first, call, error)
+        return _failure_result(first, call, error)
 
 
-async def _generated(
+async def _run_generator(
     steps: Generator[Any, ToolResult | None, Any],
     following: Following,
     runner: Runner,
@@ -225,15 +225,15 @@ async def _generated(
         steps.close()
 
 
-def _passable(function: HookFunction, call: ToolCall, following: Any) -> Any:
+def _call_hook(function: HookFunction, call: ToolCall, following: Any) -> Any:
     """Call a sync hook; what it raises can pass through coroutines."""
     try:
         return function(call, following)
     except (StopIteration, GeneratorExit) as error:
-        raise standing_for(error) from error
+        raise passable_error(error) from error
 
 
-def _checked(result: Any) -> ToolResult:
+def _check_result(result: Any) -> ToolResult:
     if not isinstance(result, ToolResult):
         raise TypeError(f"it returned {result!r:.80}, not a ToolResult")
     if result.error is not None and not isinstance(result.error, Failure):
@@ -241,7 +241,7 @@ def _checked(result: Any) -> ToolResult:
     return result
 
 
-def _failed(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
+def _failure_result(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
     secrets = secrets_of(call.tool)
     message = message_of(error, secrets)
     if isinstance(error, ToolError):

@@ -119,7 +119,7 @@ def _refuse_circle(limiter: Limiter, call: CallScope) -> None:
     """Have a call wait for a limiter unless all inside wait for what the calls above it hold."""
     with _GRAPH:
         _WAITING[call] = limiter
-        others = _blocked(limiter, {call, *call.above})
+        others = _find_circle(limiter, {call, *call.above})
         if others is not None:
             del _WAITING[call]
     if others is not None:
@@ -127,7 +127,7 @@ def _refuse_circle(limiter: Limiter, call: CallScope) -> None:
         raise ToolError(f"tools can't wait for one another in a circle: {', '.join(chains)}")
 
 
-def _blocked(limiter: Limiter, known: set[CallScope]) -> list[CallScope] | None:
+def _find_circle(limiter: Limiter, known: set[CallScope]) -> list[CallScope] | None:
     """Return the calls for which all that are inside wait in vain; None if one of them may end.
 
     ``known`` are calls that wait in vain if those inside do.
@@ -138,7 +138,7 @@ def _blocked(limiter: Limiter, known: set[CallScope]) -> list[CallScope] | None:
             continue
         below = [(call, what) for call, what in _WAITING.copy().items() if holder in call.above]
         for call, what in below:
-            others = _blocked(what, {*known, holder})
+            others = _find_circle(what, {*known, holder})
             if others is not None:
                 found += [call, *others]
                 break
@@ -147,7 +147,7 @@ def _blocked(limiter: Limiter, known: set[CallScope]) -> list[CallScope] | None:
     return found
 
 
-def leaving(limiter: Limiter | None) -> Callable[[], None]:
+def leave_once(limiter: Limiter | None) -> Callable[[], None]:
     """Return what leaves the limiter once, however often and from whichever thread it is called."""
     left = [] if limiter is None else [limiter]
 

@@ -48,10 +48,10 @@ def parse_arguments(given: Arguments) -> JSON:
         arguments, end = scan(given, 0)
     except (StopIteration, ValueError, RecursionError):
         return _parse_slowly(given)
-    return vetted(given, arguments, end)
+    return check_parsed(given, arguments, end)
 
 
-def vetted(text: str, arguments: JSON, end: int) -> JSON:
+def check_parsed(text: str, arguments: JSON, end: int) -> JSON:
     """Return what was read of a text up to ``end``, or why it can't be used."""
     if end != len(text) or (end > SHORT and text.count("{") + text.count("[") > MAX_DEPTH):
         return _parse_slowly(text)

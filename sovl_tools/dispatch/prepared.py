@@ -13,11 +13,11 @@ from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.dispatch.failure import redacted, secrets_of
-from sovl_tools.dispatch.hooks import Hook, formed
+from sovl_tools.dispatch.failure import redact, secrets_of
+from sovl_tools.dispatch.hooks import Hook, with_form
 from sovl_tools.dispatch.limiter import Limiter
-from sovl_tools.dispatch.results import bounded, converted
-from sovl_tools.dispatch.runner import Step, Take, is_async, waiting
+from sovl_tools.dispatch.results import convert_result, limit_result
+from sovl_tools.dispatch.runner import Step, Take, blocking_call, is_async
 from sovl_tools.dispatch.scope import CallScope, Coerce
 from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
@@ -87,7 +87,7 @@ class UnpreparedTool:
         self.name = definition.name
         self.is_async = is_async(definition.function)
         self.hooks = tuple(
-            formed(each) for each in settings.hooks if each.concerns(definition.name)
+            with_form(each) for each in settings.hooks if each.concerns(definition.name)
         )
         self.observers = settings.observers
         self.limit: float | None = execution.get("timeout") or settings.timeout
@@ -179,13 +179,13 @@ def _steps(
             }
         )
     yield Step(
-        waiting(function, takes_keywords=True),
+        blocking_call(function, takes_keywords=True),
         lambda keywords: function(**keywords),
         is_async(function),
     )
     if definition.postprocess is not None:
         yield _author_step(definition.postprocess)
-    yield Step(converted)
+    yield Step(convert_result)
     if definition.output_schema is not None:
         with _unavailable(definition.name, "output_schema"):
             output = compile_schema(definition.output_schema)
@@ -199,11 +199,11 @@ def _steps(
         yield Step(check_output)
     maximum = definition.execution.get("max_result_bytes") or settings.max_result_bytes
     if maximum is not None:
-        yield Step(lambda value, _: bounded(value[0], value[1], maximum))
+        yield Step(lambda value, _: limit_result(value[0], value[1], maximum))
 
 
 def _author_step(function: Callable[[Any], Any]) -> Step:
-    return Step(waiting(function), function, is_async(function))
+    return Step(blocking_call(function), function, is_async(function))
 
 
 def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., dict[str, Any]]:
@@ -337,7 +337,7 @@ class Engine:
         """
         tools, catalog = self._tools, self.registry.catalog
         if tools.catalog is not catalog:
-            tools = self._tools = _kept(tools, catalog)
+            tools = self._tools = _still_current(tools, catalog)
         try:
             return tools[name]
         except (KeyError, TypeError):
@@ -392,7 +392,7 @@ class Engine:
         def tell(event: Progress | LogMessage) -> None:
             try:
                 if secrets and event.message is not None:
-                    event = event._replace(message=redacted(str(event.message), secrets))
+                    event = event._replace(message=redact(str(event.message), secrets))
                 listen(event)
             except KeyboardInterrupt:
                 raise
@@ -402,7 +402,7 @@ class Engine:
         return tell
 
 
-def _kept(tools: _Tools, catalog: Catalog) -> _Tools:
+def _still_current(tools: _Tools, catalog: Catalog) -> _Tools:
     """Return those of the tools that are still the same; the others are prepared anew."""
     kept = _Tools(catalog)
     kept.update(

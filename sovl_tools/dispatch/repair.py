@@ -39,7 +39,9 @@ Patch: TypeAlias = dict[Path, JSON]
 """Other values for some places."""
 
 
-def repaired(arguments: JSON, validator: Validator) -> tuple[JSON, tuple[Repair, ...]] | None:
+def repair_arguments(
+    arguments: JSON, validator: Validator
+) -> tuple[JSON, tuple[Repair, ...]] | None:
     """Return valid arguments and what was changed, or None if no change or no single one helps.
 
     The arguments may be a text that holds the object; they are never changed themselves, and
@@ -115,7 +117,7 @@ class _Search:
         ways = [_ways(problem, state) for problem in problems]
         if not all(ways):
             return []
-        certain = _joined(each[0] for each in ways if len(each) == 1)
+        certain = _join(each[0] for each in ways if len(each) == 1)
         if certain:
             return self.settled(state.patched(certain), place)
         return self._decided(state, place, zip(problems, ways, strict=True))
@@ -162,14 +164,14 @@ def _ways_of_branches(problem: Problem, state: _State) -> list[Patch]:
         choices = [_ways(each, state) for each in branch]
         if math.prod(map(len, choices)) > _MOST_WAYS:
             return []
-        found += map(_joined, product(*choices))
+        found += map(_join, product(*choices))
     found = _distinct(found)
     if len(found) > 1 and {} in found:
         found.remove({})
     return found if len(found) <= _MOST_WAYS else []
 
 
-def _joined(patches: Iterable[Patch]) -> Patch:
+def _join(patches: Iterable[Patch]) -> Patch:
     return {path: value for patch in patches for path, value in patch.items()}
 
 

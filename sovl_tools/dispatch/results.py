@@ -10,7 +10,7 @@ from sovl_tools.model.content import CONTENT, Content, Text, cut
 from sovl_tools.model.document import JSON, Path
 
 
-def converted(value: Any, _: object = None) -> tuple[JSON, tuple[Content, ...]]:
+def convert_result(value: Any, _: object = None) -> tuple[JSON, tuple[Content, ...]]:
     """Return a result as JSON, and the content of which it consists, if it does.
 
     It is a step of every call, which gets the call's scope as well.
@@ -50,26 +50,26 @@ def _blocks(content: Iterable[Content]) -> list[JSON]:
     return [block.to_json() for block in content]
 
 
-def bounded(
+def limit_result(
     value: JSON, content: tuple[Content, ...], limit: int
 ) -> tuple[JSON, tuple[Content, ...]]:
     """Return a result and its content of at most ``limit`` bytes, the same if they are already.
 
-    See ``shortened`` for JSON. Of content, images, sounds and resources stay whole; the texts
+    See ``shorten_json`` for JSON. Of content, images, sounds and resources stay whole; the texts
     share the room that those leave, in order, and what finds no room at all is left out.
 
     Raises:
         InvalidResult: what would have to stay whole is too long.
     """
     if not content:
-        return shortened(value, limit), ()
+        return shorten_json(value, limit), ()
     if sum(block.size for block in content) <= limit:
         return value, content
     found = tuple(_fitting(content, limit - _whole(content, limit)))
     return _blocks(found), found
 
 
-def shortened(value: JSON, limit: int) -> JSON:
+def shorten_json(value: JSON, limit: int) -> JSON:
     """Return a result of at most ``limit`` bytes in UTF-8, the same object if it is one already.
 
     A longer string is cut, and says so at its end. Other JSON is as long as its compact text;

@@ -1,7 +1,7 @@
 """Runs the steps of a call: what both runners do, and the one for sync code.
 
-A call is written once, as coroutines. In sync code they never suspend, so that ``completed`` runs
-them without an event loop. The runner for asyncio is in ``async_runner``.
+A call is written once, as coroutines. In sync code they never suspend, so that ``run_without_loop``
+runs them without an event loop. The runner for asyncio is in ``async_runner``.
 """
 
 from __future__ import annotations
@@ -24,8 +24,14 @@ from queue import Empty, SimpleQueue
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from sovl_tools.annotations.jsonvalues import MAX_BYTES, MAX_ITEMS, item_size, limited, too_much
-from sovl_tools.dispatch.limiter import Limiter, leaving
+from sovl_tools.annotations.jsonvalues import (
+    MAX_BYTES,
+    MAX_ITEMS,
+    item_size,
+    take_limited,
+    too_many_items,
+)
+from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.scope import CallScope, Sink
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
@@ -138,7 +144,7 @@ class SyncRunner:
             if mode == "inline" or (IS_ON_THREAD.get() and limit is None):
                 value = copy_context().run(tool.take, value, scope)
             else:
-                value = within(partial(tool.take, value, scope), scope, tool.threads)
+                value = run_on_thread(partial(tool.take, value, scope), scope, tool.threads)
         finally:
             if tool.limiter is not None:
                 tool.limiter.leave(scope)
@@ -173,7 +179,7 @@ class SyncRunner:
         async def follow(call: ToolCall) -> ToolResult:
             return await following(call)
 
-        return function(call, lambda call: completed(follow(call)))
+        return function(call, lambda call: run_without_loop(follow(call)))
 
     def is_own_end(self, error: BaseException) -> bool:
         """Tell whether an exception is the user's Ctrl-C."""
@@ -200,10 +206,10 @@ def enter(limiter: Limiter, scope: CallScope, *, call: CallScope | None = None) 
         return
     if not limiter.give_up(ticket):
         limiter.leave(call)
-    raise ending(scope)
+    raise stop_call(scope)
 
 
-def ending(scope: CallScope) -> Exception:
+def stop_call(scope: CallScope) -> Exception:
     """Return why a call is no longer waited for, and stop it."""
     if scope.is_stopped:
         return RunCancelledError()
@@ -233,7 +239,7 @@ def on_thread(
     return begin
 
 
-def within(function: Callable[[], _T], scope: CallScope, threads: Limiter | None) -> _T:
+def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter | None) -> _T:
     """Run the function on a thread and wait for it, no longer than the call may take.
 
     Below a call that has a thread already no room is needed.
@@ -245,7 +251,7 @@ def within(function: Callable[[], _T], scope: CallScope, threads: Limiter | None
     limiter = None if IS_ON_THREAD.get() else threads
     if limiter is not None:
         enter(limiter, scope)
-    leave = leaving(limiter)
+    leave = leave_once(limiter)
     outcomes: SimpleQueue[tuple[Any, BaseException | None] | None] = SimpleQueue()
 
     def done(value: Any, error: BaseException | None) -> None:
@@ -265,7 +271,7 @@ def within(function: Callable[[], _T], scope: CallScope, threads: Limiter | None
         leave()
     if outcome is None:
         scope.abandon()
-        raise ending(scope)
+        raise stop_call(scope)
     value, error = outcome
     if error is not None:
         raise error
@@ -297,13 +303,13 @@ StoppedIteration.__name__ = "StopIteration"
 ClosedGenerator.__name__ = "GeneratorExit"
 
 
-def standing_for(error: BaseException) -> Exception:
+def passable_error(error: BaseException) -> Exception:
     """Return what can pass through coroutines in the place of what can't."""
     kind = StoppedIteration if isinstance(error, StopIteration) else ClosedGenerator
     return kind(*error.args)
 
 
-def waiting(
+def blocking_call(
     function: Callable[..., Any], *, takes_keywords: bool = False
 ) -> Callable[[Any, CallScope | None], Any]:
     """Return a function that waits for what is async or a generator in the function's value.
@@ -317,25 +323,25 @@ def waiting(
     def wait(argument: Any, scope: CallScope | None = None) -> Any:
         try:
             value = function(**argument) if takes_keywords else function(argument)
-            return value if type(value) in FINAL else _waited(value, scope)
+            return value if type(value) in FINAL else _wait_for(value, scope)
         except (StopIteration, GeneratorExit) as error:
-            raise standing_for(error) from error
+            raise passable_error(error) from error
 
     return wait
 
 
-def _waited(value: Any, scope: CallScope | None) -> Any:
+def _wait_for(value: Any, scope: CallScope | None) -> Any:
     if isinstance(value, GeneratorType):
         is_stream = scope is not None and scope.sink is not None
         items = _items(value, scope)
-        return list(items if is_stream else limited(items))
+        return list(items if is_stream else take_limited(items))
     if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
-        return in_background(settled(value, scope))
+        return in_background(await_value(value, scope))
     return value
 
 
 def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterator[Any]:
-    sink = begun(scope)
+    sink = open_sink(scope)
     with closing(items):
         for item in items:
             if scope is not None and scope.is_stopped:
@@ -343,26 +349,26 @@ def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterato
             yield item if sink is None else sink.put(item)
 
 
-async def called_async(
+async def call_and_await(
     function: Callable[[Any], Any], argument: Any, scope: CallScope | None = None
 ) -> Any:
     """Call a function and return its value, awaiting what is async or a generator."""
     try:
         value = function(argument)
     except (StopIteration, GeneratorExit) as error:
-        raise standing_for(error) from error
+        raise passable_error(error) from error
     if type(value) is CoroutineType:
         value = await value
-    return value if type(value) in FINAL else await settled(value, scope)
+    return value if type(value) in FINAL else await await_value(value, scope)
 
 
-async def settled(value: Any, scope: CallScope | None) -> Any:
+async def await_value(value: Any, scope: CallScope | None) -> Any:
     """Return the value that a call stands for, awaiting it as often as it takes."""
     if isinstance(value, GeneratorType):
         value = _asynchronous(value)
     if isinstance(value, AsyncGeneratorType):
-        return await _collected(value, scope)
-    return await settled(await value, scope) if inspect.isawaitable(value) else value
+        return await _collect(value, scope)
+    return await await_value(await value, scope) if inspect.isawaitable(value) else value
 
 
 async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any, None]:
@@ -371,9 +377,9 @@ async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any,
             yield item
 
 
-async def _collected(items: AsyncGenerator[Any, None], scope: CallScope | None) -> list[Any]:
+async def _collect(items: AsyncGenerator[Any, None], scope: CallScope | None) -> list[Any]:
     found: list[Any] = []
-    size, sink = 0, begun(scope)
+    size, sink = 0, open_sink(scope)
     async with aclosing(items):
         async for item in items:
             if sink is not None:
@@ -381,12 +387,12 @@ async def _collected(items: AsyncGenerator[Any, None], scope: CallScope | None) 
                 continue
             size += item_size(item)
             if len(found) >= MAX_ITEMS or size > MAX_BYTES:
-                raise too_much(len(found) + 1)
+                raise too_many_items(len(found) + 1)
             found.append(item)
     return found
 
 
-def begun(scope: CallScope | None) -> Sink | None:
+def open_sink(scope: CallScope | None) -> Sink | None:
     """Return where the items of a generator that begins go to."""
     sink = None if scope is None else scope.sink
     if sink is not None:
@@ -407,7 +413,7 @@ def in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) 
 Driver: TypeAlias = Generator[Any, Any, None]
 
 
-def completed(coroutine: Coroutine[Any, Any, _T]) -> _T:
+def run_without_loop(coroutine: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine that never suspends, without any event loop."""
     driver = idle_driver()
     found = driver.send(coroutine)

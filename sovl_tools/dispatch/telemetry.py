@@ -88,7 +88,9 @@ class JsonLines:
         Raises:
             OSError: the file can't be opened for writing.
         """
-        self._stream = _appending(target) if isinstance(target, str | os.PathLike) else target
+        self._stream = (
+            _open_for_appending(target) if isinstance(target, str | os.PathLike) else target
+        )
         self._is_own = self._stream is not target
         self._content = content
         self._lock = Lock()
@@ -122,7 +124,7 @@ class JsonLines:
         self.close()
 
 
-def _appending(path: str | os.PathLike[str]) -> TextIO:
+def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
     """Open a file whose every ``write`` is one call of the system's, to the end of the file.
 
     What a process that was killed has left of a line is ended, so that the next one is whole.
@@ -131,13 +133,13 @@ def _appending(path: str | os.PathLike[str]) -> TextIO:
     """
     file = io.FileIO(path, "a")
     stream = io.TextIOWrapper(file, encoding="ascii", newline="", write_through=True)
-    if _locked(file, is_alone=True) and _is_torn(path, file):
+    if _lock(file, is_alone=True) and _is_torn(path, file):
         stream.write("\n")
-    _locked(file, is_alone=False)
+    _lock(file, is_alone=False)
     return stream
 
 
-def _locked(file: io.FileIO, *, is_alone: bool) -> bool:
+def _lock(file: io.FileIO, *, is_alone: bool) -> bool:
     """Lock a file for this process alone if no other has, or share it; tell whether that is done.
 
     It lasts until the file is closed. Where files can't be locked, everybody is alone.
@@ -208,14 +210,14 @@ def as_json(value: Any, *, is_ascii: bool = False) -> str:
             ensure_ascii=is_ascii,
             allow_nan=False,
             separators=_COMPACT,
-            default=_represented,
+            default=_represent,
         )
     except (TypeError, ValueError, RecursionError):
-        text = json.dumps(_represented(value), ensure_ascii=is_ascii)
+        text = json.dumps(_represent(value), ensure_ascii=is_ascii)
     return text.encode(errors="backslashreplace").decode()  # half a surrogate pair can't be sent
 
 
-def _represented(value: Any) -> str:
+def _represent(value: Any) -> str:
     try:
         text = value.decode(errors="backslashreplace") if isinstance(value, bytes) else repr(value)
     except Exception:  # noqa: BLE001 - anything may come of a tool, with a __repr__ of its own

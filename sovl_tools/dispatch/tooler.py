@@ -122,10 +122,10 @@ class Tooler(Caller):
         check_options(options)
         if "call_id" in options:
             raise TypeError("several calls can't have one call_id")
-        from sovl_tools.dispatch.async_runner import gathered  # noqa: PLC0415 - imports asyncio
+        from sovl_tools.dispatch.async_runner import gather_calls  # noqa: PLC0415 - imports asyncio
 
         pairs = [(name, given) for name, given in calls]
-        return await gathered(self.call, pairs, limit=limit, options=options)
+        return await gather_calls(self.call, pairs, limit=limit, options=options)
 
     def stream(self, name: str, arguments: Arguments = None, **options: Any) -> ToolStream:
         """Return the items of a tool that is a generator, as it makes them.
@@ -177,15 +177,15 @@ class ToolStream:
 
     def __aiter__(self) -> AsyncGenerator[JSON, None]:
         """Make the call and yield its items; whoever stops early cancels it."""
-        from sovl_tools.dispatch.async_runner import itemized  # noqa: PLC0415 - imports asyncio
+        from sovl_tools.dispatch.async_runner import stream_items  # noqa: PLC0415 - imports asyncio
 
-        return itemized(self._make, self._done)
+        return stream_items(self._make, self._done)
 
     def __iter__(self) -> Iterator[JSON]:
         """Make the call and yield its items; whoever stops early cancels it."""
-        from sovl_tools.dispatch.background import iterated  # noqa: PLC0415 - asyncio
+        from sovl_tools.dispatch.background import iterate_in_background  # noqa: PLC0415 - asyncio
 
-        return iterated(self.__aiter__())
+        return iterate_in_background(self.__aiter__())
 
 
 def _check_least(name: str, number: int | None) -> None:

@@ -32,7 +32,7 @@ from sovl_tools.loading.registration import is_another
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import IMPORT_TIMEOUT
-from sovl_tools.threads import Stalled, within
+from sovl_tools.threads import Stalled, run_within
 
 GROUP = "sovl_tools.tools"
 """The group of the entry points of installed distributions that are tools."""
@@ -174,7 +174,7 @@ class PackageFolders:
         """Take the folders through the pipeline."""
         importlib.invalidate_caches()
         unit = Unit.of_module(self.name, "package")
-        places = within(self.limit, lambda: _places(unit))
+        places = run_within(self.limit, lambda: _places(unit))
         if isinstance(places, Stalled):
             return OriginLoad.of_problem(import_timeout(places.frame, unit, self.limit))
         if isinstance(places, Diagnostic):
@@ -256,7 +256,7 @@ def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> OriginLoad:
         except BaseException as error:  # noqa: BLE001 - on this thread no user interrupts
             return import_failure(error, unit)
 
-    found = within(limit, look)
+    found = run_within(limit, look)
     if isinstance(found, Stalled):
         return _lost(unit, import_timeout(found.frame, unit, limit))
     if isinstance(found, Diagnostic):

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
-from sovl_tools.threads import Abandoned, Stalled, within
+from sovl_tools.threads import Abandoned, Stalled, run_within
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -117,7 +117,7 @@ def reimport(taken: Mapping[str, ModuleType], *, limit: float) -> None:
     long all of them may take, in seconds.
     """
     missing = sorted(name for name in taken if not _is_imported(name))
-    if missing and isinstance(within(limit, partial(_import_all, missing, taken)), Stalled):
+    if missing and isinstance(run_within(limit, partial(_import_all, missing, taken)), Stalled):
         put_back(taken)
 
 

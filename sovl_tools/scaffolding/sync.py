@@ -46,7 +46,7 @@ from sovl_tools.schema.subschemas import expands_too_far
 from sovl_tools.schema.visitor import visit
 from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.pairs import BASE
-from sovl_tools.threads import Stalled, within
+from sovl_tools.threads import Stalled, run_within
 
 _MARK = "\ufeff".encode()
 _OF_DEFAULTS = RuleTable(unfit_default, default_on_required)
@@ -174,7 +174,7 @@ class _Look(NamedTuple):
 def _look(snapshot: Snapshot, *, limit: float) -> _Look:
     """Import a folder's module, within so many seconds, and look at the tool's function."""
     # On a thread of its own, which can be given up.
-    outcome = within(limit, lambda: _run(snapshot))
+    outcome = run_within(limit, lambda: _run(snapshot))
     if isinstance(outcome, Stalled):
         place = own_place(outcome.frame, snapshot.folder)
         failure = ImportFailure(place, "", str(TimeLimitError(limit)))

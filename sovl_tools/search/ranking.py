@@ -76,7 +76,7 @@ class SearchIndex:
 
     def _replace(self, removed: Iterable[ToolDefinition], added: Iterable[ToolDefinition]) -> None:
         """Take tools out and put tools in; tables that others may share are copied first."""
-        new = {tool.name: _weighed(tool) for tool in added}
+        new = {tool.name: _weigh(tool) for tool in added}
         names = {*(tool.name for tool in removed), *new}
         gone = {name: self._fields.pop(name, {}) for name in names}
         touched = {word for known in gone.values() for word in known}.union(
@@ -151,7 +151,7 @@ class SearchIndex:
         }
 
 
-def _weighed(tool: ToolDefinition) -> tuple[dict[str, float], dict[str, int]]:
+def _weigh(tool: ToolDefinition) -> tuple[dict[str, float], dict[str, int]]:
     """Return the terms of a tool with their impacts, from 0 to 1, and with their fields."""
     weights: dict[str, float] = {}
     fields: dict[str, int] = {}

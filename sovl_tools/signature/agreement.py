@@ -67,7 +67,9 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
             taken.add(name)
         is_needed = default is REQUIRED and name not in required and signature.is_certain
         if annotation.is_context or kind not in BY_KEYWORD:
-            found += _unfit(parameter, is_listed=name in properties, signature=signature)
+            found += _parameter_difference(
+                parameter, is_listed=name in properties, signature=signature
+            )
             is_open = is_open or kind == "var_keyword"
         elif name not in properties:
             if is_needed and annotation.is_context is False:
@@ -86,7 +88,9 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
     return found
 
 
-def _unfit(parameter: Parameter, *, is_listed: bool, signature: Signature) -> list[Difference]:
+def _parameter_difference(
+    parameter: Parameter, *, is_listed: bool, signature: Signature
+) -> list[Difference]:
     """Return why a parameter that no argument of the model is for can't be as it is."""
     name, kind, default, annotation = parameter
     found: Kind | None = None
@@ -151,7 +155,7 @@ def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
     if schema.get("type") == own.get("type", ()):
         return  # the common case, before anything is followed
     own_types = types_of(own, root)
-    strange = [*_strange(pair, matcher)]
+    strange = [*_foreign_alternatives(pair, matcher)]
     for where in strange:
         yield "alternative", where, None, own_types
     if not strange and is_wider(kinds(schema, parameters), kinds(own, root)):
@@ -159,7 +163,7 @@ def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
         yield "types", where, types_of(schema, parameters), own_types
 
 
-def _strange(pair: Pair, matcher: Matcher) -> Iterator[Path]:
+def _foreign_alternatives(pair: Pair, matcher: Matcher) -> Iterator[Path]:
     """Yield the places of alternatives that are surely none of the function's."""
     (_, _, schema, own, _), (parameters, root) = pair, matcher
     key, theirs = combinator_of(schema), kinds(own, root)
@@ -267,7 +271,7 @@ def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:
                 continue
             try:
                 properties[each.name] = (
-                    {} if each.name in unknown else _implied_by(each, function, builder)
+                    {} if each.name in unknown else _implied_schema(each, function, builder)
                 )
             except Exception:  # noqa: BLE001 - annotations may be of anything, and so may defaults
                 unknown.add(each.name)
@@ -276,7 +280,7 @@ def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:
             return builder.with_definitions({"type": "object", "properties": properties})
 
 
-def _implied_by(parameter: Parameter, function: Any, builder: SchemaBuilder) -> dict[str, JSON]:
+def _implied_schema(parameter: Parameter, function: Any, builder: SchemaBuilder) -> dict[str, JSON]:
     annotation, default = parameter.annotation, parameter.default
     hint: Any = annotation.value if isinstance(annotation.source, str) else annotation.source
     if annotation.is_absent:

@@ -7,7 +7,7 @@ from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
-from sovl_tools.annotations.hints import compiled, evaluated
+from sovl_tools.annotations.hints import compile_annotation, read_annotations
 from sovl_tools.model.functions import layers
 from sovl_tools.signature.signature import (
     ANYTHING,
@@ -49,7 +49,7 @@ def from_function(value: Any) -> Signature:
         function, is_certain = attributes["__wrapped__"], False
     if isinstance(value, type):
         return Signature(shape="class")
-    return _inspected(value) if callable(value) else Signature(shape="value")
+    return _inspect(value) if callable(value) else Signature(shape="value")
 
 
 _MOST_LAYERS = 64
@@ -67,7 +67,7 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     try:
         annotations = function.__annotations__
     except NameError:  # since Python 3.14 reading them evaluates them
-        annotations = evaluated(inspect.get_annotations, function, "format")
+        annotations = read_annotations(inspect.get_annotations, function, "format")
     said = {name: _read(each, function) for name, each in annotations.items() if name != "return"}
     found: list[Parameter] = []
     defaults = function.__defaults__ or ()
@@ -95,18 +95,18 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
 def _read(annotation: Any, function: Any) -> Annotation:
     """Return what an annotation says; text is evaluated where the function was made."""
     if type(annotation) is not str:
-        return from_object(annotation, partial(_seen, function))
+        return from_object(annotation, partial(_look_up, function))
     try:
-        value = eval(compiled(annotation), function.__globals__)  # noqa: S307 - code of the function's author
+        value = eval(compile_annotation(annotation), function.__globals__)  # noqa: S307 - code of the function's author
     except (Exception, SystemExit):  # noqa: BLE001 - the annotation may be any expression, or none
-        return from_text(annotation, partial(_seen, function))._replace(source=annotation)
-    found = from_object(value, partial(_seen, function))
+        return from_text(annotation, partial(_look_up, function))._replace(source=annotation)
+    found = from_object(value, partial(_look_up, function))
     if type(value) is str:
         return found._replace(source=annotation)
     return Annotation(annotation, found.optional, found.is_context, value)
 
 
-def _seen(function: Any, name: str) -> Any:
+def _look_up(function: Any, name: str) -> Any:
     """Return the value of a name in a function's code."""
     code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     if code is not None and name in code.co_freevars:
@@ -117,7 +117,7 @@ def _seen(function: Any, name: str) -> Any:
     return scope[name] if name in scope else conventional(name)
 
 
-def _inspected(value: Any) -> Signature:
+def _inspect(value: Any) -> Signature:
     try:
         signature = inspect.signature(value)
     except (ValueError, TypeError):

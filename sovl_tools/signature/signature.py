@@ -131,7 +131,7 @@ def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
         return from_text(annotation, lookup or conventional)
     if type(annotation) is types.UnionType or typing.get_origin(annotation) is Union:
         return _union(annotation, lookup or conventional)
-    return _UNKNOWN if annotation is HIDDEN else _described(annotation, lookup or conventional)
+    return _UNKNOWN if annotation is HIDDEN else _from_type_form(annotation, lookup or conventional)
 
 
 def from_text(text: str, lookup: Lookup) -> Annotation:
@@ -147,7 +147,7 @@ def from_node(node: ast.expr, lookup: Lookup) -> Annotation:
     """Return what an annotation in the source says, as far as its names are known."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return from_text(node.value, lookup)
-    value = evaluated(node, lookup)
+    value = evaluate(node, lookup)
     return from_object(value, lookup)._replace(source=ast.unparse(node), value=value)
 
 
@@ -171,7 +171,7 @@ _PLAIN_UNIONS: dict[Any, bool] = {}
 """Whether a union of built-in types is optional."""
 
 
-def _described(annotation: object, lookup: Lookup) -> Annotation:
+def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
     origin = getattr(annotation, "__origin__", annotation)
     if isinstance(annotation, typing.ForwardRef):
         return from_text(annotation.__forward_arg__, lookup)
@@ -210,7 +210,7 @@ def _parsed(text: str) -> ast.expr:
     return ast.parse(text.strip(), mode="eval").body
 
 
-def evaluated(node: ast.expr, lookup: Lookup) -> Any:
+def evaluate(node: ast.expr, lookup: Lookup) -> Any:
     """Return the type that an expression makes, HIDDEN where a name in it can't be told."""
     try:
         return _value(node, lookup)
@@ -235,7 +235,7 @@ def _value(node: ast.expr, lookup: Lookup) -> Any:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             found = Union[_value(left, lookup), _value(right, lookup)]  # noqa: UP007 - what is joined may know no |
         case ast.Subscript(value=inner, slice=within):
-            found = _subscripted(_value(inner, lookup), within, lookup)
+            found = _subscript(_value(inner, lookup), within, lookup)
         case ast.Call(func=function, args=[_, inner]):
             is_named = _value(function, lookup) is typing.NewType
             found = _value(inner, lookup) if is_named else HIDDEN
@@ -244,7 +244,7 @@ def _value(node: ast.expr, lookup: Lookup) -> Any:
     return found
 
 
-def _subscripted(generic: Any, within: ast.expr, lookup: Lookup) -> Any:
+def _subscript(generic: Any, within: ast.expr, lookup: Lookup) -> Any:
     parts = within.elts if isinstance(within, ast.Tuple) else [within]
     if generic is HIDDEN:
         return HIDDEN

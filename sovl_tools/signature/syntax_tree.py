@@ -22,7 +22,7 @@ from sovl_tools.signature.signature import (
     ParameterKind,
     Signature,
     conventional,
-    evaluated,
+    evaluate,
     from_node,
 )
 
@@ -65,7 +65,7 @@ def bindings(source: bytes) -> Bindings:
     )
     found = Bindings(tree, {}, {}, unsettled, is_open)
     for statement, is_conditional in _statements(tree.body):
-        for name, value, target in _bound(statement):
+        for name, value, target in _names_bound(statement):
             if is_conditional and name in found.names:
                 unsettled.add(name)
             found.names[name] = value
@@ -104,7 +104,7 @@ def _blocks(node: ast.AST) -> Iterator[ast.AST]:
             yield child
 
 
-def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
+def _names_bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
     """Yield each name that a statement binds, with its value and the node that names it."""
     if isinstance(statement, _DEFINITIONS):
         yield statement.name, statement, statement
@@ -112,11 +112,11 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
         for alias in statement.names:
             yield (alias.asname or alias.name.partition(".")[0]), statement, alias
     else:
-        for target in _stored(statement):
+        for target in _assigned_names(statement):
             yield target.id, _value(statement, target), target
 
 
-def _stored(node: ast.AST) -> Iterator[ast.Name]:
+def _assigned_names(node: ast.AST) -> Iterator[ast.Name]:
     """Yield the names that are assigned to in a statement, not those in its blocks."""
     if isinstance(node, ast.AnnAssign) and node.value is None:
         return
@@ -124,7 +124,7 @@ def _stored(node: ast.AST) -> Iterator[ast.Name]:
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
             yield child
         elif not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case | ast.Lambda):
-            yield from _stored(child)
+            yield from _assigned_names(child)
 
 
 def _value(statement: ast.stmt, target: ast.Name) -> ast.AST:
@@ -243,7 +243,7 @@ def _stands_for(name: str, node: ast.AST, lookup: Lookup) -> Any:
                 if name == (each.asname or each.name.partition(".")[0])
             )
         )
-    return evaluated(node, lookup) if isinstance(node, ast.expr) else HIDDEN
+    return evaluate(node, lookup) if isinstance(node, ast.expr) else HIDDEN
 
 
 _LIBRARIES = frozenset(

@@ -364,7 +364,7 @@ def test_type_parameters_are_known_in_text() -> None:
 def test_annotations_that_are_evaluated_lazily_can_be_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from sovl_tools.annotations.hints import evaluated
+    from sovl_tools.annotations.hints import read_annotations
     from sovl_tools.annotations.kind import InexpressibleError
 
     def read(owner: Any, *, style: str = "value") -> Any:
@@ -373,12 +373,12 @@ def test_annotations_that_are_evaluated_lazily_can_be_waited_for(
         return {"value": style}
 
     with pytest.raises(InexpressibleError, match="'Nowhere' is not defined") as caught:
-        evaluated(read, weather, "style")
+        read_annotations(read, weather, "style")
     assert caught.value.is_open
     library = ModuleType("annotationlib")
     library.Format = SimpleNamespace(FORWARDREF="gaps")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "annotationlib", library)
-    assert evaluated(read, weather, "style") == {"value": "gaps"}
+    assert read_annotations(read, weather, "style") == {"value": "gaps"}
 
 
 def test_types_without_end_are_an_error() -> None:

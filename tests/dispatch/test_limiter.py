@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from sovl_tools import ToolResult
 from sovl_tools.dispatch import async_runner
-from sovl_tools.dispatch.limiter import Limiter, Ticket, leaving
+from sovl_tools.dispatch.limiter import Limiter, Ticket, leave_once
 from sovl_tools.dispatch.runner import enter
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
@@ -161,12 +161,12 @@ def test_a_turn_that_comes_as_the_run_is_stopped_passes_on(turns: list[str]) -> 
 
 def test_one_leaves_once_however_often_it_is_said() -> None:
     limiter = full()
-    leave = leaving(limiter)
+    leave = leave_once(limiter)
     for _ in range(3):
         leave()
     assert limiter.queue(list) is None
     assert limiter.queue(list) is not None
-    leaving(None)()
+    leave_once(None)()
 
 
 async def test_a_task_awaits_its_turn() -> None:

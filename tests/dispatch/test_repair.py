@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.dispatch.repair import repaired
+from sovl_tools.dispatch.repair import repair_arguments
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path
 from sovl_tools.model.result import Repair
 from sovl_tools.schema import python_engine as python
@@ -108,7 +108,7 @@ def typed(value: JSON) -> str:
 def test_a_value_that_is_wrong_in_form_alone_is_repaired(
     engine: ModuleType, schema: dict[str, Any], value: JSON, used: JSON
 ) -> None:
-    done = repaired({"value": value}, engine.compile_schema(properties(value=schema)))
+    done = repair_arguments({"value": value}, engine.compile_schema(properties(value=schema)))
     assert done is not None
     assert typed(done[0]) == typed({"value": used})
     assert done[1]
@@ -184,17 +184,19 @@ def test_a_value_that_is_wrong_in_form_alone_is_repaired(
 def test_what_could_only_be_guessed_at_stays_wrong(
     engine: ModuleType, schema: dict[str, Any], value: JSON
 ) -> None:
-    assert repaired({"value": value}, engine.compile_schema(properties(value=schema))) is None
+    assert (
+        repair_arguments({"value": value}, engine.compile_schema(properties(value=schema))) is None
+    )
 
 
 def test_one_hopeless_argument_is_reason_enough_to_repair_none() -> None:
     schema = properties(a=INTEGER, b=INTEGER)
-    assert repaired({"a": "5", "b": "five"}, compile_schema(schema)) is None
+    assert repair_arguments({"a": "5", "b": "five"}, compile_schema(schema)) is None
 
 
 @pytest.mark.parametrize("text", ['{"a": "5"}', ' {"a": 5}'])
 def test_arguments_that_were_encoded_twice_are_decoded(text: str) -> None:
-    done = repaired(text, compile_schema(properties(a=INTEGER)))
+    done = repair_arguments(text, compile_schema(properties(a=INTEGER)))
     assert done is not None
     assert done[0] == {"a": 5}
     assert done[1][0] == Repair("$", text, {"a": 5})
@@ -202,20 +204,22 @@ def test_arguments_that_were_encoded_twice_are_decoded(text: str) -> None:
 
 @pytest.mark.parametrize("given", ["[1]", "5", '"{}"', "", [], 5, None])
 def test_arguments_that_are_no_object_are_not_made_one(given: JSON) -> None:
-    assert repaired(given, compile_schema(properties())) is None
-    assert repaired(given, compile_schema({})) is None
+    assert repair_arguments(given, compile_schema(properties())) is None
+    assert repair_arguments(given, compile_schema({})) is None
 
 
 @each_engine
 def test_a_value_below_a_key_of_digits_is_repaired(engine: ModuleType) -> None:
-    done = repaired({"00": "5"}, engine.compile_schema({"additionalProperties": INTEGER}))
+    done = repair_arguments({"00": "5"}, engine.compile_schema({"additionalProperties": INTEGER}))
     assert done == ({"00": 5}, (Repair("$['00']", "5", 5),))
 
 
 def test_each_repair_tells_what_stood_where_and_what_is_used() -> None:
     shape = {"kind": "Circle", "size": "5"}
     schema = properties(**{"odd name": INTEGERS, "shape": SHAPE, "same": TEXT})
-    done = repaired({"odd name": '["1", 2]', "shape": shape, "same": "5"}, compile_schema(schema))
+    done = repair_arguments(
+        {"odd name": '["1", 2]', "shape": shape, "same": "5"}, compile_schema(schema)
+    )
     assert done is not None
     assert set(map(repr, done[1])) == {
         repr(Repair("$['odd name']", '["1", 2]', [1, 2])),
@@ -227,7 +231,7 @@ def test_each_repair_tells_what_stood_where_and_what_is_used() -> None:
 
 def test_what_a_repair_tells_is_no_part_of_the_arguments() -> None:
     schema = properties(a={"type": "array"}, b={"enum": [["x"]]})
-    done = repaired({"a": "[]", "b": '["x"]'}, compile_schema(schema))
+    done = repair_arguments({"a": "[]", "b": '["x"]'}, compile_schema(schema))
     assert done is not None
     done[0]["a"].append("changed")
     done[0]["b"].append("changed")
@@ -238,7 +242,7 @@ def test_what_a_repair_tells_is_no_part_of_the_arguments() -> None:
 def test_an_object_that_stands_in_several_places_is_repaired_in_each() -> None:
     shared = {"size": "5"}
     schema = properties(a=properties(size=INTEGER), b=properties(size=TEXT))
-    done = repaired({"a": shared, "b": shared}, compile_schema(schema))
+    done = repair_arguments({"a": shared, "b": shared}, compile_schema(schema))
     assert done is not None
     assert done == ({"a": {"size": 5}, "b": shared}, (Repair("$.a.size", "5", 5),))
 
@@ -250,14 +254,14 @@ def test_texts_within_texts_are_not_decoded_too_deep() -> None:
         given = [given]
     schema = {"type": "array", "items": {"$ref": "#/$defs/list"}}
     root = {**properties(value=schema), "$defs": {"list": schema}}
-    assert repaired({"value": [inner]}, compile_schema(root)) is not None
-    assert repaired({"value": given}, compile_schema(root)) is None
+    assert repair_arguments({"value": [inner]}, compile_schema(root)) is not None
+    assert repair_arguments({"value": given}, compile_schema(root)) is None
 
 
 def test_many_doubtful_values_are_each_repaired() -> None:
     given = {"value": [{"x": "1"}, {"x": "true"}] * 12}
     items = {"type": "array", "items": FLAG_OR_COUNT}
-    done = repaired(given, compile_schema(properties(value=items)))
+    done = repair_arguments(given, compile_schema(properties(value=items)))
     assert done is not None
     assert done[0] == {"value": [{"x": 1}, {"x": True}] * 12}
 
@@ -265,7 +269,7 @@ def test_many_doubtful_values_are_each_repaired() -> None:
 @pytest.mark.parametrize("branch", [INTEGER, any_of(INTEGER, NULL)], ids=str)
 def test_any_number_of_plain_values_is_repaired(branch: dict[str, Any]) -> None:
     items = {"type": "array", "items": branch}
-    done = repaired({"value": ["5"] * 1000}, compile_schema(properties(value=items)))
+    done = repair_arguments({"value": ["5"] * 1000}, compile_schema(properties(value=items)))
     assert done is not None
     assert done[0] == {"value": [5] * 1000}
 
@@ -298,14 +302,14 @@ def test_a_search_ends_as_soon_as_it_is_hopeless_or_leads_too_far(
         asked.append(value)
         return validator.problems(value)
 
-    assert repaired({"value": value}, validator._replace(problems=counting)) is None
+    assert repair_arguments({"value": value}, validator._replace(problems=counting)) is None
     assert len(asked) == steps
 
 
 def test_a_search_goes_far_enough_for_a_few_doubtful_values() -> None:
     items = {"type": "array", "items": SHORT_OR_COUNT}
     given = {"value": [{"x": "1", "y": 5}] * 20}
-    done = repaired(given, compile_schema(properties(value=items)))
+    done = repair_arguments(given, compile_schema(properties(value=items)))
     assert done is not None
     assert done[0] == {"value": [{"x": 1, "y": 5}] * 20}
 
@@ -355,7 +359,7 @@ def _object(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], JSON, JSON]:
 @given(disguised())
 def test_texts_in_place_of_other_values_are_read(case: tuple[dict[str, Any], JSON, JSON]) -> None:
     schema, value, other = case
-    done = repaired({"value": other}, compile_schema(properties(value=schema)))
+    done = repair_arguments({"value": other}, compile_schema(properties(value=schema)))
     assert done is not None
     assert _alike(done[0], {"value": value})
 
@@ -397,7 +401,7 @@ def test_what_comes_out_is_valid_and_tells_of_every_change(
     schema, value = properties(value=case[0]), case[1]
     given = {"value": value}
     before = deepcopy(given)
-    done = repaired(given, engine.compile_schema(schema))
+    done = repair_arguments(given, engine.compile_schema(schema))
     assert typed(given) == typed(before)
     if done is None:
         return
@@ -421,7 +425,7 @@ def _at(document: JSON, path: Path) -> JSON:
 def test_valid_arguments_are_returned_as_they_are(case: tuple[Any, JSON]) -> None:
     schema, given = properties(value=case[0]), {"value": case[1]}
     validator = compile_schema(schema)
-    done = repaired(given, validator)
+    done = repair_arguments(given, validator)
     if validator.is_valid(given):
         assert done is not None
         assert done[0] is given

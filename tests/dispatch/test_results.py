@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, to_json
-from sovl_tools.dispatch.results import bounded, content_of, converted, shortened
+from sovl_tools.dispatch.results import content_of, convert_result, limit_result, shorten_json
 from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text
 from sovl_tools.model.document import depth
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError
@@ -122,7 +122,7 @@ def nested(levels: int, inner: Any = 0) -> Any:
 def invalid(value: Any) -> str:
     """Return why a result is no JSON."""
     with pytest.raises(InvalidResult) as caught:
-        converted(value)
+        convert_result(value)
     return str(caught.value)
 
 
@@ -210,7 +210,7 @@ TABLE: list[tuple[Any, Any]] = [
 
 @check_each(("value", "expected"), TABLE, ids=[f"row {index}" for index in range(len(TABLE))])
 def test_a_result_becomes_json_by_the_table(value: Any, expected: Any) -> None:
-    result, content = converted({"inner": value})
+    result, content = convert_result({"inner": value})
     assert result == {"inner": expected}
     assert content == ()
     assert json.dumps(result) == json.dumps({"inner": expected})
@@ -302,14 +302,14 @@ def test_an_open_file_is_refused_and_not_read() -> None:
 @pytest.mark.parametrize("error", [ToolError("sorry"), RunCancelledError(), TimeLimitError(1)])
 def test_what_ends_a_call_is_not_taken_for_a_bad_result(error: Exception) -> None:
     with pytest.raises(type(error)) as caught:
-        converted([Lookup(error)])
+        convert_result([Lookup(error)])
     assert caught.value is error
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1)])
 def test_what_is_no_exception_rises(error: Any) -> None:
     with pytest.raises(type(error)):
-        converted(Lookup(error))
+        convert_result(Lookup(error))
 
 
 def test_a_class_that_hides_its_ancestors_is_refused() -> None:
@@ -356,7 +356,7 @@ def test_an_endless_chain_of_conversions_is_refused() -> None:
 def test_what_is_json_already_is_not_copied() -> None:
     value = {"a": [1, "b", None, {"c": 1.5}]}
     assert to_json(value) is value
-    assert converted(value)[0] is value
+    assert convert_result(value)[0] is value
     assert to_json([value, (1,)])[0] is value
 
 
@@ -393,7 +393,7 @@ def test_a_stack_that_is_nearly_full_is_no_recursion_error(inner: Any) -> None:
 def test_json_of_any_kind_is_plain_and_returned_as_it_is(value: Any) -> None:
     assert is_plain(value)
     assert to_json(value) is value
-    assert converted(value) == (value, ())
+    assert convert_result(value) == (value, ())
 
 
 texts = st.text(st.characters() | st.characters(categories=["Cs"]), max_size=5)
@@ -435,7 +435,7 @@ results = st.recursive(
 @given(results)
 def test_whatever_comes_out_can_be_sent(value: Any) -> None:
     try:
-        result, content = converted(value)
+        result, content = convert_result(value)
     except InvalidResult:
         return
     text = json.dumps(result, allow_nan=False, ensure_ascii=False)
@@ -511,7 +511,7 @@ CAPTION = Text("a cat")
 )
 def test_content_comes_out_as_content_and_as_json(value: Any, content: tuple[Any, ...]) -> None:
     assert content_of(value) == content
-    assert converted(value) == ([block.to_json() for block in content], content)
+    assert convert_result(value) == ([block.to_json() for block in content], content)
 
 
 @check_each(
@@ -519,7 +519,7 @@ def test_content_comes_out_as_content_and_as_json(value: Any, content: tuple[Any
 )
 def test_other_results_are_no_content(value: Any) -> None:
     assert content_of(value) == ()
-    assert converted(value)[1] == ()
+    assert convert_result(value)[1] == ()
 
 
 def test_content_inside_other_values_is_json() -> None:
@@ -536,7 +536,7 @@ def test_what_is_no_json_beside_content_is_refused_with_its_place() -> None:
 @given(values, st.integers(0, 60))
 def test_json_is_shortened_to_the_limit(value: Any, limit: int) -> None:
     text = value if isinstance(value, str) else compact(value)
-    short = shortened(value, limit)
+    short = shorten_json(value, limit)
     if len(text.encode()) <= limit:
         assert short is value
     else:
@@ -551,20 +551,20 @@ def compact(value: Any) -> str:
 
 
 def test_json_that_is_too_long_becomes_the_beginning_of_its_text() -> None:
-    assert shortened({"items": ["ß"] * 1000}, 70) == (
+    assert shorten_json({"items": ["ß"] * 1000}, 70) == (
         '{"items":["ß","ß","ß","ß","ß","ß","… [cut: 41 of 5,011 bytes]'
     )
 
 
 def test_a_result_without_content_is_bounded_as_json() -> None:
     value = {"a": 1}
-    assert bounded(value, (), 7) == (value, ())
-    assert bounded(value, (), 6) == ('{"a…', ())
+    assert limit_result(value, (), 7) == (value, ())
+    assert limit_result(value, (), 6) == ('{"a…', ())
 
 
 def test_content_within_the_limit_stays() -> None:
-    value, content = converted([PICTURE, "ab"])
-    same_value, same_content = bounded(value, content, 5)
+    value, content = convert_result([PICTURE, "ab"])
+    same_value, same_content = limit_result(value, content, 5)
     assert same_value is value
     assert same_content is content
 
@@ -583,9 +583,9 @@ def test_content_within_the_limit_stays() -> None:
 def test_texts_share_the_room_that_the_rest_leaves(
     given: list[Any], limit: int, expected: list[Any]
 ) -> None:
-    value, content = converted([*map(as_block, given)])
+    value, content = convert_result([*map(as_block, given)])
     found = tuple(as_block(item) for item in expected)
-    assert bounded(value, content, limit) == ([block.to_json() for block in found], found)
+    assert limit_result(value, content, limit) == ([block.to_json() for block in found], found)
 
 
 def as_block(item: Any) -> Any:
@@ -608,14 +608,14 @@ def as_block(item: Any) -> Any:
 )
 def test_what_can_not_be_cut_is_refused_if_it_is_too_long(value: Any, reason: str) -> None:
     with pytest.raises(InvalidResult, match=re.escape(reason)):
-        bounded(*converted(value), 2)
+        limit_result(*convert_result(value), 2)
 
 
 @moderate
 @given(st.lists(st.text("aß\u0301", max_size=40), min_size=1, max_size=4), st.integers(0, 80))
 def test_bounded_texts_are_together_within_the_limit(texts: list[str], limit: int) -> None:
-    value, content = converted([Text(text) for text in texts])
-    _, found = bounded(value, content, limit)
+    value, content = convert_result([Text(text) for text in texts])
+    _, found = limit_result(value, content, limit)
     assert sum(block.size for block in found) <= limit
 
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import CallEvent, ToolCall, ToolContext, ToolError, ToolResult
-from sovl_tools.dispatch.failure import redacted, trace_of, without_secrets
+from sovl_tools.dispatch.failure import redact, trace_of, without_secrets
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import BadArgument, Failure
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
@@ -80,15 +80,15 @@ each_writing = pytest.mark.parametrize("write", WRITINGS.values(), ids=WRITINGS)
 
 @each_writing
 def test_a_secret_is_hidden_however_it_is_written(write: Any, secret: str) -> None:
-    text = redacted(write(secret), [NAME])
+    text = redact(write(secret), [NAME])
     assert_hidden(text, secret)
-    assert redacted(text, [NAME]) == text
+    assert redact(text, [NAME]) == text
 
 
 @each_writing
 def test_what_stands_around_a_secret_stays(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(NAME, PLAIN)
-    assert redacted(write(PLAIN), [NAME]) == write(PLAIN).replace(PLAIN, LABEL)
+    assert redact(write(PLAIN), [NAME]) == write(PLAIN).replace(PLAIN, LABEL)
 
 
 def hopeless(error: type[BaseException], write: Callable[[str], str], secret: str) -> Any:
@@ -283,7 +283,7 @@ def test_an_outer_hook_does_not_see_the_secret_in_a_failure(
 def test_a_short_value_is_only_found_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOVL_TEST_A", "abcdef")
     monkeypatch.setenv("SOVL_TEST_B", "abcdefghij")
-    text = redacted("abcdefghi abcdefghij", ["SOVL_TEST_A", "SOVL_TEST_B"])
+    text = redact("abcdefghi abcdefghij", ["SOVL_TEST_A", "SOVL_TEST_B"])
     assert text == "[SOVL_TEST_A]ghi [SOVL_TEST_B]"
 
 
@@ -360,7 +360,7 @@ def test_a_variable_without_a_value_hides_nothing(
     if value is not None:
         monkeypatch.setenv(NAME, value)
     text = f"nothing to hide in {NAME}"
-    assert redacted(text, [NAME]) == text
+    assert redact(text, [NAME]) == text
     failure = Failure("tool_error", text)
     assert without_secrets(failure, [NAME]) == failure
     assert without_secrets(failure, []) is failure
@@ -369,9 +369,9 @@ def test_a_variable_without_a_value_hides_nothing(
 @pytest.mark.parametrize("value", ["KEYKEY", "[[[[[[", "]]]]]]", "______", "SOVL_TEST", LABEL])
 def test_a_short_value_is_hidden_once(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(NAME, value)
-    text = redacted(f"1{value}2", [NAME])
+    text = redact(f"1{value}2", [NAME])
     assert text == f"1{LABEL}2"
-    assert redacted(text, [NAME]) == text
+    assert redact(text, [NAME]) == text
 
 
 def test_the_longest_of_several_values_is_hidden_as_a_whole(
@@ -382,7 +382,7 @@ def test_the_longest_of_several_values_is_hidden_as_a_whole(
     for name, value in zip(names, values, strict=True):
         monkeypatch.setenv(name, value)
     for order in (names, names[::-1]):
-        text = redacted(" ".join(values), order)
+        text = redact(" ".join(values), order)
         assert text == " ".join(f"[{name}]" for name in names)
 
 
@@ -391,7 +391,7 @@ def test_the_rest_of_a_value_that_another_begins_like_is_hidden(
 ) -> None:
     monkeypatch.setenv("SOVL_TEST_A", f"{PLAIN}-first-of-all")
     monkeypatch.setenv("SOVL_TEST_B", f"{PLAIN}-second-of-all")
-    text = redacted(f"{PLAIN}-second-of…", ["SOVL_TEST_A", "SOVL_TEST_B"])
+    text = redact(f"{PLAIN}-second-of…", ["SOVL_TEST_A", "SOVL_TEST_B"])
     assert text == "[SOVL_TEST_B]…"
 
 
@@ -399,7 +399,7 @@ def test_a_value_that_is_no_text_is_hidden(monkeypatch: pytest.MonkeyPatch) -> N
     value = b"\xff key \xfe".decode(errors="surrogateescape")
     monkeypatch.setenv(NAME, value)
     said = [value, quote(b"\xff key \xfe"), ascii(value)]
-    assert [redacted(each, [NAME]) for each in said] == [LABEL, LABEL, f"'{LABEL}'"]
+    assert [redact(each, [NAME]) for each in said] == [LABEL, LABEL, f"'{LABEL}'"]
 
 
 @moderate
@@ -410,7 +410,7 @@ def test_a_value_that_is_no_text_is_hidden(monkeypatch: pytest.MonkeyPatch) -> N
 def test_no_value_is_left_in_any_writing(value: str, writing: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(NAME, value)
-        text = redacted(WRITINGS[writing](value), [NAME])
+        text = redact(WRITINGS[writing](value), [NAME])
     assert LABEL in text
     rest = text.replace(LABEL, "\0")
     assert not [form for form in forms_of(value) if form in rest]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import Image, Text, ToolError, ToolRegistry, ToolResult
-from sovl_tools.dispatch.runner import completed
+from sovl_tools.dispatch.runner import run_without_loop
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import BadArgument
@@ -171,7 +171,7 @@ def test_an_exception_that_is_special_to_python_is_a_tool_error_too(
 def test_what_awaits_something_needs_an_event_loop() -> None:
     work = later(echo)("a")
     with pytest.raises(RuntimeError, match="there is no event loop"):
-        completed(work)
+        run_without_loop(work)
     work.close()
 
 

@@ -19,7 +19,7 @@ from sovl_tools.agent.messages import text_of, with_all_results
 from sovl_tools.agent.offering import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.parse_arguments import Unparsed, parse_arguments
-from sovl_tools.dispatch.repair import repaired
+from sovl_tools.dispatch.repair import repair_arguments
 from sovl_tools.formats.messages import as_one_text, as_text
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, json_path
@@ -257,7 +257,7 @@ class _Form:
         if not text.startswith(("[", "{")):
             candidates.append([_unquoted(part.strip()) for part in text.split(",")])
         for candidate in candidates:
-            found = repaired({name: candidate}, self._single)
+            found = repair_arguments({name: candidate}, self._single)
             if found is not None:
                 return found[0][name]
         problems = self._single.problems({name: text})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sovl_tools.dispatch.arguments import nullable
+from sovl_tools.dispatch.arguments import nullable_arguments
 from sovl_tools.loading.definitions import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
@@ -112,7 +112,7 @@ def _taken(tool: ToolDefinition) -> JSON:
     """Return the schema of what a tool takes, as a Tooler has it."""
     signature = signature_for(tool)
     properties = {**tool.parameters.get("properties", {})}
-    for name in nullable(tool.parameters, signature):
+    for name in nullable_arguments(tool.parameters, signature):
         properties[name] = True
     schema = {**tool.parameters, "properties": properties}
     is_open = signature.takes_any_keyword or not _COMBINED.isdisjoint(schema)

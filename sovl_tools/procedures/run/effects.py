@@ -9,11 +9,11 @@ from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
-from sovl_tools.dispatch.async_runner import in_thread
+from sovl_tools.dispatch.async_runner import await_thread
 from sovl_tools.dispatch.cancellation import drive, is_cancellation
 from sovl_tools.dispatch.failure import failure_of
-from sovl_tools.dispatch.results import converted
-from sovl_tools.dispatch.runner import called_async, is_async, waiting
+from sovl_tools.dispatch.results import convert_result
+from sovl_tools.dispatch.runner import blocking_call, call_and_await, is_async
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
@@ -93,11 +93,11 @@ async def _outcome(
     """Run a handler, on a thread unless it is async, and return its value as JSON."""
     try:
         if is_async(handle.func):
-            value = await called_async(handle, context)
+            value = await call_and_await(handle, context)
         else:
             call = CallScope()
-            value = await in_thread(partial(waiting(handle), context, call), call)
-        return copied(converted(value)[0])
+            value = await await_thread(partial(blocking_call(handle), context, call), call)
+        return copied(convert_result(value)[0])
     except KeyboardInterrupt:
         raise
     except BaseException as error:
