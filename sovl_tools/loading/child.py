@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import IO, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.modules import guard_imports
@@ -130,7 +130,13 @@ def serve(document: dict[str, Any]) -> None:
     os.dup2(2, 1)
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
-    _keep_from_forks(reports)
+
+    def close() -> None:
+        with contextlib.suppress(OSError):
+            reports.close()
+
+    if hasattr(os, "register_at_fork"):  # a process that a tool forks is not the one that reports
+        os.register_at_fork(after_in_child=close)
     interpreter = Interpreter()
     guard_imports(interpreter)
 
@@ -160,17 +166,6 @@ def serve(document: dict[str, Any]) -> None:
 
 SPEECHLESS = 70
 """The exit code of a child that can't report any more: EX_SOFTWARE of sysexits."""
-
-
-def _keep_from_forks(reports: IO[bytes]) -> None:
-    """Close the pipe in every process that a tool forks: it is not the one that reports."""
-
-    def close() -> None:
-        with contextlib.suppress(OSError):
-            reports.close()
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=close)
 
 
 _PR_SET_PDEATHSIG = 1
@@ -259,7 +254,7 @@ def _validator() -> Validator:
     return compile_schema(_REPORT)
 
 
-def decoded(line: bytes) -> Report:
+def report_of(line: bytes) -> Report:
     """Return what a child reported.
 
     Raises:

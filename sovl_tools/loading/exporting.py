@@ -18,7 +18,7 @@ from sovl_tools.loading.rules.formats import BY_KIND, FormatCase
 from sovl_tools.loading.sources import read_manifest
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic, Finding, ManifestPlace, ask, internal_verdict
+from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, internal_verdict
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ResolutionError, SchemaError
 from sovl_tools.model.folder import ToolFolder
@@ -125,22 +125,18 @@ class Export:
         shape = self.shapes.get(name)
         if shape is None or shape.undo is None:
             return arguments
-        given = _parsed(arguments) if isinstance(arguments, str | bytes) else arguments
-        return (
-            shape.undo(given, lambda schema: compile_schema(schema).is_valid)
-            if isinstance(given, dict)
-            else arguments
-        )
+        given = arguments
+        if isinstance(arguments, str | bytes):
+            try:
+                given = json.loads(arguments)
+            except (ValueError, RecursionError):
+                return arguments
+        if not isinstance(given, dict):
+            return arguments
+        return shape.undo(given, lambda schema: compile_schema(schema).is_valid)
 
     def __repr__(self) -> str:
         return f"<Export of {len(self.shapes)} tools as {self._target}>"
-
-
-def _parsed(text: str | bytes) -> JSON:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def exported(
@@ -161,7 +157,11 @@ def exported(
         is_lasting = is_lasting and not tool.is_dynamic
         if shape is None or shape.tool is not tool:
             try:
-                shape = shaped(_resolved(tool) if tool.is_dynamic else tool, asked)
+                resolved = tool
+                if tool.is_dynamic:
+                    resolved = tool.resolve()
+                    compile_schema(resolved.parameters)  # what functions make is checked
+                shape = shaped(resolved, asked)
             except (ResolutionError, SchemaError, RecursionError) as error:
                 _LOGGER.warning("tool %s is left out: %s", name, error)
                 losses.append((name, Loss("left_out", (), f"left out: {error}")))
@@ -172,13 +172,6 @@ def exported(
                 continue
         shapes[name] = shape
     return Export(target, shapes, losses, is_lasting=is_lasting)
-
-
-def _resolved(tool: ToolDefinition) -> ToolDefinition:
-    """Return a dynamic tool with the functions in its schema called; what they make is checked."""
-    resolved = tool.resolve()
-    compile_schema(resolved.parameters)
-    return resolved
 
 
 def _diagnosed(
@@ -193,22 +186,18 @@ def _diagnosed(
     if candidate is not None and not candidate.line:
         folder = ToolFolder(candidate.name, candidate.path, candidate.location)
         return Locator(folder).diagnostics(verdicts)
-    name, place = None, nowhere
+    name, where = None, nowhere
     if candidate is not None:
-        name, place = (
-            candidate.name,
-            SourceLocation(candidate.path, candidate.line, candidate.column),
-        )
-    return tuple(
-        Diagnostic(rule.code, rule.severity, _placed(found), found.help, name, *place)
-        for rule, found in verdicts
-    )
-
-
-def _placed(finding: Finding) -> str:
-    """Return a message with the place in the schema, for tools that have no manifest."""
-    path = finding.place.path if isinstance(finding.place, ManifestPlace) else ()
-    return f"{finding.message}, at {dotted(path)!r}" if path else finding.message
+        name = candidate.name
+        where = SourceLocation(candidate.path, candidate.line, candidate.column)
+    found = []
+    for verdict in verdicts:
+        diagnostic, place = verdict.at(*where, tool=name), verdict.finding.place
+        if isinstance(place, ManifestPlace) and place.path:  # it has no manifest with such a place
+            message = f"{diagnostic.message}, at {dotted(place.path)!r}"
+            diagnostic = diagnostic._replace(message=message)
+        found.append(diagnostic)
+    return tuple(found)
 
 
 def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Diagnostic, ...]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import IO
 
-from sovl_tools.loading.child import COMMAND, SPEECHLESS, Report, decoded, request
+from sovl_tools.loading.child import COMMAND, SPEECHLESS, Report, report_of, request
 from sovl_tools.loading.load import Observer
 from sovl_tools.loading.pipeline import Settings, rejected
 from sovl_tools.loading.rules.module import (
@@ -99,15 +99,10 @@ class _Child:
         ]
         for reader in self._readers:
             reader.start()
-        self._ask(request(self._folders, settings))
-
-    def _ask(self, line: bytes) -> None:
         pipe = _opened(self._process.stdin)
-        try:
-            pipe.write(line)
+        with contextlib.suppress(BrokenPipeError):  # it has died already, which is told later
+            pipe.write(request(self._folders, settings))
             pipe.close()
-        except BrokenPipeError:
-            return
 
     def _read_reports(self) -> None:
         """Read the reports; a line beyond every report ends the child, which wrote it."""
@@ -182,7 +177,7 @@ class _Child:
         left = max(0.0, deadline - time.monotonic())
         line = self._lines.get(timeout=min(left, threading.TIMEOUT_MAX))
         try:
-            return decoded(line)
+            return report_of(line)
         except ValueError:
             self._is_garbled = line != b""
             return None

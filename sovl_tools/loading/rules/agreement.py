@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 from typing import Literal, NamedTuple
 
@@ -254,8 +254,9 @@ def annotation_contradicts(case: AgreementCase) -> Iterator[Finding]:
     nor what it says and the manifest leaves out: ``sovl-tools sync`` adds that.
     """
     for each in case.differences:
-        if each.kind in _WORDING:
-            message, advice = _WORDING[each.kind](each)
+        words = _contradiction(each)
+        if words is not None:
+            message, advice = words
             text = case.annotations.get(each.name)
             if each.kind == "types" and text and _exclude_each_other(each):
                 message = f"{each.name!r} is annotated {text}, but its type is {_listed(each.said)}"
@@ -278,49 +279,34 @@ def _listed(types: Iterable[str]) -> str:
 PRUNE = "or remove it: sovl-tools sync --prune"
 
 
-def _wrong_type(each: Difference) -> tuple[str, str]:
-    said, own = _listed(each.said), _listed(each.own)
-    message = f"{each.name!r} is {said} in the manifest, but the function takes {own}"
-    return message, f"write {own} in the manifest, or change the annotation"
-
-
-def _wrong_alternative(each: Difference) -> tuple[str, str]:
-    message = f"{each.name!r} is here none of the alternatives that the function takes"
-    return message, f"write {_listed(each.own)} in the manifest, or change the annotation"
-
-
-def _wrong_value(each: Difference) -> tuple[str, str]:
-    words = one_of(shown(value) for value in each.own or (None,))
-    message = f"{shown(each.said)} is no value that the function takes for {each.name!r}"
-    return message, f"the function takes {words}; add it there, {PRUNE}"
-
-
-def _wrong_bound(each: Difference) -> tuple[str, str]:
-    keyword, (other, bound) = each.path[-1], each.own
-    message = f"{each.name!r} has the {keyword} {shown(each.said)}, but {other} {shown(bound)}"
-    return f"{message} to the function", "make them agree"
-
-
-def _superfluous(each: Difference) -> tuple[str, str]:
-    whole = f"{each.name}.{each.said}"
-    return f"{whole!r} is not taken by the function", f"add it there, {PRUNE}"
-
-
-def _missing(each: Difference) -> tuple[str, str]:
-    whole = f"{each.name}.{each.own}"
-    message = f"the function needs {whole!r}, which the manifest lacks"
-    return message, "require it; if others share the definition, give this place its own"
-
-
-_WORDING: dict[Kind, Callable[[Difference], tuple[str, str]]] = {
-    "types": _wrong_type,
-    "alternative": _wrong_alternative,
-    "value": _wrong_value,
-    "bounds": _wrong_bound,
-    "superfluous": _superfluous,
-    "missing": _missing,
-}
-"""What is said of each kind of contradiction, and advised."""
+def _contradiction(each: Difference) -> tuple[str, str] | None:
+    """Return what is said of a difference in values, and advised; None of any other."""
+    match each.kind:
+        case "types":
+            said, own = _listed(each.said), _listed(each.own)
+            message = f"{each.name!r} is {said} in the manifest, but the function takes {own}"
+            advice = f"write {own} in the manifest, or change the annotation"
+        case "alternative":
+            message = f"{each.name!r} is here none of the alternatives that the function takes"
+            advice = f"write {_listed(each.own)} in the manifest, or change the annotation"
+        case "value":
+            words = one_of(shown(value) for value in each.own or (None,))
+            message = f"{shown(each.said)} is no value that the function takes for {each.name!r}"
+            advice = f"the function takes {words}; add it there, {PRUNE}"
+        case "bounds":
+            keyword, (other, bound) = each.path[-1], each.own
+            message = f"{each.name!r} has the {keyword} {shown(each.said)}, but {other}"
+            message, advice = f"{message} {shown(bound)} to the function", "make them agree"
+        case "superfluous":
+            message = f"{f'{each.name}.{each.said}'!r} is not taken by the function"
+            advice = f"add it there, {PRUNE}"
+        case "missing":
+            whole = f"{each.name}.{each.own}"
+            message = f"the function needs {whole!r}, which the manifest lacks"
+            advice = "require it; if others share the definition, give this place its own"
+        case _:
+            return None
+    return message, advice
 
 
 @rule("ST409", at=["no_function"])

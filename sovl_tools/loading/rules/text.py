@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 
 from sovl_tools.loading.jsontext import line_and_column, members, too_deep_at
@@ -171,22 +172,15 @@ def unfit_number(case: ManifestText) -> Iterator[Finding]:
     Write a finite number, or leave a bound out.
     """
     for member in members(case.text):
-        if _is_unfit(member.token):
+        token = member.token
+        is_unfit = token in {"NaN", "Infinity", "-Infinity"}
+        is_unfit = is_unfit or (len(token) > _MAX_DIGITS and token[0] != '"')
+        if not is_unfit and token[0] in "-0123456789":
+            with suppress(ValueError):  # it is no number at all, which is said elsewhere
+                is_unfit = not math.isfinite(float(token))
+        if is_unfit:
             place = ManifestPlace(member.path, "value", member.occurrence)
-            yield Finding(place, f"{member.token[:40]} is not a number that JSON can hold")
-
-
-def _is_unfit(token: str) -> bool:
-    if token in {"NaN", "Infinity", "-Infinity"} or len(token) > _MAX_DIGITS:
-        return token[0] != '"'
-    return token[0] in "-0123456789" and not math.isfinite(_number(token))
-
-
-def _number(token: str) -> float:
-    try:
-        return float(token)
-    except ValueError:
-        return 0.0
+            yield Finding(place, f"{token[:40]} is not a number that JSON can hold")
 
 
 @rule("ST208")
