@@ -84,7 +84,7 @@ def said(agent: Agent, *texts_: str) -> Reply:
     return [agent.chat_sync(text) for text in texts_][-1]
 
 
-@pytest.mark.parametrize(
+@check_each(
     "text",
     [
         "add numbers number1=5 number2=3",

@@ -492,7 +492,7 @@ PLACED: list[tuple[Any, type[InferenceError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "kind", "words"), PLACED, ids=str)
+@check_each(("annotation", "kind", "words"), PLACED, ids=str)
 def test_what_can_t_be_described_is_told_with_its_place(
     annotation: Any, kind: type[InferenceError], words: str
 ) -> None:

@@ -72,7 +72,7 @@ UNCHECKED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "schema"), UNCHECKED, ids=range(len(UNCHECKED)))
+@check_each(("annotation", "schema"), UNCHECKED, ids=range(len(UNCHECKED)))
 def test_a_constraint_without_keyword_is_told(annotation: Any, schema: Any) -> None:
     function, _ = taking(annotation)
     inference = infer(function)

@@ -332,7 +332,7 @@ SCALARS: list[tuple[Any, Any, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("annotation", "given", "wanted"), SCALARS, ids=repr)
+@check_each(("annotation", "given", "wanted"), SCALARS, ids=repr)
 def test_a_scalar_becomes_an_instance(annotation: Any, given: Any, wanted: Any) -> None:
     found = converted(annotation, given)
     assert found == wanted
@@ -403,7 +403,7 @@ UNFIT = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "given", "message"), UNFIT, ids=repr)
+@check_each(("annotation", "given", "message"), UNFIT, ids=repr)
 def test_what_does_not_fit_is_told_with_what_would(
     annotation: Any, given: Any, message: str | None
 ) -> None:
@@ -450,7 +450,7 @@ CONTAINERS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "given", "wanted"), CONTAINERS, ids=repr)
+@check_each(("annotation", "given", "wanted"), CONTAINERS, ids=repr)
 def test_what_a_container_holds_is_converted(annotation: Any, given: Any, wanted: Any) -> None:
     found = converted(annotation, given)
     assert found == wanted
@@ -490,7 +490,7 @@ UNIONS = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "given", "wanted"), UNIONS, ids=repr)
+@check_each(("annotation", "given", "wanted"), UNIONS, ids=repr)
 def test_a_union_takes_what_is_exact_and_then_what_fits(
     annotation: Any, given: Any, wanted: Any
 ) -> None:
@@ -553,7 +553,7 @@ def test_an_object_becomes_an_instance_of_a_dataclass() -> None:
     assert type(converted(Point, {"x": 2.0}).x) is int
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("annotation", "given", "wanted"),
     [
         (Span, {"start": DAY_TEXT}, Span(start=DAY)),
@@ -664,7 +664,7 @@ class UnreadableError(ValueError):
         raise RuntimeError
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("error", "words"),
     [
         (ValueError("must be even"), "must be even"),

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypedDict
 import pytest
 
 from tests.annotations.test_conversion import converted
+from tests.tables import check_each
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 DAY = date(2026, 1, 31)
@@ -63,7 +64,7 @@ GIVEN = {"day": DAY_TEXT}
 MADE = {"day": DAY}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("annotation", "given", "wanted"),
     [
         (Named | Dated, GIVEN, MADE),

@@ -15,6 +15,7 @@ from sovl_tools import InferenceError, ToolDefinition, Tooler, ToolRegistry, def
 from sovl_tools.authoring.decorator import ATTRIBUTE, FIELDS, define, options_of
 from sovl_tools.authoring.defining import NO_OPTIONS, Options, PendingDefinition
 from tests.dispatch.toolbox import run_script
+from tests.tables import check_each
 
 
 def forecast(city: str, days: int = 1) -> str:
@@ -193,7 +194,7 @@ def test_an_argument_that_is_none_is_as_if_it_were_not_given() -> None:
     assert options_of(dict.fromkeys([*Options._fields[:-1], *FIELDS])) == NO_OPTIONS
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("given", "words"),
     [
         ({"tag": ["io"]}, "tool() takes no argument 'tag'; did you mean 'tags'?"),

@@ -62,7 +62,7 @@ def test_a_fragment_wins_over_a_description_and_that_over_the_docstring() -> Non
     assert property_of(both, "wall")["description"] == "Any wall."
 
 
-@pytest.mark.parametrize(
+@check_each(
     "fragment",
     [
         {"type": "boolean"},
@@ -115,7 +115,7 @@ def test_a_default_in_a_fragment_supplies_a_parameter() -> None:
     assert defined(paint, options | {"required": ["wall"]}).parameters["required"] == ["wall"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("fragment", "words"),
     [
         ({"default": 3}, "its default 3 does not fit its type 'string'"),

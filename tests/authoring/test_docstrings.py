@@ -163,7 +163,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@check_each("text", PLAIN)
 def test_a_docstring_without_sections_is_the_description(text: str) -> None:
     assert documentation_in(text) == Documentation(text)
 

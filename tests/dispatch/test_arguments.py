@@ -71,12 +71,12 @@ def refused(
     return failure
 
 
-@pytest.mark.parametrize("given", [None, "", " \n", b"", {}, "{}", b"{}", " {\n} "])
+@check_each("given", [None, "", " \n", b"", {}, "{}", b"{}", " {\n} "])
 def test_a_tool_without_arguments_needs_none(given: Any) -> None:
     assert checked(given, properties()) == {}
 
 
-@pytest.mark.parametrize(
+@check_each(
     "given",
     [
         {"value": [1, "ß", None]},
@@ -93,7 +93,7 @@ def test_arguments_may_be_an_object_or_text_of_one(given: Any) -> None:
     assert checked(given, ANYTHING) == {"value": [1, "ß", None]}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("given", "reason"),
     [
         ("[]", "they must be a JSON object, not an array"),
@@ -140,8 +140,8 @@ def test_brackets_in_a_string_are_no_depth() -> None:
     assert checked({"value": "[" * 1000}, ANYTHING) == {"value": "[" * 1000}
 
 
-@pytest.mark.parametrize("schema", [{}, {"type": "string"}, {"pattern": "a|."}, {"enum": ["a"]}])
-@pytest.mark.parametrize("given", [{"value": "\ud800"}, '{"value": "\\ud800"}'])
+@check_each("schema", [{}, {"type": "string"}, {"pattern": "a|."}, {"enum": ["a"]}])
+@check_each("given", [{"value": "\ud800"}, '{"value": "\\ud800"}'])
 def test_half_a_surrogate_pair_is_refused(given: Any, schema: dict[str, Any]) -> None:
     assert refused(given, properties(value=schema))
 
@@ -384,7 +384,7 @@ COLOR = properties(color={})
 SEALED = {**COLOR, "additionalProperties": False}
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         COLOR,
@@ -416,7 +416,7 @@ def test_additional_properties_of_false_bind_a_function_that_takes_any_keyword()
     assert refused({"colour": 1}, schema, wide).details == (NEAR,)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {**COLOR, "patternProperties": {"^x_": {}}},

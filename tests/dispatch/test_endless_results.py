@@ -12,6 +12,7 @@ import pytest
 
 from sovl_tools.dispatch.tooler import ToolStream
 from tests.dispatch.toolbox import Call, each_way, tooler
+from tests.tables import check_each
 
 
 def slow(number: int) -> int:
@@ -31,7 +32,7 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS)
+@check_each("make", RESULTS.values(), ids=RESULTS)
 @each_way
 def test_a_result_without_an_end_is_refused(call: Call, make: Any) -> None:
     def endless() -> Any:

@@ -10,6 +10,7 @@ from sovl_tools import CallEvent, ToolCall, ToolResult
 from sovl_tools.model.result import Repair
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate, plain_schemas, texts, values
+from tests.tables import check_each
 
 COUNT = {
     **properties(
@@ -94,7 +95,7 @@ def test_json_text_of_json_text_is_made_to_fit(call: Call) -> None:
 
 
 @each_way
-@pytest.mark.parametrize(
+@check_each(
     "given",
     [
         {"count": "five"},

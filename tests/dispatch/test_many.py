@@ -13,6 +13,7 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import Shelf, catalog_of, properties, tool, tooler
+from tests.tables import check_each
 
 NUMBER = {**properties(number={"type": "integer"}), "required": ["number"]}
 PATIENCE = 10
@@ -64,7 +65,7 @@ async def test_no_calls_are_no_results() -> None:
     assert await tooler().call_many([]) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("options", "error", "words"),
     [
         ({"limit": 0}, ValueError, "limit must be at least 1"),

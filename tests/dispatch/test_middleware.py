@@ -22,6 +22,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import Failure, FailureKind
 from tests.dispatch.toolbox import TEXT, Call, Shelf, catalog_of, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 PATIENCE = 10
 HOUR = 3600.0
@@ -90,7 +91,7 @@ def test_a_failed_call_is_repeated_so_often_and_then_its_last_failure_counts(cal
 
 
 @each_way
-@pytest.mark.parametrize("annotations", [{}, {"idempotent": False}, {"destructive": True}], ids=str)
+@check_each("annotations", [{}, {"idempotent": False}, {"destructive": True}], ids=str)
 def test_a_tool_that_is_not_idempotent_is_never_repeated(
     call: Call, annotations: dict[str, bool]
 ) -> None:
@@ -254,7 +255,7 @@ def test_calls_are_equal_if_their_arguments_are_equal_as_json(call: Call) -> Non
 
 
 @each_way
-@pytest.mark.parametrize("annotations", [{}, {"read_only": False}, {"idempotent": True}], ids=str)
+@check_each("annotations", [{}, {"read_only": False}, {"idempotent": True}], ids=str)
 def test_answers_of_tools_that_change_something_are_not_kept(
     call: Call, annotations: dict[str, bool]
 ) -> None:

@@ -202,7 +202,7 @@ def test_arguments_that_were_encoded_twice_are_decoded(text: str) -> None:
     assert done[1][0] == Repair("$", text, {"a": 5})
 
 
-@pytest.mark.parametrize("given", ["[1]", "5", '"{}"', "", [], 5, None])
+@check_each("given", ["[1]", "5", '"{}"', "", [], 5, None])
 def test_arguments_that_are_no_object_are_not_made_one(given: JSON) -> None:
     assert repair_arguments(given, compile_schema(properties())) is None
     assert repair_arguments(given, compile_schema({})) is None
@@ -280,7 +280,7 @@ SHORT_OR_COUNT = any_of(
 NAMES = [f"n{number}" for number in range(99)]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value", "steps"),
     [
         ({"type": "array", "items": SHORT_OR_COUNT}, [{"x": "1", "y": 5}] * 99, 100),

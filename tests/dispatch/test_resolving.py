@@ -26,6 +26,7 @@ import pytest
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.authoring.inference import Inference, infer
 from sovl_tools.schema.engine import compile_schema
+from tests.tables import check_each
 
 kinds: Any = typing  # for annotations that are known only when a test runs
 DAY = date(2026, 1, 31)
@@ -269,7 +270,7 @@ class Both(Keys[date], Generic[T]):
     own: T
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("annotation", "given", "wanted"),
     [
         (DayBox, {"content": DAY_TEXT}, DayBox(DAY)),

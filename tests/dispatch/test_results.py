@@ -331,7 +331,7 @@ def test_64_levels_are_allowed(inner: Any) -> None:
     assert depth(result) == DEEPEST
 
 
-@pytest.mark.parametrize("inner", [[], (), {}, {1: 1}, {"a": 1}, Order(1), set()], ids=repr)
+@check_each("inner", [[], (), {}, {1: 1}, {"a": 1}, Order(1), set()], ids=repr)
 def test_65_levels_are_not(inner: Any) -> None:
     assert "nested more than 64 levels deep" in invalid(nested(DEEPEST, inner))
 
@@ -484,7 +484,7 @@ def test_what_must_be_converted_is_not_plain(value: Any) -> None:
     assert not is_plain(value)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "value",
     [True, -5, 1.5, "größe", {"größe": None}, [[], {}], nested(DEEPEST)],
     ids=lambda value: ascii(value)[:40],
@@ -496,7 +496,7 @@ def test_plain_values_are_plain(value: Any) -> None:
 CAPTION = Text("a cat")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "content"),
     [
         (PICTURE, (PICTURE,)),

@@ -23,6 +23,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import BadArgument, Failure
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 NAME = "SOVL_TEST_KEY"
 LABEL = f"[{NAME}]"
@@ -75,7 +76,7 @@ WRITINGS: dict[str, Callable[[str], str]] = {
     "component": lambda secret: f"https://example.org/{quote(secret, safe='')}/",
     "query": lambda secret: f"https://example.org/?key={quote_plus(secret)}&other=1",
 }
-each_writing = pytest.mark.parametrize("write", WRITINGS.values(), ids=WRITINGS)
+each_writing = check_each("write", WRITINGS.values(), ids=WRITINGS)
 
 
 @each_writing
@@ -115,8 +116,8 @@ def message_of(result: ToolResult, kind: str = "tool_error") -> str:
 @pytest.mark.unmeasured
 @each_way
 @each_writing
-@pytest.mark.parametrize("make", [hopeless, hopeless_later])
-@pytest.mark.parametrize("error", [ToolError, KeyError])
+@check_each("make", [hopeless, hopeless_later])
+@check_each("error", [ToolError, KeyError])
 def test_no_secret_is_in_the_message_of_an_exception(
     call: Call, make: Any, write: Any, error: type[BaseException], secret: str
 ) -> None:
@@ -309,7 +310,7 @@ def test_no_secret_is_in_what_a_tool_reports(call: Call, secret: str) -> None:
 @pytest.mark.unmeasured
 @each_way
 @each_writing
-@pytest.mark.parametrize("make", [hopeless, hopeless_later])
+@check_each("make", [hopeless, hopeless_later])
 def test_no_secret_is_in_the_log(
     call: Call, make: Any, write: Any, secret: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -317,6 +318,7 @@ def test_no_secret_is_in_the_log(
         context.log("warning", write(secret))
 
     caplog.set_level(logging.DEBUG)
+    caplog.clear()
     failing = replace(needy(make(ValueError, write, secret)), name="failing")
     dispatcher = tooler(needy(log), failing)
     assert call(dispatcher, "needy").ok
@@ -465,8 +467,8 @@ OTHER_WRITINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("write", OTHER_WRITINGS.values(), ids=OTHER_WRITINGS)
-@pytest.mark.parametrize("value", ["  sk-0123456789\n", "hunter", "sk-<<<???>>>~~~", LINES])
+@check_each("write", OTHER_WRITINGS.values(), ids=OTHER_WRITINGS)
+@check_each("value", ["  sk-0123456789\n", "hunter", "sk-<<<???>>>~~~", LINES])
 @each_way
 def test_no_secret_is_in_another_writing(
     call: Call, write: Any, value: str, monkeypatch: pytest.MonkeyPatch

@@ -467,9 +467,9 @@ WAYS += [later(each) for each in (echo, failing, refusing)]
 
 
 @each_way
-@pytest.mark.parametrize("limit", [None, 30])
-@pytest.mark.parametrize("given", ['{"text": "a"}', {"text": "a"}, {"text": 5}, "{", None], ids=str)
-@pytest.mark.parametrize("place", range(len(WAYS)))
+@check_each("limit", [None, 30])
+@check_each("given", ['{"text": "a"}', {"text": "a"}, {"text": 5}, "{", None], ids=str)
+@check_each("place", range(len(WAYS)))
 def test_the_short_way_of_a_plain_tool_ends_where_the_long_one_does(
     call: Call, place: int, given: Any, limit: float | None
 ) -> None:

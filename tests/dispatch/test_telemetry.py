@@ -173,7 +173,7 @@ for _ in range(100_000):
     deep = [deep]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "shown"),
     [
         ({"at": {1}}, {"at": "{1}"}),

@@ -9,6 +9,7 @@ import pytest
 
 from sovl_tools.model.result import ToolResult
 from tests.dispatch.toolbox import Call, each_way, tool, tooler
+from tests.tables import check_each
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_a_generator_that_takes_too_long_is_given_up(call: Call, release: thread
 
 
 @each_way
-@pytest.mark.parametrize(
+@check_each(
     ("own", "general", "given", "holds"),
     [
         (0.02, None, None, "0.02 s"),
@@ -104,7 +105,7 @@ def test_a_tool_that_was_given_up_does_not_hinder_the_next_call(
 
 
 @each_way
-@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
+@check_each("timeout", [0, -1, float("nan")])
 def test_a_limit_that_makes_no_sense_is_the_callers_mistake(call: Call, timeout: float) -> None:
     dispatcher = tooler(wait_forever)
     with pytest.raises(ValueError, match="more than 0 seconds"):

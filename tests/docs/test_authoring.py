@@ -141,7 +141,7 @@ def test_the_examples_load_without_any_finding(examples: ToolRegistry) -> None:
     assert [tool.name for tool in examples] == sorted({name for name, *_ in CALLS})
 
 
-@pytest.mark.parametrize(("name", "given", "value"), CALLS)
+@check_each(("name", "given", "value"), CALLS)
 def test_an_example_works(
     examples: ToolRegistry, name: str, given: dict[str, Any], value: Any
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Optional, Union
 import pytest
 
 from sovl_tools import ToolDefinition, Tooler, ToolRegistry, definition_of, tool
+from tests.tables import check_each
 
 pydantic = pytest.importorskip("pydantic")
 
@@ -70,7 +71,7 @@ def taking(annotation: Any, *default: Any) -> Any:
     return bake
 
 
-@pytest.mark.parametrize(("annotation", "schema", "given", "received"), TABLE, ids=IDS)
+@check_each(("annotation", "schema", "given", "received"), TABLE, ids=IDS)
 def test_a_row_of_the_table_holds_and_the_argument_arrives_as_that_type(
     annotation: Any, schema: Any, given: Any, received: Any
 ) -> None:
@@ -91,9 +92,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("annotation", "given"), REFUSED, ids=[f"{row[0]!r} {row[1]!r}" for row in REFUSED]
-)
+@check_each(("annotation", "given"), REFUSED, ids=[f"{row[0]!r} {row[1]!r}" for row in REFUSED])
 def test_an_argument_of_another_type_never_arrives(annotation: Any, given: Any) -> None:
     registry, function = ToolRegistry(), taking(annotation)
     registry.register(function)

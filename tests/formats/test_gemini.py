@@ -10,6 +10,7 @@ from sovl_tools.formats.base import Asked, Loss
 from sovl_tools.formats.gemini import MOST_TOOLS, gathered, shaped
 from tests.formats.rules import problems_of_gemini
 from tests.formats.tools import TEXT, arguments, tool
+from tests.tables import check_each
 
 
 def of(*required: str, **properties: Any) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def test_there_may_be_only_so_many_declarations() -> None:
 NEXT = {"$ref": "#/$defs/node"}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "paths"),
     [
         (of(a=NEXT) | {"$defs": {"node": of(next=NEXT)}}, []),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,7 +164,7 @@ def test_properties_by_patterns_are_told_with_all_others() -> None:
 NODE = of(next={"$ref": "#/$defs/node"})
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "made"),
     [
         ({"$ref": "#/$defs/text"}, {"$ref": "#/$defs/text"}),

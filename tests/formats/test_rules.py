@@ -195,7 +195,7 @@ def test_openai_counts_sizes() -> None:
     assert openai(closed(**numbered)) == ["5001 properties, over 5000"]
 
 
-@pytest.mark.parametrize("name", ["a.b", "", "a" * 65, "é", "a b", "a\n"])
+@check_each("name", ["a.b", "", "a" * 65, "é", "a b", "a\n"])
 def test_openai_refuses_names(name: str) -> None:
     assert openai(closed(), name=name) != []
 

@@ -306,7 +306,7 @@ def test_arguments_of_any_name_can_not_be_strict() -> None:
         strict_subset(schema, OPENAI)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "condition",
     [
         {"if": {"required": ["a"]}, "then": {"required": ["x"]}},

@@ -143,7 +143,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("given", "expected"),
     [
         ({"needed": "a", "optional": None}, {"needed": "a"}),

@@ -8,11 +8,12 @@ import pytest
 
 from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
 from sovl_tools.reloading.origin_state import Origins
+from tests.tables import check_each
 
 CODE = Directory("/srv/code", (".py",))
 
 
-@pytest.mark.parametrize(
+@check_each(
     "touched",
     [
         "/srv/code",

@@ -10,6 +10,7 @@ import pytest
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.import_errors import as_written
 from tests.conftest import Write, code_of
+from tests.tables import check_each
 
 IMPORTS = {
     "from .missing import word": "No module named '.missing'",
@@ -86,7 +87,7 @@ def test_a_model_reads_what_the_author_has_written(line: str, write: Write, tmp_
     assert IMPORTS[line] in result.error.message
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "expected"),
     [
         ("<class 'sovl_tool_modules.0123456789abcdef.echo.Odd'>", "<class '.echo.Odd'>"),

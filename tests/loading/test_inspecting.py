@@ -183,11 +183,11 @@ def plain(text: str, thing: Thing, context: list[Context]) -> str:
 """
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("name", "contexts"),
     [("renamed", ("context", "maybe")), ("wrapped", ("context",)), ("plain", ())],
 )
-@pytest.mark.parametrize("head", ["", "from __future__ import annotations\n"])
+@check_each("head", ["", "from __future__ import annotations\n"])
 def test_a_context_is_known_under_another_name(
     name: str, contexts: tuple[str, ...], head: str
 ) -> None:

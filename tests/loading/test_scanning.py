@@ -14,6 +14,7 @@ from sovl_tools.authoring.decorator import definition_of
 from sovl_tools.loading.definitions import candidate_of, candidates_of, identity, members
 from sovl_tools.model.catalog import Candidate
 from tests.dispatch.toolbox import tooler
+from tests.tables import check_each
 
 
 def module(name: str = "things", **members: Any) -> ModuleType:
@@ -188,7 +189,7 @@ def test_a_function_that_wraps_a_tool_is_called_in_its_place() -> None:
     assert tooler(definition).call_sync("forecast", {"city": "Oslo"}).value == "OSLO"
 
 
-@pytest.mark.parametrize("value", [5, None, "text", object(), sys, plain("Oslo")], ids=type)
+@check_each("value", [5, None, "text", object(), sys, plain("Oslo")], ids=type)
 def test_anything_else_is_no_candidate(value: Any) -> None:
     assert candidate_of(value) is None
 

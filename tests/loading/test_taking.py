@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Annotated, Any, Optional
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,7 +124,7 @@ def decorated(marks: dict[str, Any], function: Callable[..., Any] = paint) -> To
     return definition_of(tool(**marks)(copy))
 
 
-@pytest.mark.parametrize(
+@check_each(
     "marks",
     [
         {},

@@ -56,7 +56,7 @@ def test_the_bytes_of_a_picture_tell_its_media_type(media_type: str, data: bytes
     assert Image(data=data).media_type == media_type
 
 
-@pytest.mark.parametrize(("media_type", "data"), EACH_SOUND)
+@check_each(("media_type", "data"), EACH_SOUND)
 def test_the_bytes_of_a_sound_tell_its_media_type(media_type: str, data: bytes) -> None:
     assert Audio(data=data).media_type == media_type
 

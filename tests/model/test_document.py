@@ -46,7 +46,7 @@ def test_a_dotted_path_is_written_as_people_do(path: Path, text: str) -> None:
     assert dotted(path) == text
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("path", "text"),
     [
         ((), "$"),
@@ -61,7 +61,7 @@ def test_a_json_path_is_written_as_its_rfc_says(path: Path, text: str) -> None:
     assert json_path(path) == text
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("document", "levels"),
     [(1, 0), ("[[", 0), ([], 1), ({}, 1), ([[], {"a": [1]}], 3), ({"a": {"b": {}}}, 3)],
 )

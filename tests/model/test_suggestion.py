@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from sovl_tools.model.suggestion import as_hint, did_you_mean, nearest, question
+from tests.tables import check_each
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("word", "near"),
     [
         ("timout", "timeout"),

@@ -81,7 +81,7 @@ NESTED = inputs(
 )
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("given", "messages"),
     [
         ({"point": {"x": "{{ 1 }}"}}, []),

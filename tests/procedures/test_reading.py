@@ -183,7 +183,7 @@ def test_some_texts_are_refused_whatever_they_should_be(
     assert message in str(refused(text, path))
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ('{"a": 1,}', "1:8: there is a trailing comma before '}'; remove the comma"),
@@ -205,7 +205,7 @@ def test_a_hundred_levels_are_read(path: str) -> None:
     assert read(text, path=path).value == json.loads(text)
 
 
-@pytest.mark.parametrize("character", ["\x00", "\x07", "\x7f", "\x85", "\u2028", "\ufffe"])
+@check_each("character", ["\x00", "\x07", "\x7f", "\x85", "\u2028", "\ufffe"])
 def test_yaml_may_not_hold_control_characters_and_forgotten_line_breaks(character: str) -> None:
     error = refused(f"a: b\nc: x{character}")
     words = f"2:5: the character U+{ord(character):04X} may not stand here"

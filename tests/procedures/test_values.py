@@ -50,7 +50,7 @@ def loop(*steps: dict[str, Any], **keys: Any) -> dict[str, Any]:
     return {"action": "for_each", "items": [1, 2], "steps": list(steps), **keys}
 
 
-@pytest.mark.parametrize(
+@check_each(
     "step",
     [
         values(x="{{ 1 + }}"),
@@ -175,7 +175,7 @@ def test_a_variable_that_may_not_be_assigned_is_a_warning(steps: list[Any]) -> N
     assert said(values(x=0), *steps, output="{{ x }}", inputs=given) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "steps",
     [
         [branch("inputs.n", [values(x=1)], values(x=2))],

@@ -15,6 +15,7 @@ from watchdog.events import (
 )
 
 from sovl_tools.reloading.events import Listener, Place, Target, places
+from tests.tables import check_each
 
 TREE = Place("/real/tools", "/named/tools")
 LINKED = Place("/real/data", "/named/tools/echo/words.csv", only="words-2.csv")
@@ -85,7 +86,7 @@ def test_a_place_of_the_whole_system_tells_absolute_paths() -> None:
     assert told(Place("/", "/tools", only="tools"), FileModifiedEvent("/hosts")) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("place", "event", "is_worn"),
     [
         (TREE, DirDeletedEvent("/real/tools"), True),

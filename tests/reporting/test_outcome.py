@@ -6,6 +6,7 @@ from sovl_tools.model.catalog import LoadReport, Status
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.outcome import counted, selected, strict
 from tests.reporting.findings import ODD, WRONG, folder, outcome
+from tests.tables import check_each
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_a_noun_follows_its_number(number: int, text: str) -> None:
     assert counted(number, "tool") == text
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("select", "ignore", "kept"),
     [
         ((), (), [WRONG, ODD]),

@@ -220,7 +220,7 @@ def test_references_in_a_circle_are_left_alone() -> None:
     assert after(taking(Place), document) == document
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "values"),
     [
         ({"type": "string", "enum": ["m", "foot"]}, ["m", "foot", "metre"]),

@@ -82,7 +82,7 @@ def test_whatever_can_be_gone_through_is_a_list(value: Any) -> None:
     assert found["properties"]["color"] == {"enum": ["red"]}
 
 
-@pytest.mark.parametrize("value", ["red", b"red", {"red": 1}, None, 5, MappingProxyType({})])
+@check_each("value", ["red", b"red", {"red": 1}, None, 5, MappingProxyType({})])
 def test_what_is_no_list_is_refused_with_its_place(value: Any) -> None:
     schema = parameters(color={"items": [{"enum": lambda: value}]})
     with pytest.raises(ResolutionError) as caught:
@@ -102,7 +102,7 @@ def test_a_whole_property_and_all_properties_may_be_functions() -> None:
     assert without_functions({"properties": lambda: whole}) == {}
 
 
-@pytest.mark.parametrize("name", ["enum", "required", "properties", "examples", "items", "allOf"])
+@check_each("name", ["enum", "required", "properties", "examples", "items", "allOf"])
 def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
     schema = parameters(**{name: lambda: {"type": "string"}})
     assert resolved(schema, called) == parameters(**{name: {"type": "string"}})

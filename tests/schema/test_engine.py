@@ -36,7 +36,7 @@ def test_the_meta_schema_lists_the_keys_of_a_manifest() -> None:
     assert tuple(schema["required"]) == REQUIRED_KEYS
 
 
-@pytest.mark.parametrize(
+@check_each(
     "keys",
     [
         {},

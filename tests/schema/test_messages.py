@@ -24,7 +24,7 @@ def test_alternatives_are_listed_as_in_a_sentence(words: list[str], text: str) -
     assert one_of(words) == text
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "text"),
     [
         ("five", 'the string "five"'),
@@ -57,7 +57,7 @@ def test_a_keyword_without_words_of_its_own_is_named() -> None:
     assert describe(Problem("unheardOf", (), 1, [2])) == "breaks 'unheardOf': [2]"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("path", "text"),
     [
         ((), ""),
@@ -137,7 +137,7 @@ USER: dict[str, Any] = {
 
 
 @each_engine
-@pytest.mark.parametrize(
+@check_each(
     ("required", "value", "lines"),
     [
         (

@@ -50,7 +50,7 @@ def test_the_type_is_that_of_the_schema(schema: Any, text: str, kind: Any) -> No
     assert (found.type_str, found.param_type) == (text, kind)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "text", "kind"),
     [
         ({"$ref": "#/$defs/Day"}, "object", dict),

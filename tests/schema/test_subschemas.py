@@ -57,7 +57,7 @@ def test_a_subschema_is_found_wherever_it_stands(schema: JSON, path: Path) -> No
     assert found(schema)["parameters", *path].schema is LEAF
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"default": {"properties": {"a": {}}}},
@@ -214,7 +214,7 @@ def test_what_refers_to_itself_is_counted_once() -> None:
 THING = {"$id": "urn:x:thing", "type": "string", "$defs": {"a": {"$anchor": "here"}}}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("reference", "target"),
     [
         ("urn:x:thing", THING),
@@ -248,7 +248,7 @@ def test_a_name_that_depends_on_where_it_stands_is_left_to_the_engine() -> None:
     assert lookup({"$defs": {"a": {"$id": "thing"}}}, "thing") == Reference()
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("parts", "reference", "is_sure"),
     [
         ([{"$dynamicAnchor": "node"}], "#node", True),

@@ -102,7 +102,7 @@ def test_a_part_of_the_query_that_no_tool_has_lowers_the_score() -> None:
     assert whole[0].score > part[0].score
 
 
-@pytest.mark.parametrize("query", ["", " ", "?!", "🚀", "zz", "nothing of the kind"])
+@check_each("query", ["", " ", "?!", "🚀", "zz", "nothing of the kind"])
 def test_nothing_is_found_where_no_word_is_known(query: str) -> None:
     assert found(query, made("weather", "Tell.")) == []
 

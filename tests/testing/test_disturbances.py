@@ -73,7 +73,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("provider", "status"), [(provider, status) for provider in KINDS for status in KINDS[provider]]
 )
 def test_a_failure_has_the_type_that_goes_with_its_status(provider: str, status: int) -> None:

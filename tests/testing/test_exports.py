@@ -15,6 +15,7 @@ from tests.conftest import REPOSITORY
 from tests.formats.exports import registry_of
 from tests.formats.schemas import manifests, moderate, parameters
 from tests.formats.scope import PLAIN_NAMES
+from tests.tables import check_each
 from tests.testing.test_requests import BODIES, HEADERS, PATHS
 
 PROVIDER = pytest.mark.parametrize("provider", PATHS)
@@ -28,7 +29,7 @@ def refused(provider: str, definitions: Any) -> list[str]:
 
 
 @PROVIDER
-@pytest.mark.parametrize("strict", [False, True])
+@check_each("strict", [False, True])
 def test_the_tools_of_the_repository_are_accepted(provider: str, *, strict: bool) -> None:
     registry = ToolRegistry.from_directory(str(REPOSITORY / "tools"))
     assert len(list(registry)) > 1

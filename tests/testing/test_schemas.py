@@ -107,7 +107,7 @@ def test_openai_accepts_in_other_tools(name: str) -> None:
     assert list(openai_tools.faults(GOOD_LAX[name], strict=False)) == []
 
 
-@pytest.mark.parametrize("name", BAD_LAX)
+@check_each("name", BAD_LAX)
 def test_openai_refuses_in_other_tools(name: str) -> None:
     schema, message = BAD_LAX[name]
     assert any(message in fault for fault in openai_tools.faults(schema, strict=False))

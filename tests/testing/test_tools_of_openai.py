@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.tables import check_each
 from tests.testing.openai_bodies import chat_tool, refused_chat, refused_response, tool
 
 BAD_TOOLS: dict[str, tuple[list[tuple[str, dict[str, Any]]], str, str, str]] = {
@@ -29,7 +28,7 @@ BAD_TOOLS: dict[str, tuple[list[tuple[str, dict[str, Any]]], str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_TOOLS)
+@check_each("name", BAD_TOOLS)
 def test_both_refuse_tools(name: str) -> None:
     tools, param, code, message = BAD_TOOLS[name]
     in_chat = refused_chat({"tools": [chat_tool(each, **more) for each, more in tools]})

@@ -73,8 +73,8 @@ def test_whole_results_are_whole_numbers(value: Value) -> None:
     assert isinstance(result(value, "1e15 / 3"), float)
 
 
-@pytest.mark.parametrize("sign", ["", "-"])
-@pytest.mark.parametrize("number", [sys.float_info.max, sys.float_info.min, 5e-324])
+@check_each("sign", ["", "-"])
+@check_each("number", [sys.float_info.max, sys.float_info.min, 5e-324])
 def test_the_ends_of_the_range_of_floats_are_results(
     value: Value, sign: str, number: float
 ) -> None:
@@ -118,7 +118,7 @@ def test_what_would_be_too_large_is_refused_at_once(refuse: Refuse, expression: 
     assert time.perf_counter() - started < 1
 
 
-@pytest.mark.parametrize(
+@check_each(
     "expression",
     [
         "(" * 400 + "1" + ")" * 400,
@@ -229,9 +229,7 @@ def test_a_refusal_says_what_would_be_right(refuse: Refuse, expression: str, mes
     assert message in refuse("calculate", expression=expression)
 
 
-@pytest.mark.parametrize(
-    "source", ["'text'", "b''", "...", "1 if 2 else 3", "[1]", "1 @ 2", "not 1"]
-)
+@check_each("source", ["'text'", "b''", "...", "1 if 2 else 3", "[1]", "1 @ 2", "not 1"])
 def test_nothing_but_arithmetic_is_evaluated_even_past_the_check_of_tokens(
     module: Module, source: str
 ) -> None:

@@ -57,7 +57,7 @@ def test_can_ignore_case(value: Value, left: Any, operator: str, right: Any) -> 
     assert value("compare_values", **arguments) == {"result": True}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("left", "operator", "right", "message"),
     [
         (1, "lt", "2", "a number and a string have no order: compare like with like"),
@@ -102,7 +102,7 @@ def check(registry: sovl_tools.ToolRegistry) -> Callable[[Step], object]:
     return lambda step: handler({"action": "assert", **step}, None)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "step",
     [
         {"left": 1, "right": 1},
@@ -118,7 +118,7 @@ def test_a_step_that_holds_is_true(check: Callable[[Step], object], step: Step) 
     assert check(step) is True
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("step", "message"),
     [
         ({"left": 1, "right": 2, "message": "out of stock"}, "assertion failed: out of stock"),

@@ -76,7 +76,7 @@ def test_there_and_back_is_the_same(module: Module, source: str, target: str) ->
     assert one.from_base(other.to_base(there)) == Fraction(7, 3)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("source", "target", "message"),
     [
         ("kg", "km", "kg measures mass, km length: units of mass are"),

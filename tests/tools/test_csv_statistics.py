@@ -69,7 +69,7 @@ def test_missing_values_are_counted_apart(value: Value) -> None:
     assert second == {"name": "b", "kind": "empty", "count": 0, "missing": 5}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("cell", "kind"),
     [
         ("0", "number"),

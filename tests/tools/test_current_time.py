@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import sovl_tools
+from tests.tables import check_each
 
 from .conftest import Refuse
 
@@ -84,7 +85,7 @@ def test_an_unknown_zone_gets_suggestions(refuse: Refuse, name: str, suggestion:
     assert suggestion in message
 
 
-@pytest.mark.parametrize(
+@check_each(
     "name", ["../../etc/passwd", "/etc/passwd", "\0", "America", "x" * 80, "tzdata.zi", "."]
 )
 def test_a_name_that_is_no_zone_is_refused(refuse: Refuse, name: str) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_each
+
 from .conftest import Call, Module, Refuse
 
 Value = Callable[..., Any]
@@ -19,7 +21,7 @@ def slug(value: Value) -> Callable[..., Any]:
     return of
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "expected"),
     [
         ("Hello, World!", "hello-world"),
@@ -43,7 +45,7 @@ def test_the_separator_can_be_chosen(slug: Callable[..., Any], separator: str) -
     assert slug("a b-c_d.e", separator=separator) == separator.join("abcde")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("limit", "expected"),
     [
         (1, "a"),
@@ -65,7 +67,7 @@ def test_a_limit_of_null_is_none(slug: Callable[..., Any]) -> None:
     assert slug("Alpha Beta", max_length=None) == "alpha-beta"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "options", "expected"),
     [
         ("Éa Ü", {"keep_unicode": True}, "éa-ü"),
@@ -93,7 +95,7 @@ def test_a_text_of_which_nothing_remains_is_refused(
     assert "nothing of the text remains" in refuse("slugify", text=text, options=options)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "arguments",
     [
         {"text": ""},

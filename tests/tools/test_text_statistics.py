@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_each
+
 from .conftest import Call
 
 Value = Callable[..., Any]
@@ -40,7 +42,7 @@ def test_an_empty_text_has_nothing(count: Callable[..., Any]) -> None:
     assert {key: found for key, found in answer.items() if found} == {}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "expected"),
     [
         ("don't can’t", ["can’t", "don't"]),  # noqa: RUF001
@@ -70,7 +72,7 @@ def test_the_most_frequent_words_come_first_then_by_alphabet(count: Callable[...
     assert count("a b", top_words=0)["frequent_words"] == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "sentences"),
     [
         ("One. Two! Three? Four", 4),
