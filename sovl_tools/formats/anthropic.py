@@ -79,12 +79,9 @@ def _enforced(shape: Shape, asked: Asked, spent: dict[str, int]) -> Shape:
 
 
 def _completed(shape: Shape, asked: Asked) -> Shape:
+    """Return a shape with what is said beside the schema: deferral, and examples that fit."""
     if shape.tool.name in asked.defer_loading:
         shape.definition["defer_loading"] = True
-    return _with_examples(shape) if shape.tool.examples else shape
-
-
-def _with_examples(shape: Shape) -> Shape:
     given = (each.get("input") for each in shape.tool.examples)
     inputs: list[JSON] = [each for each in given if isinstance(each, dict)]
     reason = _why_no_examples(shape, inputs) if inputs else None
@@ -120,24 +117,11 @@ def settled(shapes: Sequence[Shape], asked: Asked) -> list[Shape]:
 def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
     """Return the definitions as a list, the last one that can be cached with its mark."""
     found = [shape.definition for shape in shapes]
-    return _cached(found, asked), tuple(_deferral(found, asked))
-
-
-def _cached(definitions: list[JSON], asked: Asked) -> list[JSON]:
-    """Return the definitions with a mark on the last one that can be cached."""
-    places = [index for index, each in enumerate(definitions) if "defer_loading" not in each]
-    if asked.cache_control is None or not places:
-        return definitions
-    last = places[-1]
-    marked = {**definitions[last], "cache_control": dict(asked.cache_control)}
-    return [*definitions[:last], marked, *definitions[last + 1 :]]
-
-
-def _deferral(definitions: list[JSON], asked: Asked) -> list[Loss]:
-    if not asked.defer_loading:
-        return []
-    deferred = sum("defer_loading" in each for each in definitions)
-    if deferred < len(definitions):
-        return []
+    loaded = [place for place, each in enumerate(found) if "defer_loading" not in each]
+    if asked.cache_control is not None and loaded:
+        marked = {**found[loaded[-1]], "cache_control": dict(asked.cache_control)}
+        found[loaded[-1]] = marked
+    if loaded or not (found and asked.defer_loading):
+        return found, ()
     message = "every tool is deferred, which Anthropic refuses"
-    return [Loss("limit", (), message, "leave one, or a search tool, that is not")]
+    return found, (Loss("limit", (), message, "leave one, or a search tool, that is not"),)

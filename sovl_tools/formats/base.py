@@ -84,6 +84,14 @@ class Asked(NamedTuple):
     defer_loading: frozenset[str] = frozenset()
 
 
+def too_many(count: int, most: int, provider: str) -> tuple[Loss, ...]:
+    """Return that there are more tools than a provider takes in one request, if there are."""
+    if count <= most:
+        return ()
+    message = f"{count} tools, more than the {most} that {provider} takes in one request"
+    return (Loss("limit", (), message, "offer fewer tools at a time"),)
+
+
 class Format(Protocol):
     """One provider's way to define tools: a module with these functions.
 

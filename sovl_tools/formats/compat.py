@@ -250,7 +250,10 @@ class _Compat(Adaptation):
             else:
                 self._inverse.append((schema, path))
         if self.rules.needs_members and "type" in schema:
-            whole = _with_members(whole)
+            # what an array or an object has in it must be said, if only that it may be anything
+            for kind, keyword in (("array", "items"), ("object", "properties")):
+                if keyword not in whole and _has(whole, kind):
+                    whole = {**whole, keyword: {}}
         return Changed(whole, moved, (), losses) if moved or losses or whole is not made else None
 
     def _inclusive(
@@ -309,15 +312,6 @@ def _has(schema: dict[str, JSON], kind: str) -> bool:
     return kind == types if isinstance(types, str) else kind in types
 
 
-def _with_members(schema: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a schema that says what its members are, if only that they may be anything."""
-    if "items" not in schema and _has(schema, "array"):
-        schema = {**schema, "items": {}}
-    if "properties" not in schema and _has(schema, "object"):
-        schema = {**schema, "properties": {}}
-    return schema
-
-
 def misnamed(
     parameters: dict[str, JSON], schema: dict[str, JSON], *, rules: Rules
 ) -> tuple[Loss, ...]:
@@ -328,7 +322,8 @@ def misnamed(
         schema: what is made of it, with the properties that the provider is told of.
         rules: what names have to match.
     """
-    refused = _refused_names(schema, rules)
+    names = {name for node in nodes(schema, ROOT) for name in node.schema.get("properties", ())}
+    refused = {name for name in names if not rules.names.fullmatch(name)}
     if not refused:
         return ()
     places = [
@@ -338,22 +333,15 @@ def misnamed(
         if name in refused
     ]
     arguments = schema["properties"] if rules.is_sure else ()
-    return tuple(
-        _misnamed(path, rules, is_sure=path[-1] in arguments)
-        for path in sorted(places, key=pointer)
-    )
-
-
-def _refused_names(schema: dict[str, JSON], rules: Rules) -> set[str]:
-    names = {name for node in nodes(schema, ROOT) for name in node.schema.get("properties", ())}
-    return {name for name in names if not rules.names.fullmatch(name)}
-
-
-def _misnamed(path: Path, rules: Rules, *, is_sure: bool) -> Loss:
     advice = f"rename it, so that it matches {rules.names.pattern}"
-    if is_sure:
-        return Loss("name", path, f"{path[-1]!r} is refused as the name of a property", advice)
-    return Loss("doubt", path, f"{path[-1]!r} may be refused as the name of a property", advice)
+    losses = []
+    for path in sorted(places, key=pointer):
+        is_certain = path[-1] in arguments
+        words = f"{'is' if is_certain else 'may be'} refused as the name of a property"
+        losses.append(
+            Loss("name" if is_certain else "doubt", path, f"{path[-1]!r} {words}", advice)
+        )
+    return tuple(losses)
 
 
 class _Root:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from inspect import CO_VARKEYWORDS
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from sovl_tools.formats.base import ROOT, Loss, Shape
 from sovl_tools.formats.compat import Rules, compatible, misnamed
@@ -87,17 +87,15 @@ def not_strict(shape: Shape, why: StrictError) -> Shape:
 
 def _unsaid(tool: ToolDefinition) -> tuple[Loss, ...]:
     """Return that a function would take more than a strict schema has, if it would."""
-    if "additionalProperties" in tool.parameters or not _takes_any(tool.function):
+    if "additionalProperties" in tool.parameters:
+        return ()
+    function = tool.function
+    is_plain = type(function) is FunctionType and not hasattr(function, "__wrapped__")
+    code = getattr(function if is_plain else underlying(function), "__code__", None)
+    if not (isinstance(code, CodeType) and code.co_flags & CO_VARKEYWORDS):
         return ()
     message = "the function takes other arguments too, which can't be given"
     return (Loss("rewritten", ROOT, message),)
-
-
-def _takes_any(function: Any) -> bool:
-    """Tell whether a function has ``**kwargs``."""
-    is_plain = type(function) is FunctionType and not hasattr(function, "__wrapped__")
-    code = getattr(function if is_plain else underlying(function), "__code__", None)
-    return isinstance(code, CodeType) and bool(code.co_flags & CO_VARKEYWORDS)
 
 
 class Size(NamedTuple):

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
+from sovl_tools.formats.base import ROOT, Asked, Loss, Shape, too_many
 from sovl_tools.formats.compat import OPENAI, Adaptation, Changed, Compatible
 from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
@@ -65,11 +65,7 @@ def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ..
         message = "not strict: Gemini is asked for that once a request, not of each tool"
         advice = "set the mode VALIDATED in the request's function_calling_config (tool_config)"
         losses.append(Loss("loose", (), message, advice))
-    if len(shapes) > MOST_TOOLS:
-        message = (
-            f"{len(shapes)} tools, more than the {MOST_TOOLS} that Gemini takes in one request"
-        )
-        losses.append(Loss("limit", (), message, "offer fewer tools at a time"))
+    losses += too_many(len(shapes), MOST_TOOLS, "Gemini")
     return [shape.definition for shape in shapes], tuple(losses)
 
 
@@ -149,15 +145,10 @@ def _kept(schema: dict[str, JSON], path: Path) -> frozenset[str]:
     kept = _KEPT | _OF_THE_ROOT if path == ROOT else _KEPT
     if "patternProperties" in schema:
         kept -= {"additionalProperties"}
-    if "enum" in schema and _is_listing(schema):
-        kept |= {"enum"}
+    # an enum has to list texts or numbers of the schema's own type
+    if schema.get("enum") and schema.get("type") in _LISTED:
+        kept |= {"enum"} if {*map(kind, schema["enum"])} == {schema["type"]} else set()
     return kept
-
-
-def _is_listing(schema: dict[str, JSON]) -> bool:
-    """Tell whether a schema lists texts or numbers of its own type, as Gemini wants an enum."""
-    wanted = schema.get("type")
-    return bool(schema["enum"]) and wanted in _LISTED and {*map(kind, schema["enum"])} == {wanted}
 
 
 def _joined(schema: dict[str, JSON], parts: Sequence[Sequence[JSON]]) -> dict[str, JSON] | None:
@@ -273,23 +264,19 @@ def _endless(found: Compatible) -> Iterator[Loss]:
     schemas["#"] = found.schema
     needed = {reference: _needed(schema) for reference, schema in schemas.items()}
     for reference in schemas:
-        if reference in _reached(reference, needed):
+        reached: set[str] = set()
+        pending = [reference]
+        while pending:
+            following = needed.get(pending.pop(), set()) - reached
+            reached |= following
+            pending += following
+        if reference in reached:
             source = found.definitions.targets.get(reference.removeprefix("#/$defs/"))
             path = () if source is None else source.path
             name = path[-1] if path else ROOT[0]
             message = f"{name!r} contains itself outside of properties that may be left out"
             advice = "do not require a property on the way"
             yield Loss("limit", (*ROOT, *path), message, advice)
-
-
-def _reached(start: str, needed: dict[str, set[str]]) -> set[str]:
-    reached: set[str] = set()
-    pending = [start]
-    while pending:
-        found = needed.get(pending.pop(), set()) - reached
-        reached |= found
-        pending += found
-    return reached
 
 
 def _needed(schema: JSON) -> set[str]:

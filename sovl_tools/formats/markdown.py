@@ -56,13 +56,18 @@ def _arguments(tool: ToolDefinition) -> Iterator[str]:
     """Yield a table of the arguments, and lists of what lies in them."""
     found = list(described(tool.parameters))
     rows = [
-        (f"`{each.name}`", each.type, each.mark, " ".join([each.meaning, *each.notes]))
+        (
+            f"`{each.name}`",
+            _escaped(each.type),
+            _escaped(each.mark),
+            _escaped(" ".join([each.meaning, *each.notes])),
+        )
         for each in found
     ]
     if not rows:
         yield "It takes no arguments."
         return
-    lines = [_HEADINGS, ("---",) * len(_HEADINGS), *(tuple(map(_cell, row)) for row in rows)]
+    lines = [_HEADINGS, ("---",) * len(_HEADINGS), *rows]
     yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
     for each in found:
         if each.inner:
@@ -81,10 +86,6 @@ def _code(value: JSON) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}json\n{text}\n{fence}"
-
-
-def _cell(text: str) -> str:
-    return text if text.startswith("`") else _escaped(text)
 
 
 def _escaped(text: str) -> str:

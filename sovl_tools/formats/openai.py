@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
+from sovl_tools.formats.base import ROOT, Asked, Loss, Shape, too_many
 from sovl_tools.formats.compat import OPENAI
 from sovl_tools.formats.form import Form, Size, formed, size_of
 from sovl_tools.formats.strict import FORMATS, Dialect, StrictError, is_elaborate
@@ -79,11 +79,3 @@ def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
     """Return the definitions as a list, and whether there are too many."""
     losses = too_many(len(shapes), MOST_TOOLS, "OpenAI")
     return [shape.definition for shape in shapes], losses
-
-
-def too_many(count: int, most: int, provider: str) -> tuple[Loss, ...]:
-    """Return that there are more tools than a provider takes in one request, if there are."""
-    if count <= most:
-        return ()
-    message = f"{count} tools, more than the {most} that {provider} takes in one request"
-    return (Loss("limit", (), message, "offer fewer tools at a time"),)

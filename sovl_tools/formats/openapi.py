@@ -92,9 +92,10 @@ def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
 
 
 def _operation(tool: ToolDefinition, arguments: str) -> dict[str, JSON]:
+    first_line = tool.description.strip().partition("\n")[0]
     operation: dict[str, JSON] = {
         "operationId": tool.name,
-        "summary": tool.title or _first_sentence(tool.description.strip()),
+        "summary": tool.title or first_line[: first_line.find(". ") + 1] or first_line,
         "description": tool.description,
         "requestBody": {
             "required": True,
@@ -105,13 +106,6 @@ def _operation(tool: ToolDefinition, arguments: str) -> dict[str, JSON]:
     if tool.tags:
         operation["tags"] = list(tool.tags)
     return operation
-
-
-def _first_sentence(text: str) -> str:
-    if "\n" in text:
-        text = text.partition("\n")[0]
-    end = text.find(". ") + 1
-    return text[:end] if end else text
 
 
 def _value(tool: ToolDefinition) -> dict[str, JSON]:

@@ -10,10 +10,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.base import Asked, Loss, Shape
+from sovl_tools.formats.base import Asked, Loss, Shape, too_many
 from sovl_tools.formats.compat import OPENROUTER
 from sovl_tools.formats.form import Form, formed
-from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, check_size, nested, too_many
+from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, check_size, nested
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.schema.dynamic import said
 

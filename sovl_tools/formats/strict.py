@@ -239,7 +239,13 @@ class _Subset:
         for keyword in [each for each in ("anyOf", "oneOf") if each in schema]:
             # They can be taken away if they are about known properties alone.
             notes.append((keyword, schema[keyword], (*ROOT, keyword)))
-            self._check_alternatives(schema, keyword)
+            said = self._spelled_out(*notes[-1])
+            known = schema["properties"].keys()
+            if any(not isinstance(each, dict) or not known >= {*mentioned(each)} for each in said):
+                message = f"{keyword} describes the arguments as a whole"
+                raise StrictError((*ROOT, keyword), message)
+            message = f"{keyword} of all arguments stands in the description only"
+            self._lose("moved", (*ROOT, keyword), message)
             schema = {key: each for key, each in schema.items() if key != keyword}
         self._open.append(None)
         made = self._plain(schema, self._dialect.plan(schema), ROOT)
@@ -252,14 +258,6 @@ class _Subset:
         for made, moved in self._notes:
             words = [note(each, self._spelled_out(each, *place)) for each, *place in moved]
             made.update(with_notes(made, words))
-
-    def _check_alternatives(self, schema: dict[str, JSON], keyword: str) -> None:
-        path = (*ROOT, keyword)
-        said = self._spelled_out(keyword, schema[keyword], path)
-        known = schema["properties"].keys()
-        if any(not isinstance(each, dict) or not known >= {*mentioned(each)} for each in said):
-            raise StrictError(path, f"{keyword} describes the arguments as a whole")
-        self._lose("moved", path, f"{keyword} of all arguments stands in the description only")
 
     def _spelled_out(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return what is said in words, with definitions in the places of references."""
