@@ -27,6 +27,12 @@ _ENGINES = {
 }
 
 
+@cache
+def meta_schema() -> Validator:
+    """Return what checks schemas themselves (draft 2020-12)."""
+    return compile_schema({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+
+
 def compile_schema(schema: JSON) -> Validator:
     """Return a validator of the schema; ``format`` is an annotation and not checked.
 

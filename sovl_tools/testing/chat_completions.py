@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing.checking import openai_tools
-from sovl_tools.testing.checking.openai_shapes import CHAT
-from sovl_tools.testing.checking.openai_tools import Function, empty, misnamed, too_long
+from sovl_tools.testing.checking import openai
+from sovl_tools.testing.checking.openai import CHAT, Function, empty, misnamed, too_long
 from sovl_tools.testing.checking.shapes import of_openai, unreadable_for_openai
 from sovl_tools.testing.exchange import CREATED, Event, Memory, Objection, Request, Turn
 from sovl_tools.testing.script import Call, Failure, Usage
@@ -132,18 +131,19 @@ def objections(request: Request, _memory: Memory) -> Iterator[Objection]:
     """Yield what is refused in a request; the rules need a body of the right shape."""
     wrong = [*unreadable_for_openai(request)]
     if not wrong:
-        wrong += _of_model(request.body)
+        if not request.body.get("model"):
+            wrong.append(Objection("you must provide a model parameter"))
         wrong += of_openai(CHAT, request.body)
     yield from wrong
     if not wrong:
         yield from _of_tools(request.body)
-        yield from _of_choice(request.body)
-        yield from _of_messages(request.body["messages"])
-
-
-def _of_model(body: dict[str, JSON]) -> Iterator[Objection]:
-    if not body.get("model"):
-        yield Objection("you must provide a model parameter")
+        messages = request.body["messages"]
+        if not messages:
+            yield empty("messages")
+        for index, message in enumerate(messages):
+            if message["role"] == "assistant":
+                yield from _of_assistant(message, index)
+        yield from _of_pairs(messages)
 
 
 def _of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
@@ -155,38 +155,24 @@ def _of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
     ]
     if "tools" in body and not tools:
         yield empty("tools")
-    yield from openai_tools.objections(body, functions)
+    yield from openai.objections(body, functions)
     for key in ("tool_choice", "parallel_tool_calls"):
         if not tools and body.get(key) is not None and body[key] != "none":
             yield Objection(f"'{key}' is only allowed when 'tools' are specified.", key)
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict) and choice["type"] == "function":
+        name = choice["function"]["name"]
+        if name not in [function.definition["name"] for function in functions]:
+            yield Objection(
+                f"Invalid value for 'tool_choice': no function named '{name}' was specified in the"
+                " 'tools' parameter.",
+                "tool_choice",
+            )
     if body.get("stream_options") is not None and body.get("stream") is not True:
         yield Objection(
             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
             "stream_options",
         )
-
-
-def _of_choice(body: dict[str, JSON]) -> Iterator[Objection]:
-    choice = body.get("tool_choice")
-    if not isinstance(choice, dict) or choice["type"] != "function":
-        return
-    name = choice["function"]["name"]
-    offered = [tool["function"]["name"] for tool in body.get("tools", ()) if "function" in tool]
-    if name not in offered:
-        yield Objection(
-            f"Invalid value for 'tool_choice': no function named '{name}' was specified in the"
-            " 'tools' parameter.",
-            "tool_choice",
-        )
-
-
-def _of_messages(messages: list[dict[str, Any]]) -> Iterator[Objection]:
-    if not messages:
-        yield empty("messages")
-    for index, message in enumerate(messages):
-        if message["role"] == "assistant":
-            yield from _of_assistant(message, index)
-    yield from _of_pairs(messages)
 
 
 def _of_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]:
@@ -215,12 +201,22 @@ def _of_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
             yield from _unanswered(waiting, index)
             waiting = [call["id"] for call in message.get("tool_calls") or ()]
             answered = set()
-            yield from _same_ids(waiting, index)
+            for identity in sorted({each for each in waiting if waiting.count(each) > 1}):
+                words = f"Duplicate value for 'tool_call_id' of '{identity}'"
+                yield Objection(words, f"messages.[{index}].tool_calls")
         elif message["tool_call_id"] in waiting:
             waiting.remove(message["tool_call_id"])
             answered.add(message["tool_call_id"])
+        elif message["tool_call_id"] in answered:
+            words = f"Duplicate value for 'tool_call_id' of '{message['tool_call_id']}'"
+            yield Objection(words, f"messages.[{index}].tool_call_id")
         else:
-            yield _answer_to_nothing(message["tool_call_id"], index, answered)
+            yield Objection(
+                "Invalid parameter: messages with role 'tool' must be a response to a preceeding"
+                f" message with 'tool_calls'. There is no call '{message['tool_call_id']}' before"
+                " it.",
+                f"messages.[{index}].role",
+            )
     yield from _unanswered(waiting, len(messages))
 
 
@@ -232,22 +228,3 @@ def _unanswered(waiting: list[str], index: int) -> Iterator[Objection]:
             f" {', '.join(waiting)}",
             f"messages.[{index}].role",
         )
-
-
-def _same_ids(ids: list[str], index: int) -> Iterator[Objection]:
-    for identity in sorted({each for each in ids if ids.count(each) > 1}):
-        yield Objection(
-            f"Duplicate value for 'tool_call_id' of '{identity}'", f"messages.[{index}].tool_calls"
-        )
-
-
-def _answer_to_nothing(identity: str, index: int, answered: set[str]) -> Objection:
-    place = f"messages.[{index}]"
-    if identity in answered:
-        message = f"Duplicate value for 'tool_call_id' of '{identity}'"
-        return Objection(message, f"{place}.tool_call_id")
-    return Objection(
-        "Invalid parameter: messages with role 'tool' must be a response to a preceeding message"
-        f" with 'tool_calls'. There is no call '{identity}' before it.",
-        f"{place}.role",
-    )

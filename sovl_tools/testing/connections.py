@@ -173,16 +173,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Send an answer and return whether the connection can be used again."""
         if answer.drop_at == UNSENT or not (answer.pause_at or self._paused(answer)):
             return False
-        self._send_head(answer)
-        for sent, part in enumerate((*answer.parts, b"")):
-            if sent and sent == answer.pause_at and not self._paused(answer):
-                return False
-            if sent == answer.drop_at:
-                return False
-            self._send_part(part, is_stream=answer.is_stream)
-        return True
-
-    def _send_head(self, answer: Answer) -> None:
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
@@ -191,6 +181,13 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.send_header("content-length", str(sum(map(len, answer.parts))))
         self.end_headers()
+        for sent, part in enumerate((*answer.parts, b"")):
+            if sent and sent == answer.pause_at and not self._paused(answer):
+                return False
+            if sent == answer.drop_at:
+                return False
+            self._send_part(part, is_stream=answer.is_stream)
+        return True
 
     def _send_part(self, part: bytes, *, is_stream: bool) -> None:
         """Send a part, one of a stream in two chunks that may cut a character apart."""

@@ -104,6 +104,15 @@ class Request(NamedTuple):
         return self.body.get("stream") is True
 
 
+def json_object(text: str | bytes) -> dict[str, JSON]:
+    """Return the object that a text holds, an empty one if it holds none."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 class Memory:
     """What has been answered, by the ids that it was answered with; any thread may add to it.
 

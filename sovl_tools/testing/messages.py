@@ -6,17 +6,16 @@ After the reference of ``POST /v1/messages``, its guide to streaming and the typ
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing.checking.anthropic_shapes import MESSAGES
-from sovl_tools.testing.checking.anthropic_tools import of_choice, of_tools
+from sovl_tools.testing.checking.anthropic import MESSAGES, of_choice, of_tools
 from sovl_tools.testing.checking.shapes import of_anthropic, unreadable_for_anthropic
-from sovl_tools.testing.exchange import Event, Memory, Objection, Request, Turn
-from sovl_tools.testing.script import Call, Failure
+from sovl_tools.testing.exchange import Event, Memory, Objection, Request, Turn, json_object
+from sovl_tools.testing.script import Failure
 
 
 class Block(NamedTuple):
@@ -75,38 +74,26 @@ _KINDS = {
 
 def blocks(turn: Turn) -> list[Block]:
     """Return the blocks of an answer: what is thought, then said, then called."""
-    made = [] if turn.reply.reasoning is None else [_thinking(turn, turn.reply.reasoning)]
-    made += [_text(turn)] if turn.reply.text else []
-    return made + [_tool_use(turn, call) for call in turn.reply.calls]
-
-
-def _thinking(turn: Turn, text: str) -> Block:
-    whole = {"type": "thinking", "thinking": text, "signature": f"signature-{turn.number}"}
-    deltas = [{"type": "thinking_delta", "thinking": piece} for piece in turn.pieces(text)]
-    deltas.append({"type": "signature_delta", "signature": whole["signature"]})
-    return Block(whole, {**whole, "thinking": "", "signature": ""}, deltas)
-
-
-def _text(turn: Turn) -> Block:
-    whole = {"type": "text", "text": turn.reply.text, "citations": None}
-    deltas = [{"type": "text_delta", "text": piece} for piece in turn.pieces(turn.reply.text)]
-    return Block(whole, {**whole, "text": ""}, deltas)
-
-
-def _tool_use(turn: Turn, call: Call) -> Block:
-    begun: dict[str, JSON] = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
-    pieces = ["", *turn.pieces(call.arguments)]
-    deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
-    return Block({**begun, "input": _object(call.arguments)}, begun, deltas)
-
-
-def _object(text: str) -> dict[str, JSON]:
-    """Return the object that a text holds; a plain answer cannot show anything else."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+    found: list[Block] = []
+    whole: dict[str, JSON]
+    reasoning, text = turn.reply.reasoning, turn.reply.text
+    if reasoning is not None:
+        whole = {"type": "thinking", "thinking": reasoning, "signature": f"signature-{turn.number}"}
+        deltas = [{"type": "thinking_delta", "thinking": piece} for piece in turn.pieces(reasoning)]
+        deltas.append({"type": "signature_delta", "signature": whole["signature"]})
+        found.append(Block(whole, {**whole, "thinking": "", "signature": ""}, deltas))
+    if text:
+        whole = {"type": "text", "text": text, "citations": None}
+        deltas = [{"type": "text_delta", "text": piece} for piece in turn.pieces(text)]
+        found.append(Block(whole, {**whole, "text": ""}, deltas))
+    for call in turn.reply.calls:
+        begun: dict[str, JSON] = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        pieces = ["", *turn.pieces(call.arguments)]
+        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+        # a plain answer can show nothing but an object
+        whole = {**begun, "input": json_object(call.arguments)}
+        found.append(Block(whole, begun, deltas))
+    return found
 
 
 def _message(turn: Turn) -> dict[str, JSON]:
@@ -124,19 +111,14 @@ def _message(turn: Turn) -> dict[str, JSON]:
 def _ending(turn: Turn) -> dict[str, JSON]:
     refusal = turn.reply.refusal
     details = {"type": "refusal", "category": None, "explanation": refusal}
+    reason = "tool_use" if turn.reply.calls else "end_turn"
+    if refusal is not None or turn.reply.is_cut:
+        reason = "max_tokens" if refusal is None else "refusal"
     return {
-        "stop_reason": _stop_reason(turn),
+        "stop_reason": reason,
         "stop_sequence": None,
         "stop_details": None if refusal is None else details,
     }
-
-
-def _stop_reason(turn: Turn) -> str:
-    if turn.reply.refusal is not None:
-        return "refusal"
-    if turn.reply.is_cut:
-        return "max_tokens"
-    return "tool_use" if turn.reply.calls else "end_turn"
 
 
 def _usage(turn: Turn) -> dict[str, JSON]:
@@ -182,35 +164,21 @@ def _of_limits(body: dict[str, JSON]) -> Iterator[Objection]:
         )
     if budget is not None and budget >= most:
         yield Objection("`max_tokens` must be greater than `thinking.budget_tokens`.")
-    count = sum(1 for each in _objects(body) if each.get("cache_control"))
+    contents = [body.get("tools"), body.get("system"), [body]]
+    contents += [message["content"] for message in body["messages"]]
+    every = (part for each in contents if isinstance(each, list) for part in each)
+    count = sum(1 for each in every if each.get("cache_control"))
     if count > MAX_CACHED:
         yield Objection(
             f"A maximum of {MAX_CACHED} blocks with cache_control may be provided. Found {count}."
         )
 
 
-def _objects(body: dict[str, JSON]) -> Iterator[dict[str, Any]]:
-    """Yield what may be marked for the cache."""
-    contents = [body.get("tools"), body.get("system")]
-    contents += [message["content"] for message in body["messages"]]
-    for content in contents:
-        yield from content if isinstance(content, list) else ()
-    yield body
-
-
 def _of_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
     if not body["messages"]:
         yield Objection("messages: at least one message is required")
         return
-    yield from _of_roles([message["role"] for message in body["messages"]])
-    yield from of_blocks(body)
-    turns = merged(body["messages"])
-    yield from of_results(turns)
-    yield from of_thinking(turns, body, memory)
-
-
-def _of_roles(roles: list[str]) -> Iterator[Objection]:
-    """Yield where a role is out of place: the system's word may only follow the user's."""
+    roles = [message["role"] for message in body["messages"]]
     if roles[0] == "assistant":
         yield Objection('messages: first message must use the "user" role')
     for index, role in enumerate(roles):
@@ -219,6 +187,10 @@ def _of_roles(roles: list[str]) -> Iterator[Objection]:
                 f'messages.{index}: Unexpected role "system". The Messages API accepts a top-level'
                 " `system` parameter, and a message of this role only after a user's."
             )
+    yield from of_blocks(body)
+    turns = merged(body["messages"])
+    yield from of_results(turns)
+    yield from of_thinking(turns, body, memory)
 
 
 def remember(turn: Turn, memory: Memory) -> None:
@@ -259,7 +231,10 @@ def of_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
         yield from _of_texts(content, "messages")
         for number, block in enumerate(content):
             yield from _of_block(block, message["role"], f"messages.{index}.content.{number}")
-    yield from _of_prefill(messages[-1])
+    final = content_of(messages[-1]) if messages[-1]["role"] == "assistant" else []
+    text = final[-1].get("text", "") if final and final[-1]["type"] == "text" else ""
+    if text != text.rstrip():
+        yield Objection("messages: final assistant content cannot end with trailing whitespace")
 
 
 def _of_texts(content: list[dict[str, Any]], place: str) -> Iterator[Objection]:
@@ -277,25 +252,15 @@ def _of_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objectio
     for key in ("id", "tool_use_id"):
         if kind in ("tool_use", "tool_result") and not re.fullmatch(_ID, block.get(key, "_")):
             yield Objection(f"{place}.{kind}.{key}: String should match pattern '{_ID}'")
-    if kind == "tool_result" and isinstance(block.get("content"), list):
-        yield from _of_result(block, f"{place}.tool_result")
-
-
-def _of_result(block: dict[str, Any], place: str) -> Iterator[Objection]:
-    content = block["content"]
+    content = block.get("content") if kind == "tool_result" else None
+    if not isinstance(content, list):
+        return
     if block.get("is_error") and any(each["type"] != "text" for each in content):
-        yield Objection(f"{place}: all content must be type `text` if `is_error` is true")
+        yield Objection(
+            f"{place}.tool_result: all content must be type `text` if `is_error` is true"
+        )
     if not all(each["text"] for each in content if each["type"] == "text"):
         yield Objection("messages: text content blocks must be non-empty")
-
-
-def _of_prefill(message: dict[str, Any]) -> Iterator[Objection]:
-    content = content_of(message)
-    if message["role"] != "assistant" or not content:
-        return
-    text = content[-1].get("text", "") if content[-1]["type"] == "text" else ""
-    if text != text.rstrip():
-        yield Objection("messages: final assistant content cannot end with trailing whitespace")
 
 
 def of_results(turns: list[Part]) -> Iterator[Objection]:
@@ -305,7 +270,8 @@ def of_results(turns: list[Part]) -> Iterator[Objection]:
         uses = [block["id"] for block in before.of_type("tool_use")] if before else []
         yield from _unexpected(turn, uses)
         if before and uses:
-            yield from _unanswered(before, uses, _leading(turn.blocks))
+            results = takewhile(lambda block: block["type"] == "tool_result", turn.blocks)
+            yield from _unanswered(before, uses, [block["tool_use_id"] for block in results])
         for identity in (block["id"] for block in turn.of_type("tool_use")):
             if identity in seen:
                 yield Objection(f"messages.{turn.start}: `tool_use` ids must be unique")
@@ -313,16 +279,6 @@ def of_results(turns: list[Part]) -> Iterator[Objection]:
     if turns[-1].of_type("tool_use"):
         uses = [block["id"] for block in turns[-1].of_type("tool_use")]
         yield from _unanswered(turns[-1], uses, [])
-
-
-def _leading(blocks: Blocks) -> list[str]:
-    """Return the ids of the results with which a turn begins."""
-    found: list[str] = []
-    for block in blocks:
-        if block["type"] != "tool_result":
-            break
-        found.append(block["tool_use_id"])
-    return found
 
 
 def _unanswered(turn: Part, uses: list[str], answered: list[str]) -> Iterator[Objection]:
@@ -401,19 +357,14 @@ def of_thinking(turns: list[Part], body: dict[str, JSON], memory: Memory) -> Ite
     """
     spoken = [turn for turn in turns if turn.role == "assistant"]
     for turn in spoken:
-        yield from _changed(turn, memory)
+        for number, block in enumerate(turn.blocks):
+            if block["type"] == "thinking" and block["thinking"] != memory.thoughts.get(
+                block["signature"]
+            ):
+                place = f"messages.{turn.start}.content.{number}"
+                yield Objection(f"{place}: Invalid `signature` in `thinking` block")
     if spoken and body.get("thinking", {}).get("type") != "disabled":
         yield from _missing(spoken[-1], memory)
-
-
-def _changed(turn: Part, memory: Memory) -> Iterator[Objection]:
-    for number, block in enumerate(turn.blocks):
-        if block["type"] == "thinking" and block["thinking"] != memory.thoughts.get(
-            block["signature"]
-        ):
-            yield Objection(
-                f"messages.{turn.start}.content.{number}: Invalid `signature` in `thinking` block"
-            )
 
 
 def _missing(turn: Part, memory: Memory) -> Iterator[Objection]:

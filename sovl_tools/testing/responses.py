@@ -11,9 +11,8 @@ from typing import Any
 
 from sovl_tools.model.document import JSON
 from sovl_tools.testing.chat_completions import error as error  # noqa: PLC0414 - one body for both
-from sovl_tools.testing.checking import openai_tools
-from sovl_tools.testing.checking.openai_shapes import RESPONSES
-from sovl_tools.testing.checking.openai_tools import Function, misnamed, too_long
+from sovl_tools.testing.checking import openai
+from sovl_tools.testing.checking.openai import RESPONSES, Function, misnamed, too_long
 from sovl_tools.testing.checking.shapes import of_openai, unreadable_for_openai
 from sovl_tools.testing.exchange import CREATED, Event, Memory, Objection, Request, Turn
 from sovl_tools.testing.script import Call, Failure
@@ -28,11 +27,7 @@ def body(turn: Turn) -> dict[str, JSON]:
 
 def events(turn: Turn) -> Iterator[Event]:
     """Yield the events of an answer to a request that streams, numbered."""
-    return _numbered(_events(turn))
-
-
-def _numbered(unnumbered: Iterator[dict[str, Any]]) -> Iterator[Event]:
-    for number, data in enumerate(unnumbered):
+    for number, data in enumerate(_events(turn)):
         yield Event(data["type"], {**data, "sequence_number": number})
 
 
@@ -205,27 +200,23 @@ _STREAMED: dict[str, Callable[[Turn, dict[str, Any]], Iterator[dict[str, Any]]]]
 MAX_ID = 64
 _PREFIXES = {"reasoning": "rs", "function_call": "fc", "message": "msg"}
 _Items = list[dict[str, Any]]
+_INSTEAD = {"model": ("prompt",), "input": ("prompt", "previous_response_id", "conversation")}
+"""What a request must have, and what there may be in place of it."""
 
 
 def objections(request: Request, memory: Memory) -> Iterator[Objection]:
     """Yield what is refused in a request; the rules need a body of the right shape."""
     wrong = [*unreadable_for_openai(request)]
     if not wrong:
-        wrong += _missing(request.body)
+        for key, others in _INSTEAD.items():
+            if all(request.body.get(each) is None for each in (key, *others)):
+                words = f"Missing required parameter: '{key}'."
+                wrong.append(Objection(words, key, "missing_required_parameter"))
         wrong += of_openai(RESPONSES, request.body)
     yield from wrong
     if not wrong:
         yield from _of_tools(request.body)
         yield from _of_history(request.body, memory)
-
-
-def _missing(body: dict[str, JSON]) -> Iterator[Objection]:
-    instead = {"model": ("prompt",), "input": ("prompt", "previous_response_id", "conversation")}
-    for key, others in instead.items():
-        if body.get(key) is None and all(body.get(other) is None for other in others):
-            yield Objection(
-                f"Missing required parameter: '{key}'.", key, "missing_required_parameter"
-            )
 
 
 def _of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
@@ -235,7 +226,7 @@ def _of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
         for index, tool in enumerate(tools)
         if tool["type"] == "function"
     ]
-    yield from openai_tools.objections(body, functions)
+    yield from openai.objections(body, functions)
     choice = body.get("tool_choice")
     if isinstance(choice, dict) and choice["type"] == "function":
         if choice["name"] not in [function.definition["name"] for function in functions]:
@@ -272,7 +263,13 @@ def _of_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
     yield from unknown
     for index, item in enumerate(now):
         yield from _of_item(item, f"input[{index}]", memory)
-    yield from _repeated(now)
+    ids = [item["id"] for item in now if item.get("id")]
+    for identity in sorted({each for each in ids if ids.count(each) > 1}):
+        yield Objection(
+            f"Duplicate item found with id {identity}. Remove duplicate items from your input and"
+            " try again.",
+            "input",
+        )
     yield from _of_pairs([*before, *now])
     yield from _of_reasoning(before, now, memory)
 
@@ -329,16 +326,6 @@ def _of_thought(item: dict[str, Any], memory: Memory) -> Iterator[Objection]:
             f"The encrypted content for item {item['id']} could not be verified. Reason: Encrypted"
             " content could not be decrypted or parsed.",
             code="invalid_encrypted_content",
-        )
-
-
-def _repeated(told: _Items) -> Iterator[Objection]:
-    ids = [item["id"] for item in told if item.get("id")]
-    for identity in sorted({each for each in ids if ids.count(each) > 1}):
-        yield Objection(
-            f"Duplicate item found with id {identity}. Remove duplicate items from your input and"
-            " try again.",
-            "input",
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import NamedTuple, Self, TypeAlias
 from sovl_tools.model.document import JSON
 from sovl_tools.testing import chat_completions, messages, responses
 from sovl_tools.testing.connections import Answer, Listener, disturbed, streamed, whole
-from sovl_tools.testing.exchange import Event, Memory, Objection, Request, Turn
+from sovl_tools.testing.exchange import Event, Memory, Objection, Request, Turn, json_object
 from sovl_tools.testing.script import Failure, Reply
 
 Part: TypeAlias = Sequence[Reply] | Callable[[Request], Reply]
@@ -139,7 +138,7 @@ class ScriptedServer:
     def _answer(self, path: str, headers: Mapping[str, str], content: bytes) -> Answer:
         """Return the answer to a request; a function of the script may fail in making it."""
         api = APIS.get(path.partition("?")[0], UNKNOWN)
-        asked = Request(api.provider, path, headers, content, _object(content))
+        asked = Request(api.provider, path, headers, content, json_object(content))
         try:
             return self._respond(api, asked)
         except Exception as error:  # noqa: BLE001 - the test hears of it, whatever it is
@@ -175,15 +174,6 @@ def _made(api: API, turn: Turn, memory: Memory) -> Answer:
         return _error(api, turn, failure)
     api.remember(turn, memory)
     return streamed(_parts(api, turn)) if turn.is_streaming else whole(200, api.body(turn))
-
-
-def _object(content: bytes) -> dict[str, JSON]:
-    """Return the object that a body holds, an empty one if it holds none."""
-    try:
-        value = json.loads(content)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _refused(api: API, objection: Objection) -> Answer:
@@ -230,10 +220,6 @@ class API(NamedTuple):
     remember: Callable[[Turn, Memory], None]
 
 
-def _nothing_to_remember(_turn: Turn, _memory: Memory) -> None:
-    """Keep nothing: Chat Completions has no state."""
-
-
 APIS = {
     "/v1/chat/completions": API(
         "openai",
@@ -243,7 +229,7 @@ APIS = {
         chat_completions.broken,
         chat_completions.error,
         chat_completions.objections,
-        _nothing_to_remember,
+        lambda _turn, _memory: None,  # Chat Completions has no state
     ),
     "/v1/responses": API(
         "openai-responses",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import NamedTuple
 
 from sovl_tools.loading.rules.schema import unfit_default
@@ -15,7 +14,7 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.model import COMMON
 from sovl_tools.procedures.rules.environment import DocumentCase
-from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.schema.engine import compile_schema, meta_schema
 from sovl_tools.schema.messages import describe
 from sovl_tools.schema.problem import explained
 from sovl_tools.schema.subschemas import expands_too_far, nodes
@@ -103,7 +102,7 @@ def unfit_inputs_schema(case: DocumentCase) -> Iterator[Finding]:
     """
     inputs = case.document.get("inputs") if isinstance(case.document, dict) else None
     if isinstance(inputs, dict):
-        problems = _meta_schema().problems(inputs)
+        problems = meta_schema().problems(inputs)
         for problem in explained(problems):
             yield Finding(ManifestPlace(("inputs", *problem.path)), describe(problem))
         if not problems:
@@ -118,11 +117,6 @@ def _unfit_defaults(inputs: dict[str, JSON]) -> Iterator[Finding]:
     for node in nodes(inputs, ("inputs",)):
         if node.path[1:-1] == ("properties",):
             yield from unfit_default.check(node)
-
-
-@cache
-def _meta_schema() -> Validator:
-    return compile_schema({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
 
 def _uncompilable(inputs: dict[str, JSON]) -> Iterator[Finding]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.schema.engine import meta_schema
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 from sovl_tools.schema.subschemas import lookup
 
@@ -62,13 +61,8 @@ def _members(keyword: str, value: JSON) -> list[tuple[Path, JSON]]:
 
 def unsound(schema: JSON) -> Iterator[str]:
     """Yield why something is no schema of draft 2020-12."""
-    for problem in _of_schemas().problems(schema):
+    for problem in meta_schema().problems(schema):
         yield f"{problem.value!r} is not valid under any of the given schemas"
-
-
-@cache
-def _of_schemas() -> Validator:
-    return compile_schema({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
 
 def leading_nowhere(schema: JSON) -> Iterator[Node]:

@@ -208,48 +208,35 @@ def of_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
     """Yield what has not the shape that it should have, in OpenAI's words."""
     for misfit in misfits(shape, body):
         place = dotted(tuple(part for part in misfit.path if not isinstance(part, Tag)))
-        message, code = _openai(misfit, place)
+        if misfit.fault == "missing":
+            message, code = f"Missing required parameter: '{place}'.", "missing_required_parameter"
+        elif misfit.fault == "unknown":
+            message, code = f"Unknown parameter: '{place}'.", "unknown_parameter"
+        elif misfit.fault == "type":
+            got = kind(misfit.given)
+            article = "" if got == "null" else "an " if got[0] in "aio" else "a "
+            words = f"expected {misfit.wanted[0]}, but got {article}{got} instead"
+            message, code = f"Invalid type for '{place}': {words}.", "invalid_type"
+        else:
+            values = f"Supported values are: {_listed(_quoted(misfit), 'and')}"
+            message, code = f"Invalid value: '{misfit.given}'. {values}.", "invalid_value"
         yield Objection(message, place, code)
-
-
-def _openai(misfit: Misfit, place: str) -> tuple[str, str]:
-    if misfit.fault == "missing":
-        return f"Missing required parameter: '{place}'.", "missing_required_parameter"
-    if misfit.fault == "unknown":
-        return f"Unknown parameter: '{place}'.", "unknown_parameter"
-    if misfit.fault == "type":
-        return wrong_type(place, misfit.wanted[0], misfit.given), "invalid_type"
-    values = _listed(_quoted(misfit), "and")
-    return f"Invalid value: '{misfit.given}'. Supported values are: {values}.", "invalid_value"
-
-
-def wrong_type(place: str, wanted: str, given: JSON) -> str:
-    """Return OpenAI's words for a value of the wrong type."""
-    got = kind(given)
-    article = "" if got == "null" else "an " if got[0] in "aio" else "a "
-    return f"Invalid type for '{place}': expected {wanted}, but got {article}{got} instead."
 
 
 def of_anthropic(shape: Shape, body: JSON) -> Iterator[Objection]:
     """Yield what has not the shape that it should have, in Anthropic's words."""
     for misfit in misfits(shape, body):
-        yield Objection(f"{spelled(misfit.path)}: {_anthropic(misfit)}")
-
-
-def spelled(path: Path) -> str:
-    """Return a path as Anthropic writes it: ``messages.0.content.1.text.text``."""
-    return ".".join(map(str, path))
-
-
-def _anthropic(misfit: Misfit) -> str:
-    if misfit.fault == "missing":
-        return "Field required"
-    if misfit.fault == "unknown":
-        return "Extra inputs are not permitted"
-    if misfit.fault == "type":
-        words = misfit.wanted[0].removeprefix("one of ").split(" or ")
-        return f"Input should be a valid {_PYDANTIC.get(words[0], words[0])}"
-    return f"Input should be {_listed(_quoted(misfit), 'or')}"
+        if misfit.fault == "missing":
+            message = "Field required"
+        elif misfit.fault == "unknown":
+            message = "Extra inputs are not permitted"
+        elif misfit.fault == "type":
+            words = misfit.wanted[0].removeprefix("one of ").split(" or ")
+            message = f"Input should be a valid {_PYDANTIC.get(words[0], words[0])}"
+        else:
+            message = f"Input should be {_listed(_quoted(misfit), 'or')}"
+        # the path with tags: messages.0.content.1.text.text
+        yield Objection(f"{'.'.join(map(str, misfit.path))}: {message}")
 
 
 def _quoted(misfit: Misfit) -> list[str]:

@@ -1,0 +1,296 @@
+"""The body of a request to Messages, its tools, their schemas, and the tool that it wants called.
+
+After the types of the ``anthropic`` package, the guides to tool use and to structured outputs,
+"JSON Schema limitations", and the API's own messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sovl_tools.model.document import JSON
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.subschemas import lookup
+from sovl_tools.testing.checking.schemas import (
+    DEFINITIONS,
+    FORMATS,
+    UNIONS,
+    Node,
+    is_elaborate,
+    leading_nowhere,
+    unsound,
+    walk,
+)
+from sovl_tools.testing.checking.shapes import (
+    COUNT,
+    FLAG,
+    LIST,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    Either,
+    Fields,
+    Many,
+    OneOf,
+    Shape,
+    Tagged,
+    maybe,
+    of_anthropic,
+    some,
+)
+from sovl_tools.testing.exchange import Objection
+
+_CACHE = {
+    "cache_control": maybe(Fields({"type": OneOf(("ephemeral",))}, {"ttl": OneOf(("5m", "1h"))}))
+}
+
+_TEXT = Fields({"type": TEXT, "text": TEXT}, {**_CACHE, "citations": maybe(LIST)})
+_SHOWN: dict[str, Shape] = {
+    "text": _TEXT,
+    "image": Fields({"type": TEXT, "source": OBJECT}, {**_CACHE, "transformations": maybe(OBJECT)}),
+    "document": Fields(
+        {"type": TEXT, "source": OBJECT},
+        {**_CACHE, "citations": maybe(OBJECT), "context": maybe(TEXT), "title": maybe(TEXT)},
+    ),
+    **some("search_result"),
+}
+_RESULT = Tagged("type", {**_SHOWN, **some("tool_reference", "browser_state")})
+_BLOCKS = Tagged(
+    "type",
+    {
+        **_SHOWN,
+        "tool_use": Fields(
+            {"type": TEXT, "id": TEXT, "name": TEXT, "input": OBJECT},
+            {**_CACHE, "caller": OBJECT, "toolset_name": maybe(TEXT)},
+        ),
+        "tool_result": Fields(
+            {"type": TEXT, "tool_use_id": TEXT},
+            {
+                **_CACHE,
+                "content": Either((TEXT, Many(_RESULT))),
+                "is_error": FLAG,
+                "toolset_name": maybe(TEXT),
+            },
+        ),
+        "thinking": Fields({"type": TEXT, "thinking": TEXT, "signature": TEXT}, {}),
+        "redacted_thinking": Fields({"type": TEXT, "data": TEXT}, {}),
+        **some(
+            "bash_code_execution_tool_result", "code_execution_tool_result", "container_upload",
+            "server_tool_use", "text_editor_code_execution_tool_result", "tool_search_tool_result",
+            "web_fetch_tool_result", "web_search_tool_result",
+        ),
+    },
+)  # fmt: skip
+_MESSAGE = Fields(
+    {"role": OneOf(("user", "assistant", "system")), "content": Either((TEXT, Many(_BLOCKS)))}, {}
+)
+
+CUSTOM_TOOL = Fields(
+    {"name": TEXT, "input_schema": OBJECT},
+    {
+        **_CACHE,
+        "type": maybe(TEXT),
+        "description": TEXT,
+        "strict": FLAG,
+        "input_examples": Many(OBJECT),
+        "defer_loading": FLAG,
+        "allowed_callers": LIST,
+        "eager_input_streaming": maybe(FLAG),
+    },
+)
+"""A tool that the client runs; others have a dated type and are not looked at."""
+
+_CHOICE = Tagged(
+    "type",
+    {
+        **dict.fromkeys(
+            ("auto", "any"), Fields({"type": TEXT}, {"disable_parallel_tool_use": FLAG})
+        ),
+        "none": Fields({"type": TEXT}, {}),
+        "tool": Fields({"type": TEXT, "name": TEXT}, {"disable_parallel_tool_use": FLAG}),
+    },
+)
+_THINKING = Tagged(
+    "type",
+    {
+        "enabled": Fields({"type": TEXT, "budget_tokens": COUNT}, {"display": maybe(TEXT)}),
+        "adaptive": Fields({"type": TEXT}, {"display": maybe(TEXT)}),
+        "disabled": Fields({"type": TEXT}, {}),
+    },
+)
+
+MESSAGES = Fields(
+    {"model": TEXT, "messages": Many(_MESSAGE), "max_tokens": COUNT},
+    {
+        **_CACHE,
+        "metadata": Fields({}, {"user_id": maybe(TEXT)}),
+        "stop_sequences": Many(TEXT),
+        "stream": FLAG,
+        "system": Either((TEXT, Many(Tagged("type", {"text": _TEXT})))),
+        "temperature": NUMBER,
+        "thinking": _THINKING,
+        "tool_choice": _CHOICE,
+        "tools": Many(OBJECT),
+        "top_k": COUNT,
+        "top_p": NUMBER,
+        **some(
+            "container", "context_management", "diagnostics", "inference_geo", "mcp_servers",
+            "output_config", "service_tier", "speed", "user_profile_id",
+        ),
+    },
+)  # fmt: skip
+"""A request to Messages, but for the inside of its tools."""
+
+NAME = "^[a-zA-Z0-9_-]{1,128}$"
+
+
+def of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
+    """Yield what is refused in the tools of a request."""
+    tools = body.get("tools", [])
+    for index, tool in enumerate(tools):
+        if tool.get("type") in (None, "custom"):
+            yield from _of_tool(tool, f"tools.{index}.custom")
+        elif not isinstance(tool.get("name"), str):
+            yield Objection(f"tools.{index}.name: Field required")
+    names = [tool.get("name") for tool in tools]
+    if any(names.count(name) > 1 for name in names):
+        yield Objection("tools: Tool names must be unique.")
+    if tools and all(tool.get("defer_loading") for tool in tools):
+        yield Objection("All tools have defer_loading set. At least one tool must be non-deferred.")
+    strict = [tool.get("input_schema") for tool in tools if tool.get("strict") is True]
+    yield from (Objection(message) for message in over_limits(strict))
+
+
+def _of_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
+    wrong = list(of_anthropic(CUSTOM_TOOL, tool))
+    yield from (Objection(f"{place}.{each.message}") for each in wrong)
+    if wrong:
+        return
+    if not re.fullmatch(NAME, tool["name"]):
+        yield Objection(f"{place}.name: String should match pattern '{NAME}'")
+    if tool.get("defer_loading") and tool.get("cache_control"):
+        yield Objection(
+            f"Tool '{tool['name']}' cannot have both defer_loading=true and cache_control set."
+            " Tools with defer_loading cannot use prompt caching."
+        )
+    schema = tool["input_schema"]
+    wrong = [
+        Objection(f"{place}.{fault}") for fault in faults(schema, strict=tool.get("strict") is True)
+    ]
+    yield from wrong
+    for index, example in enumerate(() if wrong else tool.get("input_examples", ())):
+        if not compile_schema(schema).is_valid(example):
+            yield Objection(
+                f"{place}.input_examples.{index}: the example does not match the input_schema"
+            )
+
+
+def of_choice(body: dict[str, JSON]) -> Iterator[Objection]:
+    """Yield that a request wants a tool called that it doesn't offer, or cannot have."""
+    choice = body.get("tool_choice")
+    if choice is None:
+        return
+    tools = body.get("tools", ())
+    if not tools and choice["type"] != "none":
+        yield Objection("tool_choice: tool_choice may only be specified while providing tools.")
+    elif choice["type"] == "tool" and choice["name"] not in [tool.get("name") for tool in tools]:
+        yield Objection(f"tool_choice: Tool '{choice['name']}' not found in provided tools")
+    is_forced = choice["type"] in ("any", "tool")
+    if is_forced and body.get("thinking", {}).get("type") in ("enabled", "adaptive"):
+        yield Objection("Thinking may not be enabled when tool_choice forces tool use.")
+
+
+PROPERTY = "^[a-zA-Z0-9_.-]{1,64}$"
+
+MAX_STRICT = 20
+MAX_OPTIONAL = 24
+MAX_UNIONS = 16
+
+_ON_ANY = frozenset({
+    "type", "description", "title", "enum", "const", "anyOf", "allOf", "default", "$ref",
+})  # fmt: skip
+_ON_TYPE = {
+    "string": frozenset({"pattern", "format", "minLength", "maxLength"}),
+    "array": frozenset({"items", "minItems"}),
+    "object": frozenset({"properties", "required", "additionalProperties"}),
+}
+
+
+def faults(schema: dict[str, Any], *, strict: bool) -> Iterator[str]:
+    """Yield what Anthropic refuses in a tool's ``input_schema``, the place first."""
+    if any(unsound(schema)):
+        yield (
+            "input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12"
+            " (https://json-schema.org/draft/2020-12)."
+        )
+        return
+    if schema.get("type") != "object":
+        yield "input_schema.type: Input should be 'object'"
+    if any(union in schema for union in UNIONS):
+        yield "input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"
+    for name in schema.get("properties", ()):
+        if not re.fullmatch(PROPERTY, name):
+            yield (
+                "input_schema.properties: Property keys should match pattern"
+                f" '{PROPERTY}', got '{name}'"
+            )
+    for node in leading_nowhere(schema):
+        yield f"input_schema: reference '{node.schema['$ref']}' leads nowhere"
+    if strict and _is_recursive(schema, schema):
+        yield "input_schema: Recursive schemas are not supported"
+    for node in walk(schema) if strict else ():
+        yield from (f"input_schema: {what}" for what in _unsupported(node))
+
+
+def _is_recursive(root: JSON, schema: JSON, entered: tuple[str, ...] = ()) -> bool:
+    """Tell whether following references leads to one that was followed before."""
+    references = {node.keywords["$ref"] for node in walk(schema) if "$ref" in node.keywords}
+    return any(
+        reference in entered
+        or _is_recursive(root, lookup(root, reference).target, (*entered, reference))
+        for reference in references
+    )
+
+
+def _unsupported(node: Node) -> Iterator[str]:
+    """Yield what a strict schema may not say."""
+    keywords = node.keywords
+    known = _ON_ANY.union(DEFINITIONS, *(_ON_TYPE.get(each, ()) for each in node.types))
+    kind = "/".join(node.types) or "schema"
+    for keyword in keywords:
+        if keyword not in known:
+            yield f"For '{kind}' type, property '{keyword}' is not supported"
+    if "object" in node.types and keywords.get("additionalProperties") is not False:
+        yield "For 'object' type, 'additionalProperties' must be explicitly set to false"
+    if keywords.get("minItems", 0) > 1:
+        yield "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
+    values = [*keywords.get("enum", ()), keywords.get("const")]
+    if any(isinstance(value, dict | list) for value in values):
+        yield "Enum values must be primitive"
+    given = keywords.get("format")
+    if given is not None and given not in {*FORMATS, "uri"}:
+        yield f"For 'string' type, format '{given}' is not supported"
+    if is_elaborate(keywords.get("pattern", "")):
+        yield f"Pattern '{keywords['pattern']}' is not supported"
+    branches = keywords.get("allOf", ())
+    if any("$ref" in each.keywords for branch in branches for each in walk(branch)):
+        yield "allOf with $ref is not supported"
+
+
+def over_limits(strict: Sequence[JSON]) -> Iterator[str]:
+    """Yield what is too much in the schemas of the strict tools of one request."""
+    nodes = [node.keywords for schema in strict for node in walk(schema)]
+    optional = sum(
+        len({*node.get("properties", ())} - {*node.get("required", ())}) for node in nodes
+    )
+    unions = sum("anyOf" in node or isinstance(node.get("type"), list) for node in nodes)
+    counts = (
+        ("strict tools", len(strict), MAX_STRICT),
+        ("optional parameters", optional, MAX_OPTIONAL),
+        ("parameters with union types", unions, MAX_UNIONS),
+    )
+    for what, count, most in counts:
+        if count > most:
+            yield f"Schemas contain too many {what} ({count}). The limit is {most}."

@@ -1,0 +1,477 @@
+"""The bodies of requests to OpenAI's two APIs, the tools in them, and their schemas.
+
+After the types of the ``openai`` package, the guide to Structured Outputs, "Supported schemas",
+and the API's own messages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sovl_tools.model.document import JSON
+from sovl_tools.schema.subschemas import lookup
+from sovl_tools.testing.checking.schemas import (
+    DEFINITIONS,
+    FORMATS,
+    UNIONS,
+    Node,
+    has_lookaround,
+    is_elaborate,
+    leading_nowhere,
+    unsound,
+    walk,
+)
+from sovl_tools.testing.checking.shapes import (
+    COUNT,
+    FLAG,
+    LIST,
+    NOTHING,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    Either,
+    Fields,
+    Many,
+    OneOf,
+    Shape,
+    Tagged,
+    maybe,
+    some,
+)
+from sovl_tools.testing.exchange import Objection
+
+
+def _typed(kind: str, *keys: str, **others: Shape) -> Fields:
+    """Return the shape of a part with its type and texts under the keys, all needed."""
+    return Fields({"type": OneOf((kind,)), **dict.fromkeys(keys, TEXT)}, others)
+
+
+_TEXT_PART = _typed("text", "text", **some("prompt_cache_breakpoint"))
+_TEXT_PARTS = Either((TEXT, Many(Tagged("type", {"text": _TEXT_PART}))))
+_USER_PARTS = Tagged(
+    "type",
+    {
+        "text": _TEXT_PART,
+        "image_url": Fields({"type": TEXT, "image_url": OBJECT}, some("prompt_cache_breakpoint")),
+        "input_audio": Fields(
+            {"type": TEXT, "input_audio": OBJECT}, some("prompt_cache_breakpoint")
+        ),
+        "file": Fields({"type": TEXT, "file": OBJECT}, some("prompt_cache_breakpoint")),
+    },
+)
+_SAID_PARTS = Tagged("type", {"text": _TEXT_PART, "refusal": _typed("refusal", "refusal")})
+_TOOL_CALL = Tagged(
+    "type",
+    {
+        "function": Fields(
+            {"id": TEXT, "type": TEXT, "function": Fields({"name": TEXT, "arguments": TEXT}, {})},
+            {},
+        ),
+        "custom": Fields({"id": TEXT, "type": TEXT, "custom": OBJECT}, {}),
+    },
+)
+_INSTRUCTION = Fields({"role": TEXT, "content": _TEXT_PARTS}, {"name": TEXT})
+_MESSAGE = Tagged(
+    "role",
+    {
+        "developer": _INSTRUCTION,
+        "system": _INSTRUCTION,
+        "user": Fields(
+            {"role": TEXT, "content": Either((TEXT, Many(_USER_PARTS)))}, {"name": TEXT}
+        ),
+        "assistant": Fields(
+            {"role": TEXT},
+            {
+                "content": Either((TEXT, Many(_SAID_PARTS), NOTHING)),
+                "refusal": maybe(TEXT),
+                "tool_calls": maybe(Many(_TOOL_CALL)),
+                "name": TEXT,
+                "audio": maybe(OBJECT),
+                "function_call": maybe(OBJECT),
+                "annotations": maybe(LIST),
+            },
+        ),
+        "tool": Fields({"role": TEXT, "content": _TEXT_PARTS, "tool_call_id": TEXT}, {}),
+        "function": Fields({"role": TEXT, "content": maybe(TEXT), "name": TEXT}, {}),
+    },
+)
+
+_FUNCTION = Fields(
+    {"name": TEXT}, {"description": TEXT, "parameters": OBJECT, "strict": maybe(FLAG)}
+)
+_CHAT_TOOL = Tagged(
+    "type",
+    {
+        "function": Fields({"type": TEXT, "function": _FUNCTION}, {}),
+        "custom": Fields({"type": TEXT, "custom": OBJECT}, {}),
+    },
+)
+_MODES = OneOf(("none", "auto", "required"))
+_CHAT_CHOICE = Tagged(
+    "type",
+    {
+        "function": Fields({"type": TEXT, "function": Fields({"name": TEXT}, {})}, {}),
+        "custom": Fields({"type": TEXT, "custom": OBJECT}, {}),
+        "allowed_tools": Fields({"type": TEXT, "allowed_tools": OBJECT}, {}),
+    },
+)
+
+_SHARED: dict[str, Shape] = {
+    "metadata": maybe(OBJECT),
+    "parallel_tool_calls": maybe(FLAG),
+    "store": maybe(FLAG),
+    "stream": maybe(FLAG),
+    "temperature": maybe(NUMBER),
+    "top_logprobs": maybe(COUNT),
+    "top_p": maybe(NUMBER),
+    "user": TEXT,
+    **some(
+        "moderation", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention",
+        "safety_identifier", "service_tier",
+    ),
+}  # fmt: skip
+
+CHAT = Fields(
+    {"model": TEXT, "messages": Many(_MESSAGE)},
+    {
+        **_SHARED,
+        "tools": Many(_CHAT_TOOL),
+        "tool_choice": Either((_MODES, _CHAT_CHOICE)),
+        "frequency_penalty": maybe(NUMBER),
+        "presence_penalty": maybe(NUMBER),
+        "max_completion_tokens": maybe(COUNT),
+        "max_tokens": maybe(COUNT),
+        "n": maybe(COUNT),
+        "seed": maybe(COUNT),
+        "stream_options": maybe(Fields({}, {"include_usage": FLAG, "include_obfuscation": FLAG})),
+        "response_format": OBJECT,
+        **some(
+            "audio", "function_call", "functions", "logit_bias", "logprobs", "modalities",
+            "prediction", "reasoning_effort", "stop", "verbosity", "web_search_options",
+        ),
+    },
+)  # fmt: skip
+"""A request to Chat Completions."""
+
+_INPUT_PARTS = Tagged(
+    "type",
+    {
+        "input_text": _typed("input_text", "text", **some("prompt_cache_breakpoint")),
+        "input_image": Fields({"type": TEXT}, some("detail", "file_id", "image_url")),
+        "input_file": Fields(
+            {"type": TEXT}, some("detail", "file_data", "file_id", "file_url", "filename")
+        ),
+    },
+)
+_OUTPUT_PARTS = Tagged(
+    "type",
+    {
+        "output_text": _typed("output_text", "text", annotations=LIST, logprobs=maybe(LIST)),
+        "refusal": _typed("refusal", "refusal"),
+    },
+)
+_STATUS = OneOf(("in_progress", "completed", "incomplete"))
+_ASKED = Fields(
+    {"role": TEXT, "content": Either((TEXT, Many(_INPUT_PARTS)))}, {"type": TEXT, "status": _STATUS}
+)
+_INPUT_MESSAGE = Tagged(
+    "role",
+    {
+        "user": _ASKED,
+        "system": _ASKED,
+        "developer": _ASKED,
+        "assistant": Fields(
+            {"role": TEXT, "content": Either((TEXT, Many(_OUTPUT_PARTS)))},
+            {"type": TEXT, "id": TEXT, "status": _STATUS, "phase": maybe(TEXT)},
+        ),
+    },
+)
+_FURTHER = {"caller": maybe(OBJECT), "namespace": maybe(TEXT)}
+_FUNCTION_CALL = Fields(
+    {"type": TEXT, "call_id": TEXT, "name": TEXT, "arguments": TEXT},
+    {"id": TEXT, "status": _STATUS, "async": maybe(FLAG), **_FURTHER},
+)
+_FUNCTION_CALL_OUTPUT = Fields(
+    {"type": TEXT, "call_id": TEXT, "output": Either((TEXT, Many(_INPUT_PARTS)))},
+    {"id": maybe(TEXT), "status": maybe(_STATUS), "name": maybe(TEXT), **_FURTHER},
+)
+_REASONING = Fields(
+    {"type": TEXT, "id": TEXT, "summary": Many(_typed("summary_text", "text"))},
+    {"content": Many(_typed("reasoning_text", "text")), "encrypted_content": maybe(TEXT)},
+)
+_ITEM = Tagged(
+    "type",
+    {
+        "message": _INPUT_MESSAGE,
+        "function_call": _FUNCTION_CALL,
+        "function_call_output": _FUNCTION_CALL_OUTPUT,
+        "reasoning": _REASONING,
+        "item_reference": _typed("item_reference", "id"),
+        **some(
+            "additional_tools", "apply_patch_call", "apply_patch_call_output",
+            "code_interpreter_call", "compaction", "compaction_trigger", "computer_call",
+            "computer_call_output", "program", "program_output",
+            "custom_tool_call", "custom_tool_call_output", "file_search_call",
+            "image_generation_call", "local_shell_call", "local_shell_call_output",
+            "mcp_approval_request", "mcp_approval_response", "mcp_call", "mcp_list_tools",
+            "shell_call", "shell_call_output", "tool_search_call", "tool_search_output",
+            "web_search_call",
+        ),
+    },
+    fallback="message",
+)  # fmt: skip
+
+_FUNCTION_TOOL = Fields(
+    {"type": TEXT, "name": TEXT},
+    {
+        "parameters": maybe(OBJECT),
+        "strict": maybe(FLAG),
+        "description": maybe(TEXT),
+        "defer_loading": FLAG,
+        "allowed_callers": maybe(LIST),
+        "output_schema": maybe(OBJECT),
+        "async": FLAG,
+    },
+)
+_HOSTED = (
+    "apply_patch", "code_interpreter", "computer", "computer_use_preview", "custom", "file_search",
+    "image_generation", "local_shell", "mcp", "namespace", "programmatic_tool_calling", "shell",
+    "tool_search", "web_search", "web_search_2025_08_26", "web_search_preview",
+    "web_search_preview_2025_03_11",
+)  # fmt: skip
+
+RESPONSES = Fields(
+    {},
+    {
+        **_SHARED,
+        "model": maybe(TEXT),
+        "input": Either((TEXT, Many(_ITEM), NOTHING)),
+        "instructions": maybe(TEXT),
+        "tools": Many(Tagged("type", {"function": _FUNCTION_TOOL, **some(*_HOSTED)})),
+        "tool_choice": Either(
+            (
+                _MODES,
+                Tagged(
+                    "type",
+                    {
+                        "function": _typed("function", "name"),
+                        "allowed_tools": Fields({"type": TEXT, "mode": TEXT, "tools": LIST}, {}),
+                        **some(*_HOSTED),
+                    },
+                ),
+            )
+        ),
+        "include": maybe(Many(TEXT)),
+        "max_output_tokens": maybe(COUNT),
+        "max_tool_calls": maybe(COUNT),
+        "previous_response_id": maybe(TEXT),
+        "reasoning": maybe(OBJECT),
+        "text": OBJECT,
+        "stream_options": maybe(Fields({}, {"include_obfuscation": FLAG})),
+        **some(
+            "access_programs", "background", "background_options", "context_management",
+            "conversation", "image", "prompt", "truncation",
+        ),
+    },
+)  # fmt: skip
+"""A request to Responses."""
+
+NAME = "^[a-zA-Z0-9_-]+$"
+MAX_NAME = 64
+MAX_TOOLS = 128
+
+
+class Function(NamedTuple):
+    """A tool that is a function: its definition, and where that stands in the request."""
+
+    definition: dict[str, JSON]
+    place: str
+
+
+def objections(body: dict[str, JSON], functions: list[Function]) -> Iterator[Objection]:
+    """Yield what is refused in the tools of a request, which have the right shape."""
+    count = len(body.get("tools", ()))
+    if count > MAX_TOOLS:
+        yield Objection(
+            f"Invalid 'tools': array too long. Expected an array with maximum length {MAX_TOOLS},"
+            f" but got an array with length {count} instead.",
+            "tools",
+            "array_above_max_length",
+        )
+    for function in functions:
+        name, schema = function.definition["name"], function.definition.get("parameters")
+        yield from misnamed(name, f"{function.place}.name")
+        is_strict = function.definition.get("strict") is True
+        for fault in () if schema is None else faults(schema, strict=is_strict):
+            yield Objection(
+                f"Invalid schema for function '{name}': {fault}.",
+                f"{function.place}.parameters",
+                "invalid_function_parameters",
+            )
+    names = [function.definition["name"] for function in functions]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield Objection(f"Duplicate function name '{name}' in 'tools'.", "tools", "invalid_value")
+
+
+def misnamed(name: str, place: str) -> Iterator[Objection]:
+    """Yield that a name is empty, too long or has other characters in it."""
+    yield from too_long(name, place, MAX_NAME)
+    if not re.fullmatch(NAME, name):
+        yield Objection(
+            f"Invalid '{place}': string does not match pattern. Expected a string that matches the"
+            f" pattern '{NAME}'.",
+            place,
+            "invalid_value",
+        )
+
+
+def too_long(text: str, place: str, most: int) -> Iterator[Objection]:
+    """Yield that a text has too many characters."""
+    if len(text) > most:
+        yield Objection(
+            f"Invalid '{place}': string too long. Expected a string with maximum length {most}, but"
+            f" got a string with length {len(text)} instead.",
+            place,
+            "string_above_max_length",
+        )
+
+
+def empty(place: str) -> Objection:
+    """Return that there has to be something in an array."""
+    return Objection(
+        f"Invalid '{place}': empty array. Expected an array with minimum length 1, but got an empty"
+        " array instead.",
+        place,
+        "empty_array",
+    )
+
+
+_NOT_AT_THE_ROOT = (*UNIONS, "enum", "not")
+_NUMERIC = frozenset({
+    "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
+})  # fmt: skip
+_ON_ANY = frozenset({"type", "description", "title", "enum", "const", "anyOf"})
+_ON_TYPE = {
+    "string": frozenset({"pattern", "format"}),
+    "number": _NUMERIC,
+    "integer": _NUMERIC,
+    "array": frozenset({"items", "minItems", "maxItems"}),
+    "object": frozenset({"properties", "required", "additionalProperties"}),
+}
+
+MAX_PROPERTIES = 5_000
+MAX_LEVELS = 10
+MAX_CHARACTERS = 120_000
+MAX_VALUES = 1_000
+
+
+def faults(schema: dict[str, JSON], *, strict: bool) -> Iterator[str]:
+    """Yield what OpenAI refuses in the schema of a tool's parameters."""
+    wrong = list(unsound(schema))
+    if wrong:
+        yield wrong[0]
+        return
+    given = schema.get("type")
+    if given != "object":
+        yield f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{given}\"'"
+    elif any(keyword in schema for keyword in _NOT_AT_THE_ROOT):
+        yield (
+            "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at"
+            " the top level"
+        )
+    for node in leading_nowhere(schema):
+        yield f"In context={node.path!r}, reference '{node.schema['$ref']}' leads nowhere"
+    for node in walk(schema):
+        for what in (*(_unsupported(node) if strict else ()), *_incomplete(node)):
+            yield f"In context={node.path!r}, {what}"
+    if strict:
+        yield from _sizes(schema)
+
+
+def _incomplete(node: Node) -> Iterator[str]:
+    """Yield what no schema may lack or say, strict or not."""
+    if "array" in node.types and not isinstance(node.schema.get("items"), dict):
+        yield "array schema missing items"
+    if "object" in node.types and "properties" not in node.schema:
+        yield "object schema missing properties"
+    if has_lookaround(node.keywords.get("pattern", "")):
+        yield "regex lookaround is not supported"
+
+
+def _unsupported(node: Node) -> Iterator[str]:
+    """Yield what a strict schema may not say, and what it has to."""
+    keywords = node.keywords
+    if not isinstance(node.schema, dict):
+        if node.path[-1] != "additionalProperties":
+            yield "schema must have a 'type' key"
+    elif "$ref" in keywords:
+        beside = {*keywords} - {"$ref"}
+        if beside:
+            yield f"$ref cannot have keywords {beside!r}"
+    else:
+        known = _ON_ANY.union(*(_ON_TYPE.get(each, ()) for each in node.types))
+        known = known.union(DEFINITIONS) if not node.path else known
+        yield from (f"'{each}' is not permitted" for each in keywords if each not in known)
+        if keywords.keys().isdisjoint({"type", "anyOf"}):
+            yield "schema must have a 'type' key"
+    if "object" in node.types:
+        yield from _open(keywords)
+    given = keywords.get("format")
+    if given is not None and given not in FORMATS:
+        yield f"'{given}' is not a valid format"
+    if is_elaborate(keywords.get("pattern", "")):
+        yield "regex is not supported"
+
+
+def _open(keywords: dict[str, JSON]) -> Iterator[str]:
+    """Yield why an object may have other properties than those that are required."""
+    if keywords.get("additionalProperties") is not False:
+        yield "'additionalProperties' is required to be supplied and to be false"
+    properties, required = keywords.get("properties", {}).keys(), keywords.get("required", ())
+    missing = [name for name in properties if name not in required]
+    if missing:
+        yield (
+            "'required' is required to be supplied and to be an array including every key in"
+            f" properties. Missing '{missing[0]}'"
+        )
+    for extra in {*required} - properties:
+        yield f"'required' is required to be an array of keys of properties. Extra '{extra}'"
+
+
+def _sizes(schema: dict[str, JSON]) -> Iterator[str]:
+    nodes = [node.keywords for node in walk(schema)]
+    names = [name for node in nodes for name in node.get("properties", ())]
+    words = names + [name for key in DEFINITIONS for name in schema.get(key, ())]
+    values = [value for node in nodes for value in node.get("enum", ())]
+    texts = words + values + [node["const"] for node in nodes if "const" in node]
+    characters = sum(len(each if isinstance(each, str) else json.dumps(each)) for each in texts)
+    counts = (
+        ("object properties", len(names), MAX_PROPERTIES),
+        ("enum values", len(values), MAX_VALUES),
+        ("characters in names and values", characters, MAX_CHARACTERS),
+        ("levels of nesting", _levels(schema, schema), MAX_LEVELS),
+    )
+    for what, count, most in counts:
+        if count > most:
+            yield f"{count} {what} exceeds limit of {most}"
+
+
+def _levels(schema: JSON, root: JSON, entered: tuple[str, ...] = ()) -> int:
+    """Return how many objects and arrays lie in one another, a circle entered once."""
+    node = Node((), schema)
+    reference = node.keywords.get("$ref")
+    if isinstance(reference, str):
+        again = reference in entered
+        target = lookup(root, reference).target
+        return 0 if again else _levels(target, root, (*entered, reference))
+    below = [_levels(child, root, entered) for child in _inner(node.keywords)]
+    return (not {"array", "object"}.isdisjoint(node.types)) + max(below, default=0)
+
+
+def _inner(keywords: dict[str, JSON]) -> list[JSON]:
+    """Return the subschemas directly in a strict schema, but for its definitions."""
+    items = [keywords["items"]] if "items" in keywords else []
+    return [*keywords.get("properties", {}).values(), *keywords.get("anyOf", ()), *items]
