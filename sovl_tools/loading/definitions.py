@@ -31,7 +31,7 @@ from sovl_tools.model.diagnostic import (
     ask,
     internal_diagnostic,
 )
-from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, encodes
+from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, json_text
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import KEYS
 from sovl_tools.schema import fit
@@ -175,10 +175,7 @@ def _document(definition: ToolDefinition) -> dict[str, JSON]:
     given = {key: value for key, value in fields.items() if value not in (None, (), {})}
     given["parameters"] = without_functions(definition.parameters)
     given.setdefault("description", definition.description)
-    text = json.dumps(given, default=_as_json, allow_nan=False, ensure_ascii=False)
-    if not encodes(text):
-        raise ValueError("a string in it holds half of a surrogate pair")
-    plain: dict[str, JSON] = json.loads(text)
+    plain: dict[str, JSON] = json.loads(json_text(given, _as_json))
     return plain
 
 

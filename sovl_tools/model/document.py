@@ -126,6 +126,23 @@ def encodes(text: str) -> bool:
     return True
 
 
+def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
+    """Return a value as JSON text that can be sent; ``default`` as for ``json.dumps``.
+
+    Raises:
+        TypeError: there is something in it that is no JSON.
+        ValueError: likewise a number or a string, or it is nested too deep.
+    """
+    try:
+        text = json.dumps(value, default=default, allow_nan=False)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    # half of a surrogate pair is written as an escape, and so is a whole one
+    if "\\ud" in text and not encodes(json.dumps(json.loads(text), ensure_ascii=False)):
+        raise ValueError("a string in it holds half of a surrogate pair")
+    return text
+
+
 def kind(value: JSON) -> str:
     """Return the JSON type of a value, ``"integer"`` for whole numbers."""
     return JSON_TYPES.get(type(value), type(value).__name__)

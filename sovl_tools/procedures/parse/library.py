@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
-from sovl_tools.model.document import JSON, Path, dotted
+from sovl_tools.model.document import JSON, Path, dotted, json_text
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.procedures.errors import ProcedureError, ProcedureNotFoundError
 from sovl_tools.procedures.model import MAX_BYTES, Procedure, made
@@ -94,7 +94,7 @@ def written(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Written:
         TypeError, ValueError: there is something in the dictionary that is no JSON.
     """
     if isinstance(source, Mapping):
-        text = json.dumps(dict(source), allow_nan=False)
+        text = json_text(dict(source))
         return _checked(json.loads(text), text, "", None)
     path = os.fspath(source)
     with open(path, "rb") as file:
