@@ -119,22 +119,22 @@ def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | Non
         shown = before.shown
         if shown.status == "loaded" or shown.previous is candidate.previous:
             return before
-    found = tuple(each for clash in clashes for each in _located(clash))
+    found: list[Diagnostic] = []
+    for clash in clashes:
+        later = clash.later
+        verdicts = ask((clash.rule,), clash)
+        if later.line:  # it stands in code, at a place that is known
+            place = later.path, later.line, later.column
+            found += [each.at(*place, tool=later.name) for each in verdicts]
+        else:
+            folder = ToolFolder(later.name, later.path, later.location)
+            found += Locator(folder).diagnostics(verdicts)
     errors = tuple(str(each) for each in found if each.severity == "error")
     if errors:
         shown = candidate._replace(status="rejected", definition=None, reasons=errors)
     else:
         shown = candidate._replace(previous=None)
-    return Ruling(clashes, shown, found)
-
-
-def _located(clash: Clash) -> tuple[Diagnostic, ...]:
-    rule, later = clash.rule, clash.later
-    if later.line:
-        place = later.path, later.line, later.column
-        return tuple(each.at(*place, tool=later.name) for each in ask((rule,), clash))
-    folder = ToolFolder(later.name, later.path, later.location)
-    return Locator(folder).diagnostics(ask((rule,), clash))
+    return Ruling(clashes, shown, tuple(found))
 
 
 def difference(before: Catalog, after: Catalog) -> CatalogChange:

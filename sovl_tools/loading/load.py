@@ -47,19 +47,13 @@ def patient_collector() -> Iterator[None]:
             original = _USERS[0]
             _USERS.pop()
             if not _USERS:
-                _promote()
+                # Freezing and unfreezing moves all objects to the oldest generation. Otherwise the
+                # next collection of the youngest, a moment later, would look through the whole
+                # load. Programs that keep objects frozen are left alone.
+                if gc.get_freeze_count() == 0:
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.set_threshold(*original)
-
-
-def _promote() -> None:
-    """Move all objects to the oldest generation, without looking at any of them.
-
-    Otherwise the next collection of the youngest, a moment later, would look through the whole
-    load. Programs that keep objects frozen are left alone.
-    """
-    if gc.get_freeze_count() == 0:
-        gc.freeze()
-        gc.unfreeze()
 
 
 Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
@@ -193,17 +187,14 @@ class _Loader:
         for folder in self._folders:
             self._started = time.monotonic()
             self._observe(folder)
-            candidate = self._loaded(folder)
+            try:
+                candidate = load_folder(folder, self._settings, self._handlers)
+            except KeyboardInterrupt as error:  # a tool's own: the user's is for the main thread
+                candidate = rejected(folder, border_verdicts(error, folder))
             if _FORKS.number != self._forks:
                 os._exit(0)  # the tool has forked, and its parent goes on
             if not self._keep(candidate):
                 return
-
-    def _loaded(self, folder: ToolFolder) -> Candidate:
-        try:
-            return load_folder(folder, self._settings, self._handlers)
-        except KeyboardInterrupt as error:  # the user interrupts the main thread, and none else
-            return rejected(folder, border_verdicts(error, folder))
 
     def _keep(self, candidate: Candidate) -> bool:
         """Add a candidate, unless the thread has been abandoned; tell whether it goes on."""
@@ -228,16 +219,13 @@ class _Loader:
             if self._time_left() > 0 or is_done:
                 return None
             self._abandoned = True
-        stalled = self._stalled(self._folders[len(self._candidates)])
-        self._observe(stalled)
-        return stalled
-
-    def _stalled(self, folder: ToolFolder) -> Candidate:
+        folder = self._folders[len(self._candidates)]
         place = own_place(self._job.frame, folder)  # before it goes on, or ends
         self._job.give_up()
-        words = str(TimeLimitError(self._settings.limit))
-        failure = ImportFailure(place, "", words)
-        return rejected(folder, ask((import_stalled,), failure))
+        failure = ImportFailure(place, "", str(TimeLimitError(self._settings.limit)))
+        stalled = rejected(folder, ask((import_stalled,), failure))
+        self._observe(stalled)
+        return stalled
 
 
 class Load(NamedTuple):

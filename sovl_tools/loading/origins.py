@@ -399,18 +399,18 @@ class _Plugins(PrivatePackage):
         """Return the modules that are not as on disk, or that import such a module."""
         names = {each for each in self.sources if each in sys.modules}
         found: list[str] = []
-        due = sorted(each for each in names if not self._is_current(each))
+        due = []
+        for name in sorted(names):
+            spec = sys.modules[name].__spec__
+            file = None if spec is None else spec.loader_state
+            is_same = file is not None and self._source.read(file) == self.sources[name]
+            if not is_same or name in self.outdated:
+                due.append(name)
         while due:
             found += due
             stems = {name.rpartition(".")[2].encode() for name in due}
             due = sorted(each for each in names - {*found} if _imports(self.sources[each], stems))
         return found
-
-    def _is_current(self, name: str) -> bool:
-        spec = sys.modules[name].__spec__
-        file = None if spec is None else spec.loader_state
-        is_same = file is not None and self._source.read(file) == self.sources[name]
-        return is_same and name not in self.outdated
 
 
 _RELATIVE = re.compile(rb"\bfrom\s*\.")

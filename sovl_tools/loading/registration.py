@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from inspect import unwrap
 from itertools import count
 from types import FunctionType, MethodType
@@ -65,7 +65,12 @@ class Registrations:
         has to be the first. Other words for the same function are another tool of its name. A
         function that was defined again, as by a cell of a notebook, takes the place of the old one.
         """
-        same, older = self._found(_function_key(definition)), [*self._older(definition)]
+        same, key = self._found(_function_key(definition)), _text_key(definition)
+        older = [
+            each
+            for each in (self._found(key) if key is not None else ())
+            if is_redefined(_defined(each.candidate).function, definition.function)
+        ]
         for each in () if is_first else same:
             if is_same_tool(_defined(each.candidate), definition):
                 return each.candidate
@@ -106,13 +111,6 @@ class Registrations:
 
     def _found(self, key: _Key) -> list[_Entry]:
         return [self._entries[place] for _, place in self._index.get(key, ())]
-
-    def _older(self, definition: ToolDefinition) -> Iterator[_Entry]:
-        """Yield what the function of a definition is a new version of."""
-        key = _text_key(definition)
-        for each in self._found(key) if key is not None else ():
-            if is_redefined(_defined(each.candidate).function, definition.function):
-                yield each
 
     def _add(self, entry: _Entry) -> None:
         candidate = entry.candidate

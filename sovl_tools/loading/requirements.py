@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
@@ -53,19 +53,14 @@ def _missing(text: str) -> str:
         return "" if is_name and _is_importable(wanted.name) else text
     if not wanted.specifier.contains(found.version, prereleases=True):
         return f"{text} (but {found.version})"
-    for each in _of_extras(found.requires or (), wanted.extras):
-        missing = _missing(each)
+    for line in found.requires or ():
+        marker = _parsed(line).marker
+        # what a distribution requires for extras that are not asked for is none of ours
+        is_due = marker and any(marker.evaluate({"extra": one}) for one in wanted.extras)
+        missing = _missing(line.partition(";")[0]) if is_due else ""
         if missing:
             return f"{text}, of which {missing}"
     return ""
-
-
-def _of_extras(requirements: Iterable[str], extras: set[str]) -> Iterator[str]:
-    """Yield what a distribution requires for some extras."""
-    for text in requirements:
-        each = _parsed(text)
-        if each.marker is not None and any(each.marker.evaluate({"extra": one}) for one in extras):
-            yield text.partition(";")[0]
 
 
 def _parsed(text: str) -> JSON:

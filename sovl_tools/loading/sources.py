@@ -7,10 +7,9 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from importlib.util import source_hash
-from itertools import islice
 from typing import NamedTuple
 
 from sovl_tools.loading.discovery import listed
@@ -215,17 +214,16 @@ def listed_data(folder: ToolFolder, paths: set[str]) -> set[str]:
 
 def read_data(folder: ToolFolder) -> dict[str, bytes]:
     """Return what the data files say that the manifest lists, by their relative paths."""
-    paths = listed_data(folder, {*islice(_paths_in(folder.location), _MAX_FILES)})
+    found: list[str] = []
+    for place, folders, names in os.walk(folder.location):
+        folders[:] = [each for each in folders if each not in _NO_SOURCES]
+        below = os.path.relpath(place, folder.location).replace(os.sep, "/")
+        found += [name if below == "." else f"{below}/{name}" for name in names]
+        if len(found) >= _MAX_FILES:
+            break
+    paths = listed_data(folder, {*found[:_MAX_FILES]})
     contents = {path: read_file(folder, path, limit=MAX_MODULE_BYTES) for path in paths}
     return {path: each for path, each in contents.items() if not isinstance(each, Unreadable)}
-
-
-def _paths_in(location: str) -> Iterator[str]:
-    """Yield the relative paths of all files of a folder, with slashes."""
-    for place, folders, names in os.walk(location):
-        folders[:] = [each for each in folders if each not in _NO_SOURCES]
-        for name in names:
-            yield os.path.relpath(f"{place}/{name}", location).replace(os.sep, "/")
 
 
 def _digest(files: dict[str, bytes]) -> str:

@@ -222,7 +222,3 @@ class Reloader:
         """Return the folders that look otherwise than when they were loaded, or that are new."""
         with self._lock:
             return self._state.changed()
-
-    def react(self, touched: set[str], *, since: float) -> None:
-        """Load the folders again in which something was touched."""
-        self.reload(touched, since=since)

@@ -101,10 +101,10 @@ class Subject(Protocol):
         ...
 
     def changed(self) -> set[str]:
-        """Look at everything; return the paths that have changed since the last reaction."""
+        """Look at everything; return the paths that have changed since the last reload."""
         ...
 
-    def react(self, touched: set[str], *, since: float) -> None:
+    def reload(self, touched: set[str], *, since: float) -> object:
         """Bring everything up to date with the paths; ``since`` is by ``perf_counter``."""
         ...
 
@@ -157,7 +157,7 @@ class Watcher:
         elif batch.number >= _FLOOD:  # of so many the system may have dropped some
             touched |= self._subject.changed()
         if touched:
-            self._subject.react(touched, since=batch.since)
+            self._subject.reload(touched, since=batch.since)
         has_grown = self._events is not None and any(map(os.path.isdir, batch.paths))
         if self._aim(has_grown=has_grown):
             for path in self._subject.changed():

@@ -41,7 +41,7 @@ class Subject:
         self.looks.put(None)
         return self.others.pop(0) if self.others else set()
 
-    def react(self, touched: set[str], *, since: float) -> None:
+    def reload(self, touched: set[str], *, since: float) -> None:
         assert since > 0
         self.reactions.put(touched)
         do, self.do = self.do, lambda: None

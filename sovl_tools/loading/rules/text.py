@@ -98,18 +98,14 @@ def not_json(case: ManifestText) -> Iterator[Finding]:
     try:
         json.loads(case.text, parse_constant=str, parse_int=str, parse_float=str)
     except json.JSONDecodeError as error:
-        yield _syntax(case, error)
-
-
-def _syntax(case: ManifestText, error: json.JSONDecodeError) -> Finding:
-    before = case.text[: error.pos].rstrip()
-    rest = case.text[error.pos :].lstrip()
-    if error.msg.startswith("Illegal trailing comma"):
-        before, rest = case.text[: error.pos + 1], case.text[error.pos + 1 :].lstrip()
-    if before.endswith(",") and rest[:1] in {"}", "]"}:
-        message = f"there is a trailing comma before {rest[0]!r}"
-        return Finding(case.at(len(before) - 1), message, "remove the comma")
-    return Finding(case.at(error.pos), *_words(case.text, error))
+        before, rest = case.text[: error.pos].rstrip(), case.text[error.pos :].lstrip()
+        if error.msg.startswith("Illegal trailing comma"):  # since Python 3.13
+            before, rest = case.text[: error.pos + 1], case.text[error.pos + 1 :].lstrip()
+        if before.endswith(",") and rest[:1] in {"}", "]"}:
+            message = f"there is a trailing comma before {rest[0]!r}"
+            yield Finding(case.at(len(before) - 1), message, "remove the comma")
+        else:
+            yield Finding(case.at(error.pos), *_words(case.text, error))
 
 
 def _words(text: str, error: json.JSONDecodeError) -> tuple[str, str | None]:
