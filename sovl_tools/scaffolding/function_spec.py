@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import math
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -25,6 +25,9 @@ FIELDS = (
     "output_schema", "annotations", "execution", "requires", "metadata",
 )  # fmt: skip
 """Keys of a manifest that ``@tool`` may say, in the order in which they are written."""
+
+
+_LARGEST = sys.float_info.max
 
 
 class FunctionSpec(NamedTuple):
@@ -105,7 +108,15 @@ def function_spec(function: Callable[..., Any]) -> FunctionSpec:
     is_decorated = isinstance(getattr(function, ATTRIBUTE, None), ToolDefinition)
     definition = definition_of(function) if is_decorated else None
     spec = _inferred(function) if definition is None else _decorated(function, definition)
-    spec = _without_idle_defaults(spec)
+    # what each call has to give needs no default
+    properties, notes = dict(spec.parameters["properties"]), list(spec.notes)
+    for name in spec.parameters["required"]:
+        if "default" in properties[name]:
+            properties[name] = {k: each for k, each in properties[name].items() if k != "default"}
+            if spec.arguments[name].default is REQUIRED:
+                notes.append(f"the default of {name!r} is left out: the function has none")
+    parameters = {**spec.parameters, "properties": properties}
+    spec = spec._replace(parameters=parameters, notes=tuple(notes))
     return _writable(spec, str(getattr(function, "__qualname__", type(function).__qualname__)))
 
 
@@ -147,7 +158,14 @@ def _decorated(function: Callable[..., Any], definition: ToolDefinition) -> Func
     # The decorator makes up such a text where nobody gave one.
     is_described = definition.description != f"Tool: {definition.name}"
     said = {key: plain(getattr(definition, key)) for key in FIELDS if getattr(definition, key)}
-    flaws = {key: reason for key, value in said.items() if (reason := _unfit_field(key, value))}
+    flaws: dict[str, str] = {}
+    for key, value in said.items():
+        flaw = unwritable(value)
+        problems = [] if flaw else published("tool").problems({key: value})
+        found = (describe(each) for each in problems if each.path[:1] == (key,))
+        reason = flaw or next(found, None)
+        if reason is not None:
+            flaws[key] = reason
     empty: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
     schema = {**empty, **plain(without_functions(parameters))}
     spec = FunctionSpec(
@@ -180,15 +198,6 @@ def _losses(definition: ToolDefinition, flaws: Mapping[str, str]) -> Iterator[In
         yield InferenceError(definition.source, None, f"{key!r} can't be written: {flaw}")
 
 
-def _unfit_field(key: str, value: Any) -> str | None:
-    """Return why a manifest can't have this value under a key."""
-    reason = unwritable(value)
-    if reason is not None:
-        return reason
-    problems = published("tool").problems({key: value})
-    return next((describe(each) for each in problems if each.path[:1] == (key,)), None)
-
-
 def _unwritable_parameters(
     source: str, properties: Mapping[str, Any]
 ) -> Iterator[tuple[str, InferenceError]]:
@@ -200,18 +209,6 @@ def _unwritable_parameters(
             if len(problem.path) > inside:
                 place = dotted(problem.path[inside:])
                 yield key, InferenceError(source, key, f"its {place!r} {describe(problem)}")
-
-
-def _without_idle_defaults(spec: FunctionSpec) -> FunctionSpec:
-    """Leave out defaults of what each call has to give."""
-    properties, notes = dict(spec.parameters["properties"]), list(spec.notes)
-    for name in spec.parameters["required"]:
-        if "default" in properties[name]:
-            properties[name] = {k: each for k, each in properties[name].items() if k != "default"}
-            if spec.arguments[name].default is REQUIRED:
-                notes.append(f"the default of {name!r} is left out: the function has none")
-    parameters = {**spec.parameters, "properties": properties}
-    return spec._replace(parameters=parameters, notes=tuple(notes))
 
 
 def _writable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
@@ -256,18 +253,12 @@ def unwritable(value: Any) -> str | None:
             if not encodes(each):
                 return "it holds half of a surrogate pair"
         elif isinstance(each, int | float):
-            if not _is_finite(each):
+            # beyond what a float can hold, other languages read another number
+            if not -_LARGEST <= each <= _LARGEST:
                 return "it is not a number that JSON can hold"
         elif each is not None:
             return f"it holds {type(each).__name__!r}, which is no JSON"
     return None
-
-
-def _is_finite(number: float) -> bool:
-    try:
-        return math.isfinite(float(number))
-    except OverflowError:
-        return False
 
 
 def plain(value: Any) -> JSON:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
@@ -29,11 +29,6 @@ class Node(NamedTuple):
     def lead(self) -> slice:
         """The space between the opening bracket and the first child."""
         return slice(self.start + 1, self.children[0].start)
-
-    @property
-    def tail(self) -> slice:
-        """The space between the last child and the closing bracket."""
-        return slice(self.children[-1].value.end, self.end - 1)
 
     def between(self, index: int) -> slice:
         """The comma, and the space around it, before the child of that index, from 1."""
@@ -254,7 +249,14 @@ class _Editor(NamedTuple):
     ) -> Iterator[_Piece]:
         known = {child.key: index for index, child in enumerate(node.children)}
         is_free = "\n" in self._text_of(node)
-        for key in _in_old_order(before, after):
+        # those that stay keep their old order, new ones follow those before them
+        order = [key for key in before if key in after]
+        previous: str | None = None
+        for key in after:
+            if key not in before:
+                order.insert(0 if previous is None else order.index(previous) + 1, key)
+            previous = key
+        for key in order:
             if key in known:
                 child = node.children[known[key]]
                 start = self.text[child.start : child.value.start]
@@ -304,30 +306,16 @@ class _Editor(NamedTuple):
         return True if manners == {True} else None
 
     def _joined(self, node: Node, pieces: Sequence[_Piece]) -> str:
-        parts = [self.text[node.start], self.text[node.lead], pieces[0].text]
+        lead, count = self.text[node.lead], len(node.children)
+        parts = [self.text[node.start], lead, pieces[0].text]
         for before, after in pairwise(pieces):
-            parts += [self._separator(node, before.old, after.old), after.text]
-        return "".join([*parts, self.text[node.tail], self.text[node.end - 1]])
-
-    def _separator(self, node: Node, before: int | None, after: int | None) -> str:
-        """Return what stands between two children: what stood there, or what is like it."""
-        count = len(node.children)
-        if count == 1:
-            lead = self.text[node.lead]
-            return f",{lead}" if "\n" in lead else self.layout.comma
-        # A new child is set off as the old one was that followed here.
-        if before is not None and after is None:
-            after = before + 1
-        return self.text[node.between(min(max(after or 0, 1), count - 1))]
-
-
-def _in_old_order(before: Iterable[str], after: dict[str, JSON]) -> list[str]:
-    """Return the keys of the new object, those that stay in their old order."""
-    order = [key for key in before if key in after]
-    known = set(order)
-    previous: str | None = None
-    for key in after:
-        if key not in known:
-            order.insert(0 if previous is None else order.index(previous) + 1, key)
-        previous = key
-    return order
+            if count == 1:
+                separator = f",{lead}" if "\n" in lead else self.layout.comma
+            else:
+                # what stood there; a new child is set off as the old one was that followed here
+                is_new = before.old is not None and after.old is None
+                index = (before.old or 0) + 1 if is_new else after.old or 0
+                separator = self.text[node.between(min(max(index, 1), count - 1))]
+            parts += [separator, after.text]
+        tail = self.text[node.children[-1].value.end : node.end]
+        return "".join([*parts, tail])

@@ -174,7 +174,16 @@ def _renamed(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSO
     same = {name for name, each in ours.items() if theirs.get(name) == each}
     names = {name: name for name in same if same.issuperset(needed(ours[name], ours))}
     # What both sides use in one place is one thing, whatever they call it.
-    names |= _partners(parameters, own)
+    known = {id(each): name for name, each in ours.items()}
+    partners: dict[str, str] = {}
+    for pair in agreed(pairs(parameters, own)):
+        path, partner = pair.path, known.get(id(pair.own))
+        if partner is not None and path[:-1] == (*BASE, "$defs"):
+            admitted = kinds(pair.schema, parameters), kinds(pair.own, own)
+            # one of the same name is not given up for another
+            if not exclude_each_other(*admitted) and partners.get(partner) != partner:
+                partners[partner] = str(path[-1])
+    names |= partners
     taken = {*theirs, *names.values()}
     for name in ours:
         if name not in names:
@@ -187,19 +196,6 @@ def _renamed(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSO
         if name in names:
             node.schema["$ref"] = f"#/$defs/{names[name]}"
     return {**found, "$defs": {names[name]: each for name, each in found["$defs"].items()}}
-
-
-def _partners(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, str]:
-    """Return the names of definitions to which both sides refer in the same places."""
-    names = {id(each): name for name, each in own["$defs"].items()}
-    found: dict[str, str] = {}
-    for pair in agreed(pairs(parameters, own)):
-        path, name = pair.path, names.get(id(pair.own))
-        if name is not None and path[:-1] == (*BASE, "$defs"):
-            admitted = kinds(pair.schema, parameters), kinds(pair.own, own)
-            if not exclude_each_other(*admitted) and found.get(name) != name:
-                found[name] = str(path[-1])
-    return found
 
 
 def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bool) -> None:

@@ -114,22 +114,19 @@ def tool_of_parameters(
     # In Python a parameter with a default can't stand before one without.
     ordered = sorted(parameters, key=lambda each: not each.is_required)
     purpose = description or purpose_of(name)
+    properties: dict[str, JSON] = {}
+    for each in ordered:
+        said: dict[str, JSON] = {"type": each.type, "description": meaning_of(each.name)}
+        said |= {"items": {}} if each.type == "array" else {}
+        said |= {"default": each.default} if each.default is not None else {}
+        properties[each.name] = said
     schema: dict[str, JSON] = {
         "type": "object",
-        "properties": {each.name: _property(each) for each in ordered},
+        "properties": properties,
         "required": [each.name for each in ordered if each.is_required],
     }
     document: dict[str, JSON] = {"name": name, "description": purpose, "parameters": schema}
     return NewTool(name, document, source_of(name, ordered, description=purpose, is_async=is_async))
-
-
-def _property(parameter: NewParameter) -> dict[str, JSON]:
-    schema: dict[str, JSON] = {"type": parameter.type, "description": meaning_of(parameter.name)}
-    if parameter.type == "array":
-        schema["items"] = {}
-    if parameter.default is not None:
-        schema["default"] = parameter.default
-    return schema
 
 
 def source_of(

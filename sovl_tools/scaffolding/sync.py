@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import FunctionType, ModuleType
+from collections.abc import Iterator
+from types import FunctionType
 from typing import NamedTuple
 
 from sovl_tools.loading.import_errors import border_verdicts, own_place
@@ -34,7 +34,6 @@ from sovl_tools.model.diagnostic import (
     has_errors,
     internal_diagnostic,
 )
-from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError, TimeLimitError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
 from sovl_tools.scaffolding.files import replace_files
@@ -115,7 +114,16 @@ def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
     reading = read_manifest(folder)
     is_absent = isinstance(reading, Unreadable) and reading.is_absent
     manifest = None if isinstance(reading, Unreadable) else reading.manifest
-    is_workable = is_absent if manifest is None else _is_workable(manifest.document)
+    if manifest is None:
+        is_workable = is_absent
+    else:
+        # what ``parameters`` lack at their top can be added; all else of them must be a schema
+        problems = [each for each in published("tool").problems(manifest.document) if each.path]
+        is_workable = not expands_too_far(manifest.document.get("parameters", {})) and all(
+            (each.keyword, len(each.path)) == ("required", 1)
+            for each in problems
+            if each.path[0] == "parameters"
+        )
     if not is_workable or unfit(folder.name) is not None:
         return _refused(folder)
     if manifest is not None and not manifest.enabled:
@@ -136,17 +144,6 @@ def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
     verdicts = found.verdicts or ask((agreement.no_function, agreement.not_a_function), case)
     notes = (f"left alone: {found.reason}",) if found.reason else ()
     return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)
-
-
-def _is_workable(document: Mapping[str, JSON]) -> bool:
-    """Tell whether ``parameters`` are a schema, or are not there, or lack what can be added."""
-    problems = [each for each in published("tool").problems(document) if each.path]
-    wrong = [
-        each
-        for each in problems
-        if each.path[0] == "parameters" and (each.keyword, len(each.path)) != ("required", 1)
-    ]
-    return not wrong and not expands_too_far(document.get("parameters", {}))
 
 
 def _refused(folder: ToolFolder) -> Sync:
@@ -186,24 +183,20 @@ def _run(snapshot: Snapshot) -> _Look:
     """Look at the module in a thread of its own, where no user interrupts."""
     generation = generation_of(snapshot)
     try:
-        return _looked_at(generation.run(), snapshot.folder.name)
+        members, name = vars(generation.run()), snapshot.folder.name
+        functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
+        signature = from_function(members[name]) if name in members else None
+        interface = Interface(signature, names=tuple(functions), function=members.get(name))
+        if signature is None or signature.shape in {"class", "value"}:
+            return _Look(interface)
+        try:
+            return _Look(interface, function_spec(members[name]))
+        except InferenceError as error:
+            return _Look(interface, reason=str(error))
     except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
         return _Look(verdicts=tuple(border_verdicts(error, snapshot.folder)))
     finally:
         generation.release()
-
-
-def _looked_at(module: ModuleType, name: str) -> _Look:
-    members = vars(module)
-    functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
-    signature = from_function(members[name]) if name in members else None
-    interface = Interface(signature, names=tuple(functions), function=members.get(name))
-    if signature is None or signature.shape in {"class", "value"}:
-        return _Look(interface)
-    try:
-        return _Look(interface, function_spec(members[name]))
-    except InferenceError as error:
-        return _Look(interface, reason=str(error))
 
 
 def _synced(
