@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from sovl_tools.annotations.annotated import property_of
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
-    Names,
     names_of,
     resolved,
     without_none,
@@ -57,7 +56,8 @@ def infer(
         InferenceError: a parameter can't be given by keyword, or there is no JSON for its type.
         UnresolvedReferenceError: an annotation uses a name that is not defined, or not yet.
     """
-    name = _qualified(function)
+    name = getattr(underlying(function), "__qualname__", None)
+    name = name if isinstance(name, str) else type(function).__qualname__
     with blaming(name):
         parameters = parameters_of(function, is_method=is_method)
         names = names_of(function)
@@ -68,7 +68,12 @@ def infer(
             _check(taken)
             if taken.annotation.is_context:  # which need not be imported to be meant
                 continue
-            hint = _hint(taken, names)
+            hint: Any = Any
+            if not taken.annotation.is_absent:
+                try:
+                    hint = resolved(taken.annotation.source, names)
+                except InexpressibleError as error:
+                    raise _name_annotation(taken, error) from error
             if not from_object(hint).is_context:
                 text, is_described = texts.get(taken.name), taken.name in described
                 arguments.append(_argument(builder, taken, hint, text, is_described=is_described))
@@ -104,11 +109,6 @@ def parameters_of(function: Any, *, is_method: bool) -> tuple[Parameter, ...]:
     return found[1:]
 
 
-def _qualified(function: Any) -> str:
-    name = getattr(underlying(function), "__qualname__", None)
-    return name if isinstance(name, str) else type(function).__qualname__
-
-
 class _Argument(NamedTuple):
     """One parameter as it is described; ``is_rest`` marks ``**kwargs``."""
 
@@ -140,15 +140,6 @@ def _check(taken: Parameter) -> None:
     if is_field(taken.default):
         reason = "its default is a Field of pydantic, which the function would receive"
         raise InexpressibleError(reason, "write Annotated[T, Field(…)] and a default of type T")
-
-
-def _hint(taken: Parameter, names: Names) -> Any:
-    if taken.annotation.is_absent:
-        return Any
-    try:
-        return resolved(taken.annotation.source, names)
-    except InexpressibleError as error:
-        raise _name_annotation(taken, error) from error
 
 
 def _name_annotation(taken: Parameter, error: InexpressibleError) -> InexpressibleError:

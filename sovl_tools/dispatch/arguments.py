@@ -224,7 +224,15 @@ def make_filler(
     """
     defaults = _Defaults.of(SchemaNode((), schema, schema, ()))
     if defaults.nested:
-        defaults = defaults.within(_hints(signature, function))
+        from sovl_tools.annotations.hints import names_of, resolved  # noqa: PLC0415 - seldom needed
+
+        hints = {}
+        for parameter in signature.parameters:
+            if not is_plain(parameter.annotation.source):
+                with suppress(Exception):  # a name in it may not be known
+                    source = parameter.annotation.source
+                    hints[parameter.name] = resolved(source, names_of(function))
+        defaults = defaults.within(hints)
     for parameter in _optional(schema, signature, known=(True, None)):
         if parameter.default is REQUIRED and parameter.name not in defaults.containers:
             defaults.scalars.setdefault(parameter.name, None)
@@ -318,18 +326,6 @@ class _Defaults(NamedTuple):
             given = arguments.get(name)
             if isinstance(given, dict):
                 inner.fill(given)
-
-
-def _hints(signature: Signature, function: Any) -> dict[str, Any]:
-    """Return the annotations of parameters that are not plainly JSON, as far as names are known."""
-    from sovl_tools.annotations.hints import names_of, resolved  # noqa: PLC0415 - seldom needed
-
-    found = {}
-    for parameter in signature.parameters:
-        if not is_plain(parameter.annotation.source):
-            with suppress(Exception):
-                found[parameter.name] = resolved(parameter.annotation.source, names_of(function))
-    return found
 
 
 def _classes(annotation: Any) -> Iterator[type]:

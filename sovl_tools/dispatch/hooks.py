@@ -178,10 +178,9 @@ async def run_hooks(
 
     An async hook can only be run by an event loop.
     """
-    first, *rest = hooks
-    following = last
-    if rest:
-        following = partial(run_hooks, tuple(rest), scope=scope, runner=runner, last=last)
+    first, following = hooks[0], last
+    if len(hooks) > 1:
+        following = partial(run_hooks, hooks[1:], scope=scope, runner=runner, last=last)
     try:
         if first.form == "async":
             result = await first.function(call, following)
@@ -198,7 +197,15 @@ async def run_hooks(
     except BaseException as error:
         if runner.is_own_end(error):
             raise
-        return _failure_result(first, call, error)
+        secrets = secrets_of(call.tool)
+        kind, message = type_name(type(error)), message_of(error, secrets)
+        failure = Failure("tool_error", message)
+        if not isinstance(error, ToolError):  # that one is meant for the model as it is
+            trace = trace_of(error, secrets)
+            _LOGGER.warning("hook %s failed at tool %s\n%s", first.name, call.name, trace)
+            words = f"hook {first.name!r} failed: {kind}: {message}"
+            failure = Failure("tool_error", words, error_type=kind)
+        return ToolResult(call.name, None, failure, 0.0)
 
 
 async def _run_generator(
@@ -239,15 +246,3 @@ def _check_result(result: Any) -> ToolResult:
     if result.error is not None and not isinstance(result.error, Failure):
         raise TypeError(f"the error that it returned is {result.error!r:.80}, not a Failure")
     return result
-
-
-def _failure_result(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
-    secrets = secrets_of(call.tool)
-    message = message_of(error, secrets)
-    if isinstance(error, ToolError):
-        return ToolResult(call.name, None, Failure("tool_error", message), 0.0)
-    trace = trace_of(error, secrets)
-    _LOGGER.warning("hook %s failed at tool %s\n%s", hook.name, call.name, trace)
-    kind = type_name(type(error))
-    words = f"hook {hook.name!r} failed: {kind}: {message}"
-    return ToolResult(call.name, None, Failure("tool_error", words, error_type=kind), 0.0)

@@ -56,13 +56,19 @@ class Limiter:
                 return None
             ticket = Ticket(notify, call)
             self._queue.append(ticket)
-        if call is not None and call.parent is not None:
-            try:
-                _refuse_circle(self, call)
-            except ToolError:
-                if not self.give_up(ticket):
-                    self.leave(call)
-                raise
+        if call is None or call.parent is None:
+            return ticket
+        # A call below another waits unless all inside wait for what the calls above it hold.
+        with _GRAPH:
+            _WAITING[call] = self
+            others = _find_circle(self, {call, *call.above})
+            if others is not None:
+                del _WAITING[call]
+        if others is not None:
+            if not self.give_up(ticket):
+                self.leave(call)
+            chains = dict.fromkeys(" → ".join(each.chain) for each in (call, *others))
+            raise ToolError(f"tools can't wait for one another in a circle: {', '.join(chains)}")
         return ticket
 
     def _note(self, call: CallScope | None) -> None:
@@ -113,18 +119,6 @@ _WAITING: dict[CallScope, Limiter] = {}
 """What the calls below other calls wait for. Others stand in nobody's way."""
 _GRAPH = threading.Lock()
 """Held to look for a circle, so that of two calls that close one together the later sees it."""
-
-
-def _refuse_circle(limiter: Limiter, call: CallScope) -> None:
-    """Have a call wait for a limiter unless all inside wait for what the calls above it hold."""
-    with _GRAPH:
-        _WAITING[call] = limiter
-        others = _find_circle(limiter, {call, *call.above})
-        if others is not None:
-            del _WAITING[call]
-    if others is not None:
-        chains = dict.fromkeys(" → ".join(each.chain) for each in (call, *others))
-        raise ToolError(f"tools can't wait for one another in a circle: {', '.join(chains)}")
 
 
 def _find_circle(limiter: Limiter, known: set[CallScope]) -> list[CallScope] | None:

@@ -387,13 +387,17 @@ class Engine:
 
     def listener(self, scope: CallScope, secrets: tuple[str, ...]) -> Listener:
         """Return what is told of progress and messages of a call, without its secrets."""
-        listen = scope.listen or self._listener or _log
+        listen = scope.listen or self._listener
 
         def tell(event: Progress | LogMessage) -> None:
             try:
                 if secrets and event.message is not None:
                     event = event._replace(message=redact(str(event.message), secrets))
-                listen(event)
+                if listen is not None:
+                    listen(event)
+                elif isinstance(event, LogMessage):  # progress is for listeners alone
+                    level = _LEVELS.get(event.level, 20)
+                    _TOOLS_LOGGER.log(level, "%s: %s", event.tool, event.message)
             except KeyboardInterrupt:
                 raise
             except BaseException:
@@ -411,8 +415,3 @@ def _still_current(tools: _Tools, catalog: Catalog) -> _Tools:
         if catalog.tools.get(name) is tool.definition
     )
     return kept
-
-
-def _log(event: Progress | LogMessage) -> None:
-    if isinstance(event, LogMessage):
-        _TOOLS_LOGGER.log(_LEVELS.get(event.level, 20), "%s: %s", event.tool, event.message)

@@ -120,25 +120,16 @@ class _Search:
         certain = _join(each[0] for each in ways if len(each) == 1)
         if certain:
             return self.settled(state.patched(certain), place)
-        return self._decided(state, place, zip(problems, ways, strict=True))
-
-    def _decided(
-        self, state: _State, place: Path, doubts: Iterable[tuple[Problem, list[Patch]]]
-    ) -> list[_State]:
-        """Settle the first problem that can be solved in several ways, then the others."""
-        for problem, ways in doubts:
-            if len(ways) > 1:
-                found = self._tried(state, problem.path, ways)
+        # The first problem that can be solved in several ways goes ahead of the others.
+        for problem, several in zip(problems, ways, strict=True):
+            if len(several) > 1:
+                found: list[_State] = []
+                for way in several:
+                    for each in self.settled(state.patched(way), problem.path):
+                        if all(each.document != other.document for other in found):
+                            found.append(each)
                 return self.settled(found[0], place) if len(found) == 1 else found
         return []
-
-    def _tried(self, state: _State, place: Path, ways: list[Patch]) -> list[_State]:
-        found: list[_State] = []
-        for way in ways:
-            for each in self.settled(state.patched(way), place):
-                if all(each.document != other.document for other in found):
-                    found.append(each)
-        return found
 
 
 def _ways(problem: Problem, state: _State) -> list[Patch]:

@@ -79,7 +79,11 @@ class Tooler(Caller):
         check_word("coerce", coerce, ("strict", "lenient"))
         _check_least("max_result_bytes", max_result_bytes)
         _check_least("max_threads", max_threads)
-        seen = tuple(_checked_observer(each) for each in observers)
+        seen: tuple[Any, ...] = tuple(observers)
+        for each in seen:
+            # nobody would await what an async one returns
+            if not callable(each) or is_async(each):
+                raise TypeError(f"an observer must be a sync function (event), not {each!r:.80}")
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
         settings = Settings(
             Limiter(max_threads),
@@ -191,13 +195,6 @@ class ToolStream:
 def _check_least(name: str, number: int | None) -> None:
     if number is not None and number < 1:
         raise ValueError(f"{name} must be at least 1, not {number!r}")
-
-
-def _checked_observer(observer: Any) -> Observer:
-    if not callable(observer) or is_async(observer):
-        raise TypeError(f"an observer must be a sync function (event), not {observer!r:.80}")
-    checked: Observer = observer
-    return checked
 
 
 _TOOLS_DIRECTORY = "sovl_tools.registry:tools_directory"

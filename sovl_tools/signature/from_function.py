@@ -133,13 +133,13 @@ def _inspect(value: Any) -> Signature:
         for each in signature.parameters.values()
     )
     shape: Shape = "function" if isinstance(value, FunctionType) else "callable"
-    return Signature(parameters, shape, is_certain=not any(map(_is_hiding, below)))
-
-
-def _is_hiding(layer: Any) -> bool:
-    """Tell whether a layer is a decorator that may do anything with the arguments it is given."""
-    if type(layer) is MethodType:
-        layer = layer.__func__
-    if type(layer) is not FunctionType or "__signature__" in layer.__dict__:
-        return False
-    return "__wrapped__" in layer.__dict__ and _is_open(layer)
+    # A layer is a decorator that may do anything with the arguments it is given, unless it says.
+    functions = (each.__func__ if type(each) is MethodType else each for each in below)
+    is_hidden = any(
+        type(each) is FunctionType
+        and "__signature__" not in each.__dict__
+        and "__wrapped__" in each.__dict__
+        and _is_open(each)
+        for each in functions
+    )
+    return Signature(parameters, shape, is_certain=not is_hidden)
