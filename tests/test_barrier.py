@@ -137,12 +137,12 @@ def test_a_tool_that_can_t_be_exported_by_our_mistake_is_left_out(
     from sovl_tools.formats import base as table
 
     registry = ToolRegistry.from_directory("tools")
-    shaped = table.format_of("anthropic").shaped
+    convert = table.format_of("anthropic").convert
 
-    def broken(tool: Any, asked: Any) -> Any:
-        return shaped(tool, asked) if tool.name == "fine" else {}[tool.name]
+    def broken(tool: Any, options: Any) -> Any:
+        return convert(tool, options) if tool.name == "fine" else {}[tool.name]
 
-    monkeypatch.setattr(table.format_of("anthropic"), "shaped", broken)
+    monkeypatch.setattr(table.format_of("anthropic"), "convert", broken)
     export = registry.export("anthropic")
     assert [each["name"] for each in export.definitions] == ["fine"]
     assert [each.code for each in export.diagnostics] == ["ST908"]

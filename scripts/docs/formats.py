@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sovl_tools.formats.base import Asked, format_of
+from sovl_tools.formats.base import Options, format_of
 from sovl_tools.model.definition import ToolDefinition
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -106,7 +106,7 @@ def probe(words: str, schema: dict[str, Any]) -> ToolDefinition:
 
 def outcome(tool: ToolDefinition, name: str, *, strict: bool) -> str:
     """Return what a format does with a tool, in a word or two."""
-    shape = format_of(name).shaped(tool, Asked(strict=strict))
+    shape = format_of(name).convert(tool, Options(strict=strict))
     kinds = list(dict.fromkeys(_WORDS[each.kind] for each in shape.losses))
     if kinds:
         return ", ".join(kinds)

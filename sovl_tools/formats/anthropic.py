@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.base import ROOT, Asked, Loss, Shape
+from sovl_tools.formats.base import ROOT, Loss, Options, Shape
 from sovl_tools.formats.compat import ANTHROPIC
 from sovl_tools.formats.form import Form, loose, not_strict, strict
 from sovl_tools.formats.strict import FORMATS, Dialect, StrictError
@@ -47,18 +47,18 @@ _OF_ROOT = 2
 """So long at the most is the place of what is said of all arguments, whose properties it adds."""
 
 
-def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
+def convert(tool: ToolDefinition, options: Options) -> Shape:
     """Return one tool, with those of its examples that have arguments."""
-    shape = _completed(loose(tool, _FORM), asked)
-    return _enforced(shape, asked, dict.fromkeys(MOST, 0)) if asked.strict else shape
+    shape = _completed(loose(tool, _FORM), options)
+    return _enforced(shape, options, dict.fromkeys(MOST, 0)) if options.strict else shape
 
 
-def _enforced(shape: Shape, asked: Asked, spent: dict[str, int]) -> Shape:
+def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
     """Return a loose tool as a strict one if there is room for it, else with the reason.
 
     Args:
         shape: the tool.
-        asked: what is wanted of the format.
+        options: what is wanted of the format.
         spent: what the strict tools so far have of what is limited; this one's is added.
     """
     after = spent.copy()
@@ -71,16 +71,16 @@ def _enforced(shape: Shape, asked: Asked, spent: dict[str, int]) -> Shape:
 
     try:
         spend("strict tools", 1)
-        found = _completed(strict(shape.tool, _FORM, spend), asked)
+        found = _completed(strict(shape.tool, _FORM, spend), options)
     except StrictError as error:
         return not_strict(shape, error)
     spent.update(after)
     return found
 
 
-def _completed(shape: Shape, asked: Asked) -> Shape:
+def _completed(shape: Shape, options: Options) -> Shape:
     """Return a shape with what is said beside the schema: deferral, and examples that fit."""
-    if shape.tool.name in asked.defer_loading:
+    if shape.tool.name in options.defer_loading:
         shape.definition["defer_loading"] = True
     given = (each.get("input") for each in shape.tool.examples)
     inputs: list[JSON] = [each for each in given if isinstance(each, dict)]
@@ -105,23 +105,25 @@ def _why_no_examples(shape: Shape, inputs: list[JSON]) -> str | None:
     return None if is_sure else "they may not fit the schema that is sent"
 
 
-def settled(shapes: Sequence[Shape], asked: Asked) -> list[Shape]:
+def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
     """Return the shapes with as many of them strict as there may be in one request.
 
     It takes them as they are when they are not strict, so that nobody makes more than can be.
     """
     spent = dict.fromkeys(MOST, 0)
-    return [_enforced(shape, asked, spent) for shape in shapes] if asked.strict else list(shapes)
+    return (
+        [_enforced(shape, options, spent) for shape in shapes] if options.strict else list(shapes)
+    )
 
 
-def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
+def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the definitions as a list, the last one that can be cached with its mark."""
     found = [shape.definition for shape in shapes]
     loaded = [place for place, each in enumerate(found) if "defer_loading" not in each]
-    if asked.cache_control is not None and loaded:
-        marked = {**found[loaded[-1]], "cache_control": dict(asked.cache_control)}
+    if options.cache_control is not None and loaded:
+        marked = {**found[loaded[-1]], "cache_control": dict(options.cache_control)}
         found[loaded[-1]] = marked
-    if loaded or not (found and asked.defer_loading):
+    if loaded or not (found and options.defer_loading):
         return found, ()
     message = "every tool is deferred, which Anthropic refuses"
     return found, (Loss("limit", (), message, "leave one, or a search tool, that is not"),)

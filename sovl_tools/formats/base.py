@@ -70,7 +70,7 @@ class Shape(NamedTuple):
     is_strict: bool = False
 
 
-class Asked(NamedTuple):
+class Options(NamedTuple):
     """What somebody wants of a format beside the tools.
 
     Attributes:
@@ -95,15 +95,15 @@ def too_many(count: int, most: int, provider: str) -> tuple[Loss, ...]:
 class Format(Protocol):
     """One provider's way to define tools: a module with these functions.
 
-    It may have one more, ``settled``, which takes what ``gathered`` takes and returns the shapes as
-    they have to be beside each other. Then ``shaped`` is asked for what is not strict alone.
+    It may have one more, ``apply_limits``, which takes what ``collect`` takes and returns the
+    shapes as they have to be beside each other. Then ``convert`` is asked for what is not strict.
     """
 
-    def shaped(self, tool: ToolDefinition, asked: Asked) -> Shape:
+    def convert(self, tool: ToolDefinition, options: Options) -> Shape:
         """Return one tool in the format; it does not raise for any sound tool."""
         ...
 
-    def gathered(self, shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
+    def collect(self, shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss, ...]]:
         """Return the definitions of several tools, and what their number or their sum exceeds."""
         ...
 

@@ -142,7 +142,7 @@ class Adaptation(Rewrite):
         schema = root.finished(self.rules.root, are_all_needed=not self._is_changed)
         losses = tuple(dict.fromkeys([*self.losses, *root.losses]))
         if self._has_odd_names:
-            losses += misnamed(parameters, schema, rules=self.rules)
+            losses += refused_names(parameters, schema, rules=self.rules)
         return Compatible(schema, losses, self.definitions)
 
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
@@ -312,7 +312,7 @@ def _has(schema: dict[str, JSON], kind: str) -> bool:
     return kind == types if isinstance(types, str) else kind in types
 
 
-def misnamed(
+def refused_names(
     parameters: dict[str, JSON], schema: dict[str, JSON], *, rules: Rules
 ) -> tuple[Loss, ...]:
     """Return which names of properties are refused, or may be.

@@ -9,7 +9,7 @@ from types import CodeType, FunctionType
 from typing import NamedTuple, Protocol
 
 from sovl_tools.formats.base import ROOT, Loss, Shape
-from sovl_tools.formats.compat import Rules, compatible, misnamed
+from sovl_tools.formats.compat import Rules, compatible, refused_names
 from sovl_tools.formats.restore import Restore
 from sovl_tools.formats.strict import Dialect, Spend, StrictError, strict_subset
 from sovl_tools.model.definition import ToolDefinition
@@ -43,7 +43,7 @@ class Form(NamedTuple):
     check_size: Callable[[dict[str, JSON]], None] = lambda _: None
 
 
-def formed(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
+def convert_tool(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
     """Return a tool in a form, strict if that is asked for and can be."""
     if not is_strict:
         return loose(tool, form)
@@ -73,7 +73,7 @@ def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) 
         raise StrictError(ROOT, "it is nested too deep") from None
     losses = found.losses + _unsaid(tool)
     if not form.rules.takes_names(found.names):
-        losses += misnamed(parameters, found.schema, rules=form.rules)
+        losses += refused_names(parameters, found.schema, rules=form.rules)
     undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
     definition = form.define(tool, found.schema, is_strict=True)
     return Shape(tool, definition, losses, undo, is_strict=True)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.base import ROOT, Asked, Loss, Shape, too_many
+from sovl_tools.formats.base import ROOT, Loss, Options, Shape, too_many
 from sovl_tools.formats.compat import OPENAI, Adaptation, Changed, Compatible
 from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
@@ -44,7 +44,7 @@ _IDLE = frozenset({"deprecated", "readOnly", "writeOnly"})
 _RULES = OPENAI._replace(names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"))
 
 
-def shaped(tool: ToolDefinition, _: Asked) -> Shape:
+def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool; it has no description if the manifest's is empty."""
     definition: dict[str, JSON] = {"name": tool.name}
     losses: tuple[Loss, ...] = ()
@@ -58,10 +58,10 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     return Shape(tool, definition, (*losses, *found.losses, *_endless(found)))
 
 
-def gathered(shapes: Sequence[Shape], asked: Asked) -> tuple[Any, tuple[Loss, ...]]:
+def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the definitions as a list, whether there are too many, and how to have them strict."""
     losses = []
-    if asked.strict and shapes:
+    if options.strict and shapes:
         message = "not strict: Gemini is asked for that once a request, not of each tool"
         advice = "set the mode VALIDATED in the request's function_calling_config (tool_config)"
         losses.append(Loss("loose", (), message, advice))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sovl_tools.formats.base import Asked, Loss, Shape
+from sovl_tools.formats.base import Loss, Options, Shape
 from sovl_tools.formats.prompt import described
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -16,7 +16,7 @@ _HEADINGS = ("Argument", "Type", "Required", "Description")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
-def shaped(tool: ToolDefinition, _: Asked) -> Shape:
+def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return the section about one tool."""
     said = _SPECIAL.sub(r"\\\1", tool.description.strip())
     blocks = [f"## {tool.name}", said, *_facts(tool), *_arguments(tool)]
@@ -27,7 +27,7 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     return Shape(tool, "\n\n".join(block for block in blocks if block))
 
 
-def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the sections of all tools below a table of them."""
     rows = []
     for tool in (shape.tool for shape in shapes):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.base import Asked, Loss, Shape
+from sovl_tools.formats.base import Loss, Options, Shape
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 
@@ -23,7 +23,7 @@ HINTS = {
 """What the protocol calls a manifest's annotations."""
 
 
-def shaped(tool: ToolDefinition, _: Asked) -> Shape:
+def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool; a loss tells whether older clients refuse its output schema."""
     definition: dict[str, JSON] = {"name": tool.name}
     if tool.title:
@@ -45,6 +45,6 @@ def _refused(schema: dict[str, JSON] | None) -> tuple[Loss, ...]:
     return (Loss("doubt", ("output_schema",), message, "wrap the result in an object"),)
 
 
-def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the definitions as a list, in the order in which they are given."""
     return [shape.definition for shape in shapes], ()

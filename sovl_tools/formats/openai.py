@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.base import ROOT, Asked, Loss, Shape, too_many
+from sovl_tools.formats.base import ROOT, Loss, Options, Shape, too_many
 from sovl_tools.formats.compat import OPENAI
-from sovl_tools.formats.form import Form, Size, formed, size_of
+from sovl_tools.formats.form import Form, Size, convert_tool, size_of
 from sovl_tools.formats.strict import FORMATS, Dialect, StrictError, is_elaborate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -70,12 +70,12 @@ def nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) ->
 _FORM = Form(OPENAI, DIALECT, nested, check_size)
 
 
-def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
+def convert(tool: ToolDefinition, options: Options) -> Shape:
     """Return one tool; ``strict`` stands in it only if it is."""
-    return formed(tool, _FORM, is_strict=asked.strict)
+    return convert_tool(tool, _FORM, is_strict=options.strict)
 
 
-def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the definitions as a list, and whether there are too many."""
     losses = too_many(len(shapes), MOST_TOOLS, "OpenAI")
     return [shape.definition for shape in shapes], losses

@@ -6,14 +6,14 @@ Source: OpenAI's guide "Function calling" (strict mode) and the types of its SDK
 
 from __future__ import annotations
 
-from sovl_tools.formats.base import Asked, Shape
+from sovl_tools.formats.base import Options, Shape
 from sovl_tools.formats.compat import OPENAI
-from sovl_tools.formats.form import Form, formed
-from sovl_tools.formats.openai import DIALECT, check_size, gathered
+from sovl_tools.formats.form import Form, convert_tool
+from sovl_tools.formats.openai import DIALECT, check_size, collect
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
-__all__ = ["gathered", "shaped"]
+__all__ = ["collect", "convert"]
 
 
 def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
@@ -29,6 +29,6 @@ def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -
 _FORM = Form(OPENAI, DIALECT, _define, check_size)
 
 
-def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
+def convert(tool: ToolDefinition, options: Options) -> Shape:
     """Return one tool."""
-    return formed(tool, _FORM, is_strict=asked.strict)
+    return convert_tool(tool, _FORM, is_strict=options.strict)

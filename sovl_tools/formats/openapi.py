@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias, get_args
 
-from sovl_tools.formats.base import Asked, Loss, Shape
+from sovl_tools.formats.base import Loss, Options, Shape
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path
@@ -51,7 +51,7 @@ _ANYTHING = "What the tool returned."
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def shaped(tool: ToolDefinition, _: Asked) -> Shape:
+def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool as its path, the schema of its arguments, and other named schemas.
 
     A default stays only if it certainly fits its own schema, because checkers refuse a document
@@ -68,7 +68,7 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     return Shape(tool, ({"post": operation}, arguments, others), losses)
 
 
-def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return one document of all tools; the call of NAME is ``POST /tools/NAME``."""
     paths, schemas = {}, {"Failure": _failure()}
     for shape in shapes:

@@ -10,9 +10,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.base import Asked, Loss, Shape, too_many
+from sovl_tools.formats.base import Loss, Options, Shape, too_many
 from sovl_tools.formats.compat import OPENROUTER
-from sovl_tools.formats.form import Form, formed
+from sovl_tools.formats.form import Form, convert_tool
 from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, check_size, nested
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.schema.dynamic import said
@@ -23,7 +23,7 @@ _DEFAULTS = "sovl_tools.authoring.aitool"
 """The module where the method stands that a subclass may override."""
 
 
-def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
+def convert(tool: ToolDefinition, options: Options) -> Shape:
     """Return one tool; what a subclass of ``AITool`` says of itself stands as it is."""
     try:
         own = _own(tool)
@@ -31,13 +31,13 @@ def shaped(tool: ToolDefinition, asked: Asked) -> Shape:
         raise
     except BaseException as error:  # noqa: BLE001 - it is the code of the tool's author
         message = f"get_openrouter_tool_definition failed: {said(error)}"
-        found = formed(tool, _FORM, is_strict=asked.strict)
+        found = convert_tool(tool, _FORM, is_strict=options.strict)
         return found._replace(losses=(Loss("dropped", (), message), *found.losses))
     if own is None:
-        return formed(tool, _FORM, is_strict=asked.strict)
+        return convert_tool(tool, _FORM, is_strict=options.strict)
     is_strict = own["function"].get("strict") is True
     message = "not strict: its own definition is not"
-    losses = (Loss("loose", (), message),) if asked.strict and not is_strict else ()
+    losses = (Loss("loose", (), message),) if options.strict and not is_strict else ()
     return Shape(tool, own, losses, is_strict=is_strict)
 
 
@@ -54,7 +54,7 @@ def _own(tool: ToolDefinition) -> Any:
     return own
 
 
-def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the definitions as a list, and whether some models get too many."""
     losses = too_many(len(shapes), MOST_TOOLS, "OpenAI, to which it may be passed on,")
     return [shape.definition for shape in shapes], losses

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.base import Asked, Loss, Shape
+from sovl_tools.formats.base import Loss, Options, Shape
 from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, JSON_KINDS, kind
@@ -37,7 +37,7 @@ _MAYBE_TOLD = frozenset({*_REFERENCES, "items", "additionalProperties"})
 _PLURALS = {each: f"{each}s" for each in JSON_KINDS}
 
 
-def shaped(tool: ToolDefinition, _: Asked) -> Shape:
+def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool as text: its name, description, arguments and instructions."""
     lines = [f"## {tool.name}", tool.description.strip(), *_arguments(tool.parameters)]
     if tool.instructions and tool.instructions.strip():
@@ -45,7 +45,7 @@ def shaped(tool: ToolDefinition, _: Asked) -> Shape:
     return Shape(tool, "\n".join(lines))
 
 
-def gathered(shapes: Sequence[Shape], _: Asked) -> tuple[Any, tuple[Loss, ...]]:
+def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the texts of all tools as one, with blank lines between them."""
     return "\n\n".join(shape.definition for shape in shapes), ()
 

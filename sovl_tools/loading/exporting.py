@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.base import STRICT, Asked, Format, Loss, Shape, format_of
+from sovl_tools.formats.base import STRICT, Format, Loss, Options, Shape, format_of
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator, SourceLocation
 from sovl_tools.loading.pipeline import bind
@@ -32,11 +32,11 @@ class Target(NamedTuple):
 
     Attributes:
         name: the format's name.
-        asked: what is wanted of it.
+        options: what is wanted of it.
     """
 
     name: str
-    asked: Asked = Asked()
+    options: Options = Options()
 
     @classmethod
     def of(cls, text: str) -> Target:
@@ -49,11 +49,11 @@ class Target(NamedTuple):
         format_of(name)
         if name != text and name not in STRICT:
             raise ValueError(f"there is no strict {name}; there is of {', '.join(sorted(STRICT))}")
-        return cls(name, Asked(strict=name != text))
+        return cls(name, Options(strict=name != text))
 
     def __str__(self) -> str:
         """Return the target as users write it."""
-        return f"{self.name}-strict" if self.asked.strict and self.name in STRICT else self.name
+        return f"{self.name}-strict" if self.options.strict and self.name in STRICT else self.name
 
 
 class Export:
@@ -81,13 +81,13 @@ class Export:
         self.is_lasting = is_lasting
         self._target = target
         made: Format = format_of(target.name)
-        settle = getattr(made, "settled", None)
+        settle = getattr(made, "apply_limits", None)
         found = list(shapes.values())
         self.shapes = shapes
         if settle is not None:
-            found = settle(found, target.asked)
+            found = settle(found, target.options)
             self.shapes = dict(zip(shapes, found, strict=True))
-        self.definitions, self._gathered = made.gathered(found, target.asked)
+        self.definitions, self._collected = made.collect(found, target.options)
         self._losses = tuple(losses)
         self._candidates: Callable[[], Iterable[Candidate]] = tuple
 
@@ -103,7 +103,7 @@ class Export:
         for name, shape in self.shapes.items():
             for loss in shape.losses:
                 yield name, loss
-        yield from (("", loss) for loss in self._gathered)
+        yield from (("", loss) for loss in self._collected)
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -147,9 +147,9 @@ def exported(
     A tool whose schema can't be had just now is left out, and the export says so.
     """
     made = format_of(target.name)
-    is_alone = hasattr(made, "settled")
-    asked = target.asked._replace(strict=False) if is_alone else target.asked
-    shaped, kept, is_lasting = made.shaped, known or {}, True
+    is_alone = hasattr(made, "apply_limits")
+    options = target.options._replace(strict=False) if is_alone else target.options
+    convert, kept, is_lasting = made.convert, known or {}, True
     shapes: dict[str, Shape] = {}
     losses: list[tuple[str, Loss]] = []
     for tool in tools:
@@ -161,7 +161,7 @@ def exported(
                 if tool.is_dynamic:
                     resolved = tool.resolve()
                     compile_schema(resolved.parameters)  # what functions make is checked
-                shape = shaped(resolved, asked)
+                shape = convert(resolved, options)
             except (ResolutionError, SchemaError, RecursionError) as error:
                 _LOGGER.warning("tool %s is left out: %s", name, error)
                 losses.append((name, Loss("left_out", (), f"left out: {error}")))
@@ -234,15 +234,15 @@ class Exporter:
         self._kept: dict[tuple[str, str], tuple[Catalog, Export]] = {}
 
     def export(
-        self, catalog: Catalog, name: str, tools: Sequence[ToolDefinition] | None, **asked: Any
+        self, catalog: Catalog, name: str, tools: Sequence[ToolDefinition] | None, **options: Any
     ) -> Export:
-        """Return tools of a catalog in a format, with what Asked says; None are all of them.
+        """Return tools of a catalog in a format, with what Options says; None are all of them.
 
         Raises:
             ValueError: there is no such format.
         """
-        target = Target(name, Asked(**asked))
-        key = name, repr(sorted(asked.items(), key=repr))
+        target = Target(name, Options(**options))
+        key = name, repr(sorted(options.items(), key=repr))
         kept = self._kept.get(key)
         if kept is not None and kept[0] is catalog and tools is None and kept[1].is_lasting:
             return kept[1]

@@ -9,18 +9,18 @@ import pytest
 
 from sovl_tools import ToolRegistry
 from sovl_tools.formats import anthropic
-from sovl_tools.formats.base import Asked, Loss, Shape
+from sovl_tools.formats.base import Loss, Options, Shape
 from tests.formats.tools import TEXT, arguments, tool
 
-STRICT = Asked(strict=True)
+STRICT = Options(strict=True)
 
 
-def shapes_of(asked: Asked, *tools: Any) -> list[Shape]:
-    return [anthropic.shaped(each, asked) for each in tools]
+def shapes_of(options: Options, *tools: Any) -> list[Shape]:
+    return [anthropic.convert(each, options) for each in tools]
 
 
 def test_a_definition_has_an_input_schema() -> None:
-    shape = anthropic.shaped(tool(arguments("text", text=TEXT)), Asked())
+    shape = anthropic.convert(tool(arguments("text", text=TEXT)), Options())
     assert shape.definition == {
         "name": "echo",
         "description": "Say something.",
@@ -31,7 +31,7 @@ def test_a_definition_has_an_input_schema() -> None:
 
 def test_in_a_strict_one_optional_properties_stay_optional() -> None:
     number = {"type": "integer", "minimum": 1, "default": 3, "format": "uri"}
-    shape = anthropic.shaped(tool(arguments("text", text=TEXT, number=number)), STRICT)
+    shape = anthropic.convert(tool(arguments("text", text=TEXT, number=number)), STRICT)
     assert shape.definition["strict"] is True
     assert shape.definition["input_schema"] == arguments(
         "text",
@@ -41,15 +41,15 @@ def test_in_a_strict_one_optional_properties_stay_optional() -> None:
     assert (shape.undo, shape.is_strict) == (None, True)
 
 
-@pytest.mark.parametrize("asked", [STRICT, Asked()])
-def test_a_name_that_is_refused_is_told(asked: Asked) -> None:
-    shape = anthropic.shaped(tool(arguments(**{"a b": TEXT})), asked)
+@pytest.mark.parametrize("options", [STRICT, Options()])
+def test_a_name_that_is_refused_is_told(options: Options) -> None:
+    shape = anthropic.convert(tool(arguments(**{"a b": TEXT})), options)
     assert [(each.kind, each.path[-1]) for each in shape.losses] == [("name", "a b")]
 
 
 def test_arrays_may_demand_one_item_and_no_more() -> None:
     one, two = ({"type": "array", "items": TEXT, "minItems": count} for count in (1, 2))
-    shape = anthropic.shaped(tool(arguments(one=one, two=two)), STRICT)
+    shape = anthropic.convert(tool(arguments(one=one, two=two)), STRICT)
     properties = shape.definition["input_schema"]["properties"]
     assert properties["one"] == one
     assert "minItems" not in properties["two"]
@@ -63,25 +63,26 @@ EXAMPLES: tuple[Any, ...] = (
 
 
 def test_examples_with_arguments_go_with_it() -> None:
-    shape = anthropic.shaped(tool(examples=EXAMPLES), Asked())
+    shape = anthropic.convert(tool(examples=EXAMPLES), Options())
     assert shape.definition["input_examples"] == [{"text": "a"}, {}]
     shape.definition["input_examples"][0]["text"] = "changed"
     assert EXAMPLES[0]["input"] == {"text": "a"}
     assert (
-        "input_examples" not in anthropic.shaped(tool(examples=EXAMPLES[1:2]), Asked()).definition
+        "input_examples"
+        not in anthropic.convert(tool(examples=EXAMPLES[1:2]), Options()).definition
     )
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"),
+    ("options", "reason"),
     [
         (STRICT, "they may not fit the strict schema"),
-        (Asked(defer_loading=frozenset({"echo"})), "a tool that is deferred can't have any"),
+        (Options(defer_loading=frozenset({"echo"})), "a tool that is deferred can't have any"),
     ],
 )
-def test_examples_that_would_be_refused_are_left_out(asked: Asked, reason: str) -> None:
+def test_examples_that_would_be_refused_are_left_out(options: Options, reason: str) -> None:
     inner = {"type": "object", "properties": {"a": TEXT}}
-    shape = anthropic.shaped(tool(arguments(text=TEXT, inner=inner), examples=EXAMPLES), asked)
+    shape = anthropic.convert(tool(arguments(text=TEXT, inner=inner), examples=EXAMPLES), options)
     assert "input_examples" not in shape.definition
     assert shape.losses[-1] == Loss("dropped", ("examples",), f"examples are left out: {reason}")
 
@@ -90,7 +91,7 @@ def test_examples_stay_if_they_certainly_fit_what_alternatives_became() -> None:
     alternatives = [{"required": ["city"]}, {"properties": {"city": TEXT}}]
     parameters = {"type": "object", "properties": {}, "oneOf": alternatives}
     for city, is_shown in (("Oslo", True), (0, False)):
-        shape = anthropic.shaped(tool(parameters, examples=[{"input": {"city": city}}]), Asked())
+        shape = anthropic.convert(tool(parameters, examples=[{"input": {"city": city}}]), Options())
         assert ("input_examples" in shape.definition) == is_shown
         reasons = [each.message for each in shape.losses if each.path == ("examples",)]
         assert [each.endswith("the schema that is sent") for each in reasons] == [True] * (
@@ -131,8 +132,8 @@ def no_arguments(name: str) -> Any:
 def test_so_many_are_strict_as_a_request_may_have(
     tools: list[Any], strict: list[bool], words: str
 ) -> None:
-    shapes = anthropic.settled(shapes_of(Asked(), *tools), STRICT)
-    definitions, losses = anthropic.gathered(shapes, STRICT)
+    shapes = anthropic.apply_limits(shapes_of(Options(), *tools), STRICT)
+    definitions, losses = anthropic.collect(shapes, STRICT)
     assert ["strict" in each for each in definitions] == strict
     assert [each.is_strict for each in shapes] == strict
     assert [each["name"] for each in definitions] == [each.name for each in tools]
@@ -144,21 +145,21 @@ def test_so_many_are_strict_as_a_request_may_have(
 def test_what_a_tool_loses_that_is_not_strict_in_the_end_is_told() -> None:
     refused = tool(arguments(**{"a b": TEXT}), "last")
     tools = [*(no_arguments(f"t{number}") for number in range(20)), refused]
-    losses = anthropic.settled(shapes_of(Asked(), *tools), STRICT)[-1].losses
+    losses = anthropic.apply_limits(shapes_of(Options(), *tools), STRICT)[-1].losses
     assert [each.kind for each in losses] == ["loose", "name"]
     assert losses[1].path == ("parameters", "properties", "a b")
 
 
 def test_the_last_definition_that_can_be_cached_is_marked() -> None:
     mark = {"type": "ephemeral"}
-    asked = Asked(cache_control=mark, defer_loading=frozenset({"c"}))
-    shapes = shapes_of(asked, no_arguments("a"), no_arguments("b"), no_arguments("c"))
-    definitions, losses = anthropic.gathered(shapes, asked)
+    options = Options(cache_control=mark, defer_loading=frozenset({"c"}))
+    shapes = shapes_of(options, no_arguments("a"), no_arguments("b"), no_arguments("c"))
+    definitions, losses = anthropic.collect(shapes, options)
     assert [each.get("cache_control") for each in definitions] == [None, mark, None]
     assert [each.get("defer_loading") for each in definitions] == [None, None, True]
     assert losses == ()
     assert "cache_control" not in shapes[1].definition
-    assert anthropic.gathered([], asked)[0] == []
+    assert anthropic.collect([], options)[0] == []
 
 
 def test_what_concerns_all_tools_has_a_place_wherever_they_are_written(
@@ -177,7 +178,7 @@ def test_what_concerns_all_tools_has_a_place_wherever_they_are_written(
 
 
 def test_that_every_tool_is_deferred_is_told() -> None:
-    asked = Asked(defer_loading=frozenset({"a"}), cache_control={"type": "ephemeral"})
-    definitions, (loss,) = anthropic.gathered(shapes_of(asked, no_arguments("a")), asked)
+    options = Options(defer_loading=frozenset({"a"}), cache_control={"type": "ephemeral"})
+    definitions, (loss,) = anthropic.collect(shapes_of(options, no_arguments("a")), options)
     assert "cache_control" not in definitions[0]
     assert (loss.kind, loss.message) == ("limit", "every tool is deferred, which Anthropic refuses")

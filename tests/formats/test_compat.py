@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.formats.base import Loss
-from sovl_tools.formats.compat import ANTHROPIC, OPENAI, OPENROUTER, Rules, compatible, misnamed
+from sovl_tools.formats.compat import (
+    ANTHROPIC,
+    OPENAI,
+    OPENROUTER,
+    Rules,
+    compatible,
+    refused_names,
+)
 from sovl_tools.schema.engine import compile_schema
 from tests.formats.rules.anthropic import problems_of_schema as problems_of_anthropic
 from tests.formats.rules.openai import problems_of_schema as problems_of_openai
@@ -253,7 +260,7 @@ def test_names_of_what_becomes_an_argument_are_refused() -> None:
 
 
 def test_names_that_a_definition_does_not_have_are_nothing_to_speak_of() -> None:
-    assert misnamed(ODD, of(inner=TEXT), rules=ANTHROPIC) == ()
+    assert refused_names(ODD, of(inner=TEXT), rules=ANTHROPIC) == ()
 
 
 @moderate

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.formats.base import Asked, Loss
-from sovl_tools.formats.gemini import MOST_TOOLS, gathered, shaped
+from sovl_tools.formats.base import Loss, Options
+from sovl_tools.formats.gemini import MOST_TOOLS, collect, convert
 from tests.formats.rules import problems_of_gemini
 from tests.formats.tools import TEXT, arguments, tool
 from tests.tables import check_each
@@ -18,7 +18,7 @@ def of(*required: str, **properties: Any) -> dict[str, Any]:
 
 
 def test_a_tool_is_a_declaration() -> None:
-    shape = shaped(tool(arguments("text", text={**TEXT, "enum": ["a", "b"]})), Asked())
+    shape = convert(tool(arguments("text", text={**TEXT, "enum": ["a", "b"]})), Options())
     assert shape.definition == {
         "name": "echo",
         "description": "Say something.",
@@ -29,13 +29,13 @@ def test_a_tool_is_a_declaration() -> None:
 
 def test_a_plain_schema_is_copied() -> None:
     given = tool(arguments(text={**TEXT, "enum": ["a"]}))
-    shape = shaped(given, Asked())
+    shape = convert(given, Options())
     shape.definition["parametersJsonSchema"]["properties"]["text"]["enum"].clear()
     assert given.parameters == arguments(text={**TEXT, "enum": ["a"]})
 
 
 def test_a_schema_is_said_in_the_keywords_that_there_are() -> None:
-    shape = shaped(tool(of(text={"const": "x"}, truth={**TEXT, "enum": ["x", True]})), Asked())
+    shape = convert(tool(of(text={"const": "x"}, truth={**TEXT, "enum": ["x", True]})), Options())
     assert shape.definition["parametersJsonSchema"]["properties"] == {
         "text": {"type": "string", "enum": ["x"]},
         "truth": {**TEXT, "description": 'One of: "x", true.'},
@@ -46,7 +46,7 @@ def test_a_schema_is_said_in_the_keywords_that_there_are() -> None:
 @pytest.mark.parametrize("description", ["", " \n"])
 def test_an_empty_description_is_left_out(description: str) -> None:
     given = tool()
-    shape = shaped(type(given)("echo", description, given.parameters, given.function), Asked())
+    shape = convert(type(given)("echo", description, given.parameters, given.function), Options())
     assert "description" not in shape.definition
     assert problems_of_gemini(shape.definition) == []
     (loss,) = shape.losses
@@ -54,21 +54,21 @@ def test_an_empty_description_is_left_out(description: str) -> None:
 
 
 def test_a_definition_is_the_same_where_strictness_is_asked_for() -> None:
-    lax, strict = shaped(tool(), Asked()), shaped(tool(), Asked(strict=True))
+    lax, strict = convert(tool(), Options()), convert(tool(), Options(strict=True))
     assert (lax.definition, lax.losses) == (strict.definition, strict.losses)
-    definitions, losses = gathered([strict], Asked(strict=True))
+    definitions, losses = collect([strict], Options(strict=True))
     assert definitions == [strict.definition]
     (loss,) = losses
     assert (loss.kind, loss.path) == ("loose", ())
     assert loss.help is not None
     assert "VALIDATED" in loss.help
-    assert gathered([], Asked(strict=True)) == ([], ())
+    assert collect([], Options(strict=True)) == ([], ())
 
 
 def test_there_may_be_only_so_many_declarations() -> None:
-    shapes = [shaped(tool(), Asked())] * MOST_TOOLS
-    assert gathered(shapes, Asked()) == ([shapes[0].definition] * MOST_TOOLS, ())
-    losses = gathered([*shapes, shapes[0]], Asked())[1]
+    shapes = [convert(tool(), Options())] * MOST_TOOLS
+    assert collect(shapes, Options()) == ([shapes[0].definition] * MOST_TOOLS, ())
+    losses = collect([*shapes, shapes[0]], Options())[1]
     assert losses == (
         Loss(
             "limit",
@@ -113,7 +113,7 @@ NEXT = {"$ref": "#/$defs/node"}
 def test_recursion_ends_at_properties_that_may_be_left_out(
     schema: dict[str, Any], paths: list[tuple[str, ...]]
 ) -> None:
-    shape = shaped(tool(schema), Asked())
+    shape = convert(tool(schema), Options())
     assert [loss.path for loss in shape.losses] == [("parameters", *path) for path in paths]
     assert all(loss.kind == "limit" for loss in shape.losses)
     problems = problems_of_gemini(shape.definition)
@@ -125,7 +125,7 @@ def test_recursion_is_told_by_the_name_of_what_recurs() -> None:
     messages = [
         loss.message
         for each in (schema, of("a", a={"$ref": "#"}))
-        for loss in shaped(tool(each), Asked()).losses
+        for loss in convert(tool(each), Options()).losses
     ]
     assert messages == [
         "'node' contains itself outside of properties that may be left out",

@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import given
 
-from sovl_tools.formats.base import Asked
-from sovl_tools.formats.json_schema import gathered, shaped
+from sovl_tools.formats.base import Options
+from sovl_tools.formats.json_schema import collect, convert
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from tests.formats.schemas import moderate, parameters
@@ -33,7 +33,7 @@ def containers(value: JSON) -> set[int]:
 
 
 def test_a_definition_is_name_description_and_parameters_and_nothing_else() -> None:
-    shape = shaped(tool(), Asked(strict=True, cache_control={"type": "ephemeral"}))
+    shape = convert(tool(), Options(strict=True, cache_control={"type": "ephemeral"}))
     assert shape.definition == {
         "name": "weather",
         "description": "Tell it.",
@@ -43,20 +43,20 @@ def test_a_definition_is_name_description_and_parameters_and_nothing_else() -> N
 
 
 def test_nothing_is_lost_and_nothing_has_to_be_undone() -> None:
-    shape = shaped(tool(), Asked())
+    shape = convert(tool(), Options())
     assert (shape.losses, shape.undo, shape.is_strict) == ((), None, False)
 
 
 @moderate
 @given(parameters())
 def test_the_schema_stands_there_verbatim_and_is_a_copy(schema: dict[str, Any]) -> None:
-    found = shaped(tool(parameters=schema), Asked()).definition["parameters"]
+    found = convert(tool(parameters=schema), Options()).definition["parameters"]
     assert repr(found) == repr(schema)
     assert containers(found).isdisjoint(containers(schema))
 
 
 def test_definitions_are_a_list_in_the_order_given() -> None:
-    shapes = [shaped(tool(name), Asked()) for name in ("b", "a")]
-    definitions, losses = gathered(shapes, Asked())
+    shapes = [convert(tool(name), Options()) for name in ("b", "a")]
+    definitions, losses = collect(shapes, Options())
     assert [each["name"] for each in definitions] == ["b", "a"]
     assert losses == ()

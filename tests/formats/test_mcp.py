@@ -8,8 +8,8 @@ from hypothesis import given
 from mcp_types import _v2025_11_25, _v2026_07_28
 from pydantic import TypeAdapter, ValidationError
 
-from sovl_tools.formats.base import Asked, Loss
-from sovl_tools.formats.mcp import gathered, shaped
+from sovl_tools.formats.base import Loss, Options
+from sovl_tools.formats.mcp import collect, convert
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
@@ -49,7 +49,7 @@ def is_taken_by_older_clients(definition: JSON) -> bool:
 
 
 def test_a_plain_tool_has_a_name_a_description_and_the_schema_of_its_input() -> None:
-    shape = shaped(tool(tags=("a",), category="b", version="1", metadata={"c": 1}), Asked())
+    shape = convert(tool(tags=("a",), category="b", version="1", metadata={"c": 1}), Options())
     assert shape.definition == {
         "name": "weather",
         "description": "Tell it.",
@@ -60,8 +60,8 @@ def test_a_plain_tool_has_a_name_a_description_and_the_schema_of_its_input() -> 
 
 def test_title_output_schema_and_annotations_are_said_in_the_words_of_the_protocol() -> None:
     hints = {"read_only": True, "destructive": False, "idempotent": True, "open_world": False}
-    definition = shaped(
-        tool(title="Weather", output_schema=OBJECT, annotations=hints), Asked()
+    definition = convert(
+        tool(title="Weather", output_schema=OBJECT, annotations=hints), Options()
     ).definition
     assert list(definition) == [
         "name", "title", "description", "inputSchema", "outputSchema", "annotations",
@@ -77,16 +77,16 @@ def test_title_output_schema_and_annotations_are_said_in_the_words_of_the_protoc
 
 
 def test_annotations_that_the_protocol_does_not_know_are_left_out() -> None:
-    assert "annotations" not in shaped(tool(annotations={"x-own": True}), Asked()).definition
+    assert "annotations" not in convert(tool(annotations={"x-own": True}), Options()).definition
 
 
 def test_an_empty_title_would_hide_the_name_and_is_left_out() -> None:
-    assert "title" not in shaped(tool(title=""), Asked()).definition
+    assert "title" not in convert(tool(title=""), Options()).definition
 
 
 def test_both_schemas_are_copies() -> None:
     output: dict[str, JSON] = {"type": "object", "properties": {}}
-    definition = shaped(tool(output_schema=output), Asked()).definition
+    definition = convert(tool(output_schema=output), Options()).definition
     definition["inputSchema"]["properties"]["city"]["x-mcp-header"] = "Town"
     definition["outputSchema"]["properties"]["degrees"] = True
     assert PARAMETERS["properties"]["city"]["x-mcp-header"] == "City"
@@ -103,7 +103,7 @@ def test_both_schemas_are_copies() -> None:
     ],
 )
 def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: JSON) -> None:
-    shape = shaped(tool(output_schema=schema), Asked())
+    shape = convert(tool(output_schema=schema), Options())
     assert shape.definition["outputSchema"] == schema
     assert shape.losses == (
         Loss(
@@ -116,13 +116,13 @@ def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: JSON)
 
 
 def test_strict_changes_nothing() -> None:
-    assert shaped(tool(), Asked(strict=True))[1:] == shaped(tool(), Asked())[1:]
+    assert convert(tool(), Options(strict=True))[1:] == convert(tool(), Options())[1:]
 
 
 @moderate
 @given(manifests())
 def test_every_definition_is_one_of_the_protocol(manifest: dict[str, Any]) -> None:
-    shape = shaped(tool_of(manifest), Asked())
+    shape = convert(tool_of(manifest), Options())
     _PUBLIC.validate_python(shape.definition, extra="forbid", by_alias=True, by_name=False)
     _NEW.validate_python(shape.definition, by_alias=True, by_name=False)
     assert bool(shape.losses) is not is_taken_by_older_clients(shape.definition)
@@ -130,8 +130,10 @@ def test_every_definition_is_one_of_the_protocol(manifest: dict[str, Any]) -> No
 
 
 def test_the_tools_that_are_shipped_are_taken_by_older_clients_too() -> None:
-    shapes = [shaped(each, Asked()) for each in ToolRegistry.from_directory(REPOSITORY / "tools")]
-    definitions, losses = gathered(shapes, Asked())
+    shapes = [
+        convert(each, Options()) for each in ToolRegistry.from_directory(REPOSITORY / "tools")
+    ]
+    definitions, losses = collect(shapes, Options())
     for definition in definitions:
         _PUBLIC.validate_python(definition, extra="forbid", by_alias=True, by_name=False)
     assert all(map(is_taken_by_older_clients, definitions))

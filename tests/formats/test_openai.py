@@ -9,22 +9,22 @@ import pytest
 from sovl_tools import AITool, ToolRegistry
 from sovl_tools.authoring.aitool import definition_of_instance
 from sovl_tools.formats import openai, openai_responses, openrouter
-from sovl_tools.formats.base import Asked, Loss
+from sovl_tools.formats.base import Loss, Options
 from tests.formats.tools import TEXT, arguments, tool
 
-STRICT = Asked(strict=True)
+STRICT = Options(strict=True)
 OPEN = {"type": "object", "additionalProperties": TEXT}
 
 
 def loosened(parameters: dict[str, Any]) -> str:
     """Return why a tool is not strict."""
-    shape = openai.shaped(tool(parameters), STRICT)
+    shape = openai.convert(tool(parameters), STRICT)
     assert not shape.is_strict
     return shape.losses[0].message
 
 
 def test_a_definition_is_nested() -> None:
-    shape = openai.shaped(tool(arguments("text", text=TEXT)), Asked())
+    shape = openai.convert(tool(arguments("text", text=TEXT)), Options())
     assert shape.definition == {
         "type": "function",
         "function": {
@@ -37,19 +37,19 @@ def test_a_definition_is_nested() -> None:
 
 
 def test_that_of_responses_is_flat_and_says_whether_it_is_strict() -> None:
-    assert openai_responses.shaped(tool(), Asked()).definition == {
+    assert openai_responses.convert(tool(), Options()).definition == {
         "type": "function",
         "name": "echo",
         "description": "Say something.",
         "parameters": arguments(text=TEXT),
         "strict": False,
     }
-    assert openai_responses.shaped(tool(), STRICT).definition["strict"] is True
+    assert openai_responses.convert(tool(), STRICT).definition["strict"] is True
 
 
 @pytest.mark.parametrize("module", [openai, openrouter, openai_responses])
 def test_a_strict_definition_demands_all_and_can_be_undone(module: Any) -> None:
-    shape = module.shaped(tool(), STRICT)
+    shape = module.convert(tool(), STRICT)
     function = shape.definition.get("function", shape.definition)
     assert function["strict"] is True
     assert function["parameters"] == arguments("text", text={"type": ["string", "null"]})
@@ -58,7 +58,7 @@ def test_a_strict_definition_demands_all_and_can_be_undone(module: Any) -> None:
 
 
 def test_what_can_not_be_strict_is_exported_loosely_and_says_why() -> None:
-    shape = openai.shaped(tool(arguments(labels=OPEN)), STRICT)
+    shape = openai.convert(tool(arguments(labels=OPEN)), STRICT)
     expected = arguments(labels={**OPEN, "properties": {}})
     assert shape.definition["function"]["parameters"] == expected
     assert "strict" not in shape.definition["function"]
@@ -87,10 +87,10 @@ def test_a_schema_that_is_too_large_is_not_strict() -> None:
 
 @pytest.mark.parametrize(("module", "words"), [(openai, "OpenAI"), (openrouter, "OpenAI, to")])
 def test_more_tools_than_a_request_may_have_are_told(module: Any, words: str) -> None:
-    shape = module.shaped(tool(), Asked())
-    definitions, losses = module.gathered([shape] * 128, Asked())
+    shape = module.convert(tool(), Options())
+    definitions, losses = module.collect([shape] * 128, Options())
     assert (definitions, losses) == ([shape.definition] * 128, ())
-    _, (loss,) = module.gathered([shape] * 129, Asked())
+    _, (loss,) = module.collect([shape] * 129, Options())
     assert (loss.kind, loss.path) == ("limit", ())
     assert loss.message.startswith(f"129 tools, more than the 128 that {words}")
 
@@ -115,13 +115,15 @@ class Failing(Plain):
 
 
 def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
-    shapes = [openrouter.shaped(definition_of_instance(kind()), Asked()) for kind in (Plain, Own)]
+    shapes = [
+        openrouter.convert(definition_of_instance(kind()), Options()) for kind in (Plain, Own)
+    ]
     assert shapes[0].definition["function"]["parameters"] == Plain.parameters_schema
     assert shapes[1].definition["function"] == {"name": "plain", "description": "Mine."}
-    strict = openrouter.shaped(definition_of_instance(Own()), STRICT)
+    strict = openrouter.convert(definition_of_instance(Own()), STRICT)
     assert [each.kind for each in strict.losses] == ["loose"]
     assert not shapes[1].losses
-    failing = openrouter.shaped(definition_of_instance(Failing()), Asked())
+    failing = openrouter.convert(definition_of_instance(Failing()), Options())
     assert failing.definition == shapes[0].definition
     message = "get_openrouter_tool_definition failed: OSError: gone"
     assert failing.losses == (Loss("dropped", (), message),)
@@ -167,11 +169,11 @@ def test_only_the_user_may_end_an_export() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        openrouter.shaped(definition_of_instance(Stopped()), Asked())
+        openrouter.convert(definition_of_instance(Stopped()), Options())
 
 
 def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
-    shape = openrouter.shaped(tool(arguments(**{"a b": TEXT})), Asked())
+    shape = openrouter.convert(tool(arguments(**{"a b": TEXT})), Options())
     assert [each.kind for each in shape.losses] == ["doubt"]
 
 
@@ -186,7 +188,7 @@ def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
 )
 def test_what_is_no_definition_is_left_out(own: Any, words: str) -> None:
     kind = type("Odd", (Plain,), {"get_openrouter_tool_definition": lambda _: own})
-    shape = openrouter.shaped(definition_of_instance(kind()), Asked())
+    shape = openrouter.convert(definition_of_instance(kind()), Options())
     assert shape.definition["function"]["name"] == "plain"
     (loss,) = shape.losses
     assert loss.message.startswith(f"get_openrouter_tool_definition failed: {words}")
@@ -195,7 +197,7 @@ def test_what_is_no_definition_is_left_out(own: Any, words: str) -> None:
 def test_a_schema_without_an_end_is_not_strict() -> None:
     recursive = {"anyOf": [{"$ref": "#/$defs/a"}, TEXT]}
     parameters = {**arguments(k={"$ref": "#/$defs/a"}), "$defs": {"a": recursive}}
-    assert openai.shaped(tool(parameters), STRICT).definition
+    assert openai.convert(tool(parameters), STRICT).definition
     deep: dict[str, Any] = TEXT
     for _ in range(3000):
         deep = {"type": "array", "items": deep}
@@ -205,14 +207,14 @@ def test_a_schema_without_an_end_is_not_strict() -> None:
 def loosened_or_raises(parameters: dict[str, Any]) -> bool:
     """Tell whether a schema is not strict, or so deep that even a copy of it can't be made."""
     try:
-        return not openai.shaped(tool(parameters), STRICT).is_strict
+        return not openai.convert(tool(parameters), STRICT).is_strict
     except RecursionError:
         return True
 
 
 @pytest.mark.parametrize("pattern", [r"(a)\1", "a+?", "(?P<x>a)(?P=x)", "^(?!a)", "[ab]{2}?"])
 def test_an_elaborate_pattern_is_told_in_words(pattern: str) -> None:
-    shape = openai.shaped(tool(arguments("a", a={**TEXT, "pattern": pattern})), STRICT)
+    shape = openai.convert(tool(arguments("a", a={**TEXT, "pattern": pattern})), STRICT)
     assert "pattern" not in shape.definition["function"]["parameters"]["properties"]["a"]
     assert [each.kind for each in shape.losses] == ["moved"]
 
@@ -220,5 +222,5 @@ def test_an_elaborate_pattern_is_told_in_words(pattern: str) -> None:
 def test_that_the_function_takes_other_arguments_is_told() -> None:
     parameters = arguments(a=TEXT)
     del parameters["additionalProperties"]
-    (loss,) = openai.shaped(tool(parameters), STRICT).losses
+    (loss,) = openai.convert(tool(parameters), STRICT).losses
     assert (loss.kind, loss.path) == ("rewritten", ("parameters",))

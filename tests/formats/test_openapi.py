@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
 from sovl_tools import Tooler, ToolError, ToolRegistry
-from sovl_tools.formats.base import Asked, Loss
-from sovl_tools.formats.openapi import ANSWERS, gathered, shaped
+from sovl_tools.formats.base import Loss, Options
+from sovl_tools.formats.openapi import ANSWERS, collect, convert
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.result import FailureKind
@@ -29,7 +29,7 @@ def tool(schema: dict[str, JSON] = EMPTY, name: str = "weather", **fields: Any) 
 
 def document(*tools: ToolDefinition) -> JSON:
     """Return the document of tools, which a checker has found valid."""
-    found, losses = gathered([shaped(each, Asked()) for each in tools], Asked())
+    found, losses = collect([convert(each, Options()) for each in tools], Options())
     assert losses == ()
     validate(found)
     return found
@@ -49,7 +49,7 @@ def component(schema: JSON) -> JSON:
 
 def losses(schema: JSON) -> tuple[Loss, ...]:
     """Return what is lost of a property."""
-    return shaped(tool({"type": "object", "properties": {"city": schema}}), Asked()).losses
+    return convert(tool({"type": "object", "properties": {"city": schema}}), Options()).losses
 
 
 def compiled(found: JSON, name: str) -> Validator:
@@ -229,7 +229,7 @@ def test_a_reference_to_another_document_is_dropped_with_a_word(reference: str) 
         "$defs": {"inner": {"$id": "urn:inner"}},
     }
     assert components(schema)["weather.arguments"]["properties"]["a"] == {"type": "object"}
-    assert shaped(tool(schema), Asked()).losses == (
+    assert convert(tool(schema), Options()).losses == (
         Loss(
             "dropped",
             ("parameters", "properties", "a", "$ref"),
@@ -325,7 +325,7 @@ def test_a_default_has_to_fit_what_its_schema_refers_to(target: JSON, *, stays: 
         "properties": {"color": {"$ref": "#/$defs/color", "default": "red"}},
         "$defs": {"color": target},
     }
-    found = shaped(tool(schema), Asked())
+    found = convert(tool(schema), Options())
     arguments = found.definition[1]
     assert ("default" in arguments["properties"]["color"]) is stays
     assert bool(found.losses) is not stays
@@ -342,11 +342,11 @@ def test_a_default_beside_a_foreign_reference_moves() -> None:
 def test_a_property_called_default_is_none() -> None:
     schema = {"type": "object", "properties": {"default": {"type": "string"}, "$ref": True}}
     assert components(schema) == {"weather.arguments": schema}
-    assert shaped(tool(schema), Asked()).losses == ()
+    assert convert(tool(schema), Options()).losses == ()
 
 
 def test_what_a_result_defaults_to_is_a_loss_at_its_place() -> None:
-    found = shaped(tool(output_schema={"type": "string", "default": 3}), Asked())
+    found = convert(tool(output_schema={"type": "string", "default": 3}), Options())
     assert [each.path for each in found.losses] == [("output_schema", "default")]
 
 
@@ -367,7 +367,7 @@ def test_what_is_required_and_described_stays_where_it_is() -> None:
 def test_the_tools_that_are_shipped_lose_nothing() -> None:
     tools = list(ToolRegistry.from_directory(REPOSITORY / "tools"))
     found = document(*tools)
-    assert [shaped(each, Asked()).losses for each in tools] == [()] * len(tools)
+    assert [convert(each, Options()).losses for each in tools] == [()] * len(tools)
     assert list(found["paths"]) == [f"/tools/{each.name}" for each in tools]
     for each in tools:
         made = found["components"]["schemas"][f"{each.name}.arguments"]
@@ -380,10 +380,10 @@ def test_the_tools_that_are_shipped_lose_nothing() -> None:
 def test_every_document_is_valid(first: dict[str, Any], second: dict[str, Any]) -> None:
     before = copied([first, second])
     shapes = [
-        shaped(each, Asked())
+        convert(each, Options())
         for each in (tool(first, output_schema=second), tool(second, name="time"))
     ]
-    found, _ = gathered(shapes, Asked())
+    found, _ = collect(shapes, Options())
     assert [first, second] == before
     try:
         validate(found)

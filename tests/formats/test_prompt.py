@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from sovl_tools.formats.base import Asked
-from sovl_tools.formats.prompt import gathered, shaped
+from sovl_tools.formats.base import Options
+from sovl_tools.formats.prompt import collect, convert
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from tests.formats.schemas import moderate, parameters
@@ -22,7 +22,7 @@ def tool(schema: dict[str, JSON] = EMPTY, name: str = "find", **fields: Any) -> 
 
 def text(schema: dict[str, JSON], **fields: Any) -> str:
     """Return what is said of the arguments."""
-    shape = shaped(tool(schema, **fields), Asked())
+    shape = convert(tool(schema, **fields), Options())
     assert (shape.losses, shape.undo) == ((), None)
     said: str = shape.definition
     head = "## find\nFind it.\nArguments:"
@@ -47,7 +47,7 @@ def test_a_tool_is_told_by_name_description_arguments_and_instructions() -> None
         "required": ["city"],
         "additionalProperties": False,
     }
-    shape = shaped(tool(schema, instructions=" Ask first. \n"), Asked())
+    shape = convert(tool(schema, instructions=" Ask first. \n"), Options())
     assert shape.definition == (
         "## find\n"
         "Find it.\n"
@@ -60,7 +60,7 @@ def test_a_tool_is_told_by_name_description_arguments_and_instructions() -> None
 
 
 def test_a_tool_may_have_no_arguments_and_no_instructions() -> None:
-    shape = shaped(tool(instructions=" \n"), Asked())
+    shape = convert(tool(instructions=" \n"), Options())
     assert shape.definition == "## find\nFind it.\nArguments: none."
 
 
@@ -68,7 +68,7 @@ def test_what_the_arguments_have_to_be_together_stands_above_them() -> None:
     schema = {**EMPTY, "additionalProperties": True, "minProperties": 1}
     assert text(schema) == "none. Other properties are allowed. At least 1 property."
     schema["properties"] = {"a": {"type": "null"}}
-    said = shaped(tool(schema), Asked()).definition.splitlines()[2:]
+    said = convert(tool(schema), Options()).definition.splitlines()[2:]
     assert said == [
         "Arguments: Other properties are allowed. At least 1 property.",
         "- a (null, optional)",
@@ -76,10 +76,10 @@ def test_what_the_arguments_have_to_be_together_stands_above_them() -> None:
 
 
 def test_tools_are_separated_by_a_blank_line() -> None:
-    shapes = [shaped(tool(name=name), Asked()) for name in ("b", "a")]
+    shapes = [convert(tool(name=name), Options()) for name in ("b", "a")]
     found = "## b\nFind it.\nArguments: none.\n\n## a\nFind it.\nArguments: none."
-    assert gathered(shapes, Asked()) == (found, ())
-    assert gathered([], Asked()) == ("", ())
+    assert collect(shapes, Options()) == (found, ())
+    assert collect([], Options()) == ("", ())
 
 
 @check_each(
@@ -317,7 +317,7 @@ def test_definitions_stand_at_the_end_if_the_text_refers_to_them() -> None:
 @given(parameters())
 def test_every_argument_is_told_in_its_order_and_nothing_is_changed(schema: dict[str, Any]) -> None:
     before = copied(schema)
-    first, second = (shaped(tool(each), Asked()).definition for each in (schema, copied(schema)))
+    first, second = (convert(tool(each), Options()).definition for each in (schema, copied(schema)))
     assert first == second
     assert repr(schema) == repr(before)
     lines = [line for line in first.splitlines() if line.startswith("- ")]

@@ -1,4 +1,4 @@
-"""Tools to be shaped."""
+"""Tools to be convert."""
 
 from __future__ import annotations
 
