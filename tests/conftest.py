@@ -31,9 +31,6 @@ A redesign may move them, and may not loosen them: ``pytest -m contract``.
 STARTS_A_PROCESS = "forks"
 TALKS = tuple(Path(__file__).parent / name for name in ("agent", "cli", "docs", "testing", "tools"))
 """Where tests start servers or commands, and hold conversations."""
-COVERAGE = "COVERAGE_PROCESS_CONFIG"
-"""What makes Python measure coverage from its start."""
-
 Write = Callable[..., Path]
 
 
@@ -93,11 +90,7 @@ def _marks_of(path: Path) -> list[pytest.MarkDecorator]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Let the children of a test that is marked ``unmeasured`` measure no coverage either.
-
-    The log is afterwards as it was: a command that runs in this process sets it up for itself.
-    """
-    kept = os.environ.pop(COVERAGE, None) if item.get_closest_marker(UNMEASURED) else None
+    """Put the log back as it was: a command that runs in this process sets it up for itself."""
     logger = logging.getLogger("sovl_tools")
     handlers, propagate, level = logger.handlers[:], logger.propagate, logger.level
     try:
@@ -105,8 +98,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     finally:
         logger.handlers[:], logger.propagate = handlers, propagate
         logger.setLevel(level)
-        if kept is not None:
-            os.environ[COVERAGE] = kept
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -177,23 +168,10 @@ Run = Callable[..., Done]
 
 
 @pytest.fixture(scope="session")
-def covered_forks() -> Iterator[Forker]:
+def forks() -> Iterator[Forker]:
+    """A process that becomes ``sovl-tools`` faster than Python starts."""
     with forker(clean_environment()) as commands:
         yield commands
-
-
-@pytest.fixture(scope="session")
-def uncovered_forks() -> Iterator[Forker]:
-    with forker(uncovered(clean_environment())) as commands:
-        yield commands
-
-
-@pytest.fixture
-def forks(request: pytest.FixtureRequest) -> Forker:
-    """A process that becomes ``sovl-tools`` faster than Python starts."""
-    is_covered = COVERAGE in os.environ
-    found: Forker = request.getfixturevalue("covered_forks" if is_covered else "uncovered_forks")
-    return found
 
 
 @pytest.fixture
@@ -224,7 +202,7 @@ def run_apart(tmp_path: Path, forks: Forker) -> Run:
 
 
 def _request(directory: Path, arguments: tuple[str, ...], environment: dict[str, str]) -> Request:
-    return Request(arguments, str(directory), {**uncovered(clean_environment()), **environment})
+    return Request(arguments, str(directory), {**clean_environment(), **environment})
 
 
 def _done(outputs: tuple[int, bytes, bytes]) -> Done:
@@ -240,8 +218,3 @@ def clean_environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
     kept.pop("NO_COLOR", None)
     return {**kept, "PYTHONPATH": str(REPOSITORY)}
-
-
-def uncovered(environment: dict[str, str]) -> dict[str, str]:
-    """Leave out what makes Python measure coverage, which takes longer than most commands do."""
-    return {key: value for key, value in environment.items() if key != COVERAGE}

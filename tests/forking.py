@@ -115,17 +115,13 @@ def main() -> None:
 
 
 def _import_commands() -> None:
-    """Import what commands need, and let the measured coverage of that be written once."""
+    """Import what commands need."""
     module = import_module("sovl_tools.cli.main")
     for place, _ in module.COMMANDS.values():
         import_module(place.partition(":")[0])
     for name in _EVERYDAY:
         import_module(name)
     del sys.modules[module.__name__]  # it asks for the width of the terminal as it is imported
-    if "coverage" in sys.modules:
-        measured = import_module("coverage").Coverage.current()
-        if measured is not None:
-            measured.save()
     _keep_modules()
 
 

@@ -2,11 +2,13 @@
 
 What measures it halves the speed of all that runs, be it the package's or not. So it rests while
 pytest starts, collects and reports, while other libraries are imported for tests, and during tests
-that are marked ``unmeasured``.
+that are marked ``unmeasured``. Processes that tests start are not measured: a file of what each
+has covered takes longer to write and to read than most of them run.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -49,7 +51,9 @@ class Measuring:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection(self) -> Iterator[None]:
         self._tracing = Tracing.current()
-        if self._tracing.here is not None:
+        # of several workers, one measures what runs at import
+        is_first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
+        if is_first and self._tracing.here is not None:
             _import_package()
         Tracing().begin()
         return (yield)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Write, clean_environment, uncovered
+from tests.conftest import Write, clean_environment
 from tests.forking import Forker, Request, outputs_of_python
 
 CODE = """
@@ -43,7 +43,7 @@ def test_it_does_the_same(
     command: str, code: int, forks: Forker, write: Write, tmp_path: Path
 ) -> None:
     write("echo", code=CODE)
-    environment = {**uncovered(clean_environment()), "COLUMNS": "60", "LEFT": "é"}
+    environment = {**clean_environment(), "COLUMNS": "60", "LEFT": "é"}
     request = Request(command.split(), str(tmp_path), environment)
     given = '{"text": "é"}'.encode()
     expected = outputs_of_python(request, given)

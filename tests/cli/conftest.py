@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Done, Run, Write, clean_environment, uncovered
+from tests.conftest import Done, Run, Write, clean_environment
 from tests.forking import Forker, Request
 
 
@@ -19,7 +19,7 @@ def terminal(tmp_path: Path, forks: Forker) -> Run:
 
     def command(*arguments: str, **environment: str) -> Done:
         leader, follower = pty.openpty()
-        settings = {**uncovered(clean_environment()), "COLUMNS": "200", **environment}
+        settings = {**clean_environment(), "COLUMNS": "200", **environment}
         request = Request(arguments, str(tmp_path), settings)
         with ThreadPoolExecutor(1) as pool, open(os.devnull) as nothing:
             reading = pool.submit(_all_of, leader)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.model.document import JSON
-from tests.conftest import Run, Write, clean_environment, code_of, manifest_of, uncovered
+from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 
 GIVEN_UP = "its thread was given up and may still be at it"
 
@@ -117,7 +117,7 @@ def test_arguments_that_are_not_utf8_are_misuse(option: str, echo: Path, tmp_pat
     done = subprocess.run(
         [sys.executable, "-m", "sovl_tools", "call", "echo", "--args", os.fsencode(option)],
         cwd=tmp_path,
-        env=uncovered(clean_environment()),
+        env=clean_environment(),
         input=data,
         capture_output=True,
         check=False,
@@ -280,7 +280,7 @@ def shell(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", "-c", f"{sys.executable} -m sovl_tools {command}"],
         cwd=directory,
-        env=uncovered(clean_environment()),
+        env=clean_environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -11,7 +11,7 @@ import yaml
 
 from sovl_tools.cli.main import COMMANDS, group
 from sovl_tools.rules import RULES
-from tests.conftest import Run, Write, clean_environment, manifest_of, uncovered
+from tests.conftest import Run, Write, clean_environment, manifest_of
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_current_directory_that_is_gone_is_misuse(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", IN_GONE, json.dumps(GONE)],
         cwd=tmp_path,
-        env={**uncovered(clean_environment()), "TMPDIR": str(tmp_path)},
+        env={**clean_environment(), "TMPDIR": str(tmp_path)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -79,7 +79,7 @@ def run_script(source: str) -> str:
     """Run Python that might hang in a process of its own; return what it printed."""
     command = [sys.executable, "-c", source]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=6
+        command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=60
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

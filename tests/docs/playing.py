@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from sovl_tools.schema.engine import published
-from tests.conftest import manifest_of, uncovered
+from tests.conftest import manifest_of
 from tests.docs.blocks import Block, Document, Step, manifest_part, matches, steps
 from tests.forking import Forker, Request
 
@@ -131,4 +131,4 @@ class _Stage:
 def _environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return {**uncovered(kept), "PATH": programs, "COLUMNS": "80", "PYTHONUTF8": "1"}
+    return {**kept, "PATH": programs, "COLUMNS": "80", "PYTHONUTF8": "1"}

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import REPOSITORY, clean_environment, uncovered
+from tests.conftest import REPOSITORY, clean_environment
 from tests.procedures.strategies import procedures
 from tests.procedures.workshop import call, inputs, procedure, values
 from tests.schema.strategies import examples
@@ -30,7 +30,7 @@ def trial() -> Iterator[Trial]:
     with subprocess.Popen(
         [sys.executable, "-m", "tests.procedures.killing"],
         cwd=REPOSITORY,
-        env=uncovered(clean_environment()),
+        env=clean_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
