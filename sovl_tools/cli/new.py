@@ -17,6 +17,7 @@ from sovl_tools.cli.output import write
 from sovl_tools.configuration import configuration
 from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.loading.rules.folder import fitting_name, unfit
+from sovl_tools.model.document import encodes
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.plain import plain
@@ -91,8 +92,17 @@ def new(
     its arguments until you write another; with --from it is imported from where it is. The
     current directory is looked into for MODULE.
     """
-    _check_name(name)
-    _check_text(description)
+    reason = unfit(name)
+    if reason is None and name.startswith("_"):
+        reason = "folders whose name begins with '_' are no tools"
+    if reason is not None:
+        better = fitting_name(name)
+        hint = f"; call it {better!r}" if better else ""
+        raise Misuse(f"{name!r} can't name a tool: {reason}{hint}")
+    if not encodes(description):
+        raise Misuse("the description is not UTF-8")
+    if description and not description.strip():
+        raise Misuse("the description is blank")
     place = _place(name, tools)
     if origin is None:
         made = tool_of_parameters(name, parameters, description=description, is_async=is_async)
@@ -109,25 +119,6 @@ def new(
             click.echo(plain(line), err=True)
 
 
-def _check_name(name: str) -> None:
-    reason = unfit(name)
-    if reason is None and name.startswith("_"):
-        reason = "folders whose name begins with '_' are no tools"
-    if reason is not None:
-        better = fitting_name(name)
-        hint = f"; call it {better!r}" if better else ""
-        raise Misuse(f"{name!r} can't name a tool: {reason}{hint}")
-
-
-def _check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise Misuse("the description is not UTF-8") from error
-    if text and not text.strip():
-        raise Misuse("the description is blank")
-
-
 class _Origin(NamedTuple):
     """A function and where it was found; ``path`` is the directory that Python had to be told."""
 
@@ -142,8 +133,16 @@ def _found(origin: str) -> _Origin:
     parts = [*module.split("."), attribute]
     if not colon or not all(part.isidentifier() for part in parts):
         raise Misuse(f"--from: {origin!r} is not MODULE:FUNCTION")
-    path = _made_importable(parts[0])
-    members = vars(_imported(module))
+    is_installed = parts[0] in sys.modules or find_spec(parts[0]) is not None
+    path = "" if is_installed else "."
+    sys.path.insert(0, os.getcwd())
+    try:
+        members = vars(import_module(module))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        words = f"{type(error).__name__}: {error}"
+        raise Misuse(f"--from: {module} can't be imported: {words}") from error
     if attribute not in members:
         names = [key for key, value in members.items() if callable(value)]
         hint = did_you_mean(attribute, names)
@@ -152,23 +151,6 @@ def _found(origin: str) -> _Origin:
     if not callable(function) or isinstance(function, type):
         raise Misuse(f"--from: {origin} is no function")
     return _Origin(function, module, attribute, path)
-
-
-def _made_importable(package: str) -> str:
-    """Let Python look into the current directory; return it if the package is nowhere else."""
-    is_installed = package in sys.modules or find_spec(package) is not None
-    sys.path.insert(0, os.getcwd())
-    return "" if is_installed else "."
-
-
-def _imported(module: str) -> Any:
-    try:
-        return import_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        words = f"{type(error).__name__}: {error}"
-        raise Misuse(f"--from: {module} can't be imported: {words}") from error
 
 
 def _made(name: str, found: _Origin, description: str) -> NewTool:

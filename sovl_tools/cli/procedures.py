@@ -19,8 +19,7 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.manager import ProcedureManager
-from sovl_tools.procedures.model import Procedure, Step
+from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
 from sovl_tools.procedures.parse.library import Written, checked, written, written_if_readable
 from sovl_tools.registry import ToolRegistry
@@ -38,7 +37,8 @@ def reached(source: str | Mapping[str, JSON]) -> tuple[Written, ...]:
     found = [_read(source)]
     paths = {os.path.abspath(found[0].path)}
     for each in found:
-        for path in _beside(each):
+        beside = (file_beside(each.path, name) for name in each.runs if each.path)
+        for path in filter(None, beside):
             if os.path.abspath(path) not in paths:
                 paths.add(os.path.abspath(path))
                 found.append(_read(path))
@@ -49,44 +49,28 @@ def _read(source: str | Mapping[str, JSON]) -> Written:
     try:
         return written(source)
     except OSError as error:
-        if isinstance(source, str) and os.path.isdir(source):
-            raise Misuse(f"{source} is a directory{_examples(source)}") from error
-        raise Misuse(f"{source}: {error.strerror or error}") from error
-
-
-def _examples(directory: str) -> str:
-    """Return which procedures in a directory could have been meant, as the end of a message."""
-    with suppress(OSError):
-        found = [each for each in files(directory) if is_procedure(each)]
-        more = ", …" if len(found) > _EXAMPLES else ""
-        if found:
-            return f"; name a procedure in it: {', '.join(found[:_EXAMPLES])}{more}"
-    return " without procedures; name the file of one"
-
-
-def _beside(asking: Written) -> Iterable[str]:
-    paths = (file_beside(asking.path, name) for name in asking.runs if asking.path)
-    return filter(None, paths)
+        if not isinstance(source, str) or not os.path.isdir(source):
+            raise Misuse(f"{source}: {error.strerror or error}") from error
+        found = []
+        with suppress(OSError):  # it can't be listed
+            found = [each for each in files(source) if is_procedure(each)]
+        if not found:
+            words = "without procedures; name the file of one"
+            raise Misuse(f"{source} is a directory {words}") from error
+        names = f"{', '.join(found[:_EXAMPLES])}{', …' if len(found) > _EXAMPLES else ''}"
+        raise Misuse(f"{source} is a directory; name a procedure in it: {names}") from error
 
 
 def registry_of(
     procedures: Sequence[Written], tools: Sequence[str], *, entry_points: bool
 ) -> ToolRegistry:
     """Load the tools that procedures call; all there are if one takes a step that a tool brings."""
-    steps = [step for each in procedures for step in _steps(each.procedure)]
+    sound = [each.procedure for each in procedures if each.procedure is not None]
+    steps = [step for each in sound for step in each.every_step()]
     if any(step.action not in ACTIONS for step in steps):
         return all_tools(tools, entry_points=entry_points)
     names = {step.fields["tool"] for step in steps if step.action == "tool"}
     return named_tools(tools, names, entry_points=entry_points)
-
-
-def _steps(procedure: Procedure | None) -> Iterable[Step]:
-    return () if procedure is None else procedure.every_step()
-
-
-def diagnosed(manager: ProcedureManager, procedures: Iterable[Written]) -> tuple[Diagnostic, ...]:
-    """Return all that is wrong with procedures."""
-    return tuple(found for each in procedures for found in manager.check(each))
 
 
 def tell(diagnostics: Iterable[Diagnostic]) -> None:

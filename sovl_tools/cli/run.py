@@ -22,7 +22,7 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.output import json_text, write
-from sovl_tools.cli.procedures import diagnosed, near, place_of, reached, registry_of, tell
+from sovl_tools.cli.procedures import near, place_of, reached, registry_of, tell
 from sovl_tools.cli.run_display import Tell, showing
 from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.procedures.errors import InputError, JournalError, RunNotFoundError, StepError
@@ -109,7 +109,13 @@ def run(
         source = _source(file, resumption)
         job = _job(source, tools, entry_points=entry_points, is_quiet=is_quiet)
         moved = file if resumption is not None else None
-        again = tuple(_again(moved, tools, entry_points=entry_points, force=force))
+        # what was said of the run that its journal does not know, for whoever goes on with it
+        again = (
+            *((moved,) if moved is not None else ()),
+            *(part for each in tools for part in ("--tools", each)),
+            *(() if entry_points else ("--no-entry-points",)),
+            *(("--force",) if force else ()),
+        )
         if dry_run:
             write("\n\n".join(plan(each.procedure) for each in job.procedures if each.procedure))
             return
@@ -121,20 +127,6 @@ def run(
             kept = resumption or journal
             result = performed(job._replace(again=again), inputs, kept, timeout=timeout, show=show)
     write(json_text(result))
-
-
-def _again(
-    moved: str | None, tools: Sequence[str], *, entry_points: bool, force: bool
-) -> Iterator[str]:
-    """Yield what was said of a run that its journal does not know, as arguments."""
-    if moved is not None:
-        yield moved
-    for each in tools:
-        yield from ("--tools", each)
-    if not entry_points:
-        yield "--no-entry-points"
-    if force:
-        yield "--force"
 
 
 def _opened(path: str | None, *, create: bool) -> AbstractContextManager[Journal | None]:
@@ -184,7 +176,7 @@ def _job(
     """
     procedures = reached(source)
     manager = ProcedureManager(registry_of(procedures, tools, entry_points=entry_points))
-    found = diagnosed(manager, procedures)
+    found = [wrong for each in procedures for wrong in manager.check(each)]
     errors = [each for each in found if each.severity == "error"]
     tell(errors if is_quiet else found)
     procedure = procedures[0].procedure
@@ -199,47 +191,41 @@ def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dic
     Raises:
         Misuse: they do not fit.
     """
-    found = paired(pairs, procedure.inputs) if text is None else _document(text)
+    if text is None:
+        found = paired(pairs, procedure.inputs)
+    else:
+        try:
+            found = parse_json(given(text, "--inputs"))
+        except ValueError as error:
+            raise Misuse(f"--inputs {text}: they are no JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise Misuse(f"--inputs {text}: they must be an object, not {kind(found)}")
     try:
         return checked_inputs(procedure, found)
     except InputError as error:
         raise Misuse(str(error)) from error
 
 
-def _document(text: str) -> dict[str, JSON]:
-    """Return the object that ``--inputs`` names."""
-    try:
-        found = parse_json(given(text, "--inputs"))
-    except ValueError as error:
-        raise Misuse(f"--inputs {text}: they are no JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise Misuse(f"--inputs {text}: they must be an object, not {kind(found)}")
-    return found
-
-
 def plan(procedure: Procedure) -> str:
     """Return the name, the inputs, the steps and the output of a procedure, a line each."""
     lines = [f"{procedure.name}: {shortened(procedure.description, 90)}"]
-    inputs = ", ".join(_described_inputs(procedure))
+    required: Sequence[str] = procedure.inputs.get("required", ())
+    inputs = []
+    for name, schema in procedure.inputs.get("properties", {}).items():
+        known = schema if isinstance(schema, dict) else {}
+        said = known.get("type", "any")
+        words = said if isinstance(said, str) else " or ".join(said)
+        if "default" in known:
+            words += f", default {shortened(json.dumps(known['default'], ensure_ascii=False))}"
+        elif name not in required:
+            words += ", optional"
+        inputs.append(f"{name} ({words})")
     if inputs:
-        lines.append(f"inputs: {inputs}")
+        lines.append(f"inputs: {', '.join(inputs)}")
     lines += _tree(outlined(procedure))
     if procedure.output is not None:
         lines.append(f"output: {bare(procedure.output)}")
     return "\n".join(lines)
-
-
-def _described_inputs(procedure: Procedure) -> Iterator[str]:
-    required: Sequence[str] = procedure.inputs.get("required", ())
-    properties: dict[str, JSON] = procedure.inputs.get("properties", {})
-    for name, schema in properties.items():
-        kind = schema.get("type", "any") if isinstance(schema, dict) else "any"
-        words = kind if isinstance(kind, str) else " or ".join(kind)
-        if isinstance(schema, dict) and "default" in schema:
-            words += f", default {shortened(json.dumps(schema['default'], ensure_ascii=False))}"
-        elif name not in required:
-            words += ", optional"
-        yield f"{name} ({words})"
 
 
 def _tree(steps: Sequence[Outline]) -> Iterator[str]:

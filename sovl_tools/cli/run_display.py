@@ -95,26 +95,20 @@ class Tree:
         if line is None:
             line = Line(event.key, label_of(event), event.depth, RUNNING, now)
             group = event.key.rpartition(".")[0]
-            self._inner.setdefault(self._around(group), {}).setdefault(group, []).append(event.key)
+            # the step in which the group is: the longest beginning of its key that is one
+            cuts = [group[: found.start()] for found in _CUT.finditer(group)]
+            around = next((each for each in reversed(cuts) if each in self._lines), "")
+            self._inner.setdefault(around, {}).setdefault(group, []).append(event.key)
         elif isinstance(event, StepStarted):
             line = line._replace(state=RUNNING, started=now, duration=None, message=None)
         if isinstance(event, StepRetried):
             line = line._replace(message=retry(event))
         if isinstance(event, StepEnded):
-            message = None if self._is_told(event) else event.message
+            # a step in this one may have failed for the same reason, and says so
+            is_told = any(each.message == event.message for each in self._walk(event.key))
+            message = None if is_told else event.message
             line = line._replace(state=event.state, duration=event.duration, message=message)
         self._lines[event.key] = line
-
-    def _around(self, group: str) -> str:
-        """Return the key of the step in which a group of steps is; "" for none."""
-        cuts = [found.start() for found in _CUT.finditer(group)]
-        return next((group[:cut] for cut in reversed(cuts) if group[:cut] in self._lines), "")
-
-    def _is_told(self, event: StepEnded) -> bool:
-        """Tell whether a step in this one has failed for the same reason, and says so."""
-        if event.message is None:
-            return False
-        return any(line.message == event.message for line in self._walk(event.key))
 
     def lines(self, limit: int) -> list[Line | int]:
         """Return no more than so many lines in the order of the procedure.
@@ -125,7 +119,10 @@ class Tree:
         lines = list(self._walk(""))
         if len(lines) <= limit:
             return [*lines]
-        by_rank = sorted(range(len(lines)), key=lambda number: (_rank(lines[number]), -number))
+        ranks = [
+            0 if each.state == RUNNING else 1 if each.message is not None else 2 for each in lines
+        ]
+        by_rank = sorted(range(len(lines)), key=lambda number: (ranks[number], -number))
         kept = sorted(by_rank[: limit - 1])
         return [len(lines) - len(kept), *(lines[number] for number in kept)]
 
@@ -134,10 +131,6 @@ class Tree:
             for inner in group:
                 yield self._lines[inner]
                 yield from self._walk(inner)
-
-
-def _rank(line: Line) -> int:
-    return 0 if line.state == RUNNING else 1 if line.message is not None else 2
 
 
 _BEAT = 0.1
@@ -200,7 +193,9 @@ class Live:
     def print(self, text: str) -> None:
         """Print lines above the tree."""
         with self._lock:
-            self._erase()
+            if self._drawn:
+                self._terminal.write(f"{_UP.format(self._drawn)}{_ERASE_BELOW}")
+            self._drawn = 0
             self._terminal.write(text)
             self._draw()
 
@@ -211,11 +206,6 @@ class Live:
                 started = perf_counter()
                 self._draw()
                 pause = max(_BEAT, 10 * (perf_counter() - started))
-
-    def _erase(self) -> None:
-        if self._drawn:
-            self._terminal.write(f"{_UP.format(self._drawn)}{_ERASE_BELOW}")
-        self._drawn = 0
 
     def _draw(self) -> None:
         columns, rows = shutil.get_terminal_size()
@@ -234,19 +224,14 @@ def text_of(line: Line | int, width: int, *, color: bool) -> str:
         return painted(f"… {line:,} more"[:width], _FAINT, color=color)
     mark, tint = _MARKS[line.state]
     lead = "  " * line.depth
-    rest = plain(f"{line.label}{_remark(line)}")[: max(width - len(lead) - 2, 0)]
+    # behind the name: how long it takes, or that it was not done, and why it failed
+    took = perf_counter() - line.started if line.duration is None else line.duration
+    remark = f"{took:.0f} s" if line.duration is None else f"{took:.2f} s"
+    remark = WORDS[line.state] if line.state in {"skipped", "known"} else remark
+    why = f"  {line.message}" if line.message is not None else ""
+    rest = plain(f"{line.label}  {remark}{why}")[: max(width - len(lead) - 2, 0)]
     tail = rest if line.state != "skipped" else painted(rest, _FAINT, color=color)
     return f"{lead}{painted(mark, tint, color=color)} {tail}"
-
-
-def _remark(line: Line) -> str:
-    """Return what is said of a step behind its name: how long it takes, and why it failed."""
-    why = f"  {line.message}" if line.message is not None else ""
-    if line.state in {"skipped", "known"}:
-        return f"  {WORDS[line.state]}{why}"
-    if line.duration is None:
-        return f"  {perf_counter() - line.started:.0f} s{why}"
-    return f"  {line.duration:.2f} s{why}"
 
 
 class _Above(io.TextIOBase):

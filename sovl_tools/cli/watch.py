@@ -97,22 +97,17 @@ def watch(
     found = replace(found, import_timeout=import_timeout or found.import_timeout)
     render = _FORMATS[format_]
     quiet = is_quiet()
-    with _until_ended(), contextlib.closing(_events(found, poll=poll)) as events:
-        for event in events:
-            if not isinstance(event, str):
-                shown = render(event)
-                if shown:
-                    write(shown)
-            elif not quiet:
-                click.echo(plain(event), err=True)
-
-
-@contextlib.contextmanager
-def _until_ended() -> Iterator[None]:
-    """Take Ctrl-C, SIGTERM and a reader that leaves for the end of the block, not for a failure."""
+    # Ctrl-C, SIGTERM and a reader that leaves are the end, not a failure
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield
+        with contextlib.closing(_events(found, poll=poll)) as events:
+            for event in events:
+                if not isinstance(event, str):
+                    shown = render(event)
+                    if shown:
+                        write(shown)
+                elif not quiet:
+                    click.echo(plain(event), err=True)
     except (KeyboardInterrupt, BrokenPipeError):
         if sys.stderr.isatty():
             click.echo(err=True)

@@ -6,8 +6,7 @@ import asyncio
 import logging
 import signal
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, aclosing, closing, contextmanager, nullcontext
+from contextlib import ExitStack, aclosing, closing, nullcontext
 from typing import Any
 
 import click
@@ -74,10 +73,13 @@ def chat(
     Answers go to the standard output; calls, results and notices to the error output. Tools are
     loaded anew as they are edited. Where the input is no terminal, each line of it is said.
     """
-    who = _chosen(provider=provider, model=model, base_url=base_url)
+    try:
+        who = choose_provider(provider=provider, model=model, base_url=base_url)
+    except (AgentError, ImportError, ValueError) as error:
+        raise Misuse(" ".join(str(error).split())) from error
     registry = all_tools(tools, entry_points=entry_points)
     source = lines(lambda: [*NAMES, *(tool.name for tool in registry)])
-    with _closed(who.client):
+    with nullcontext() if who.client is None else closing(who.client):
         transcript = Transcript(is_quiet=is_quiet())
         agent = Agent(
             who.client,
@@ -88,30 +90,10 @@ def chat(
             approve=_approval(source, transcript),
         )
         conversation = Conversation(agent, source, transcript, who=who)
-        with registry.watch(libraries=_libraries(tools)):
+        with registry.watch(libraries=settings(tools, needs_tools=False).watch):
             failures = conversation.run()
     if failures and not source.is_terminal:
         ctx.exit(FINDINGS)
-
-
-def _chosen(**options: Any) -> ProviderChoice:
-    """Return who is asked.
-
-    Raises:
-        Misuse: nobody can be; the message says what it takes.
-    """
-    try:
-        return choose_provider(**options)
-    except (AgentError, ImportError, ValueError) as error:
-        raise Misuse(" ".join(str(error).split())) from error
-
-
-def _closed(client: Any) -> AbstractContextManager[object]:
-    return nullcontext() if client is None else closing(client)
-
-
-def _libraries(tools: Sequence[str]) -> Sequence[str]:
-    return settings(tools, needs_tools=False).watch
 
 
 def _approval(source: Lines, transcript: Transcript) -> Any:
@@ -166,8 +148,14 @@ class Conversation:
     def run(self) -> int:
         """Answer line by line until the end; return how many lines got no answer."""
         failures = 0
-        with self._noticing(), asyncio.Runner() as runner:
-            self._greet()
+        with ExitStack() as stack:
+            stack.callback(self._agent.tools.subscribe(self._notice))
+            runner = stack.enter_context(asyncio.Runner())
+            if self._source.is_terminal:
+                count = counted(len(self._agent.tools), "tool")
+                who = f"{self._who.name} {self._who.model}".strip()
+                words = "/help lists the commands, Ctrl-D leaves"
+                self._transcript.note(f"{count}; {who} answers; {words}")
             while (line := self._source.read()) is not None:
                 text = line.strip()
                 self._tell_notices()
@@ -177,13 +165,6 @@ class Conversation:
                     break
             self._tell_notices()
         return failures
-
-    def _greet(self) -> None:
-        if self._source.is_terminal:
-            count = len(self._agent.tools)
-            who = f"{self._who.name} {self._who.model}".strip()
-            words = f"{counted(count, 'tool')}; {who} answers"
-            self._transcript.note(f"{words}; /help lists the commands, Ctrl-D leaves")
 
     def _is_done(self, text: str, runner: asyncio.Runner) -> bool:
         """Do what a line says; return whether that succeeded."""
@@ -211,7 +192,10 @@ class Conversation:
             self._transcript.note("stopped")
         except Exception as error:
             _LOGGER.debug("a turn failed", exc_info=True)
-            self._transcript.problem(self._told(error))
+            kind = "" if isinstance(error, AgentError) else f"{type(error).__name__}: "
+            words = " ".join(f"{kind}{error}".split())
+            advice = self._advice(error)
+            self._transcript.problem(f"{words}; {advice}" if advice else words)
             return False
         finally:
             self._tell_notices()
@@ -223,14 +207,8 @@ class Conversation:
                 self._transcript.show(event)
         self._transcript.end()
 
-    def _told(self, error: Exception) -> str:
-        """Return what went wrong in a line, and what can be done."""
-        kind = "" if isinstance(error, AgentError) else f"{type(error).__name__}: "
-        words = " ".join(f"{kind}{error}".split())
-        advice = self._advice(error)
-        return f"{words}; {advice}" if advice else words
-
     def _advice(self, error: Exception) -> str:
+        """Return what can be done about an error; "" if nobody knows."""
         if isinstance(error, LengthError):
             return "/clear begins a new conversation"
         if not isinstance(error, ProviderError):
@@ -241,16 +219,8 @@ class Conversation:
             return f"try again in {error.retry_after:.0f} s"
         return _ADVICE.get(error.kind, "")
 
-    @contextmanager
-    def _noticing(self) -> Iterator[None]:
-        """Tell what becomes of the tools."""
-        end = self._agent.tools.subscribe(self._notice)
-        try:
-            yield
-        finally:
-            end()
-
     def _notice(self, change: CatalogChange) -> None:
+        """Tell what has become of the tools: at once while somebody types, or after the answer."""
         text = notice(change, frozenset(tool.name for tool in self._agent.tools))
         is_told = bool(text) and not self._transcript.is_quiet
         if is_told and not self._source.interject(text):

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -281,7 +282,10 @@ class Transcript:
         return f"call {_cut(plain(_call(name, arguments)))}? [y/N] "
 
     def _started(self, event: ToolStarted) -> None:
-        self.note(f"→ {_call(event.call.name, _parsed(event.call.arguments))}")
+        arguments: JSON = event.call.arguments or "{}"
+        with suppress(ValueError, RecursionError):
+            arguments = json.loads(arguments)
+        self.note(f"→ {_call(event.call.name, arguments)}")
 
     def _finished(self, event: ToolFinished) -> None:
         result = event.result
@@ -319,13 +323,6 @@ def _call(name: str, arguments: JSON) -> str:
 
 def _value(value: JSON) -> str:
     return _cut(json.dumps(value, ensure_ascii=False, default=str), _LONGEST_VALUE)
-
-
-def _parsed(arguments: str) -> JSON:
-    try:
-        return json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
-        return arguments
 
 
 def _cut(text: str, length: int = _LONGEST) -> str:
