@@ -154,10 +154,11 @@ class Snapshot(NamedTuple):
 
 def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
     """Read the folder's module and every Python file beside and below it."""
-    main = read_file(folder, folder.module_name, limit=MAX_MODULE_BYTES)
+    name = folder.module_name
+    main = read_file(folder, name, limit=MAX_MODULE_BYTES)
     if isinstance(main, Unreadable):
         return main
-    files = {folder.module_name: main}
+    files = {name: main}
     for path in _helper_paths(folder) if _may_import_helpers(main) else ():
         content = read_file(folder, path, limit=MAX_MODULE_BYTES)
         if not isinstance(content, Unreadable):

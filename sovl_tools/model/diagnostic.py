@@ -6,6 +6,7 @@ import inspect
 import logging
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
 from sovl_tools.model.document import Path
@@ -218,7 +219,10 @@ class RuleTable:
 
     def verdicts(self, case: Case, severity: Severity | None = None) -> list[Verdict]:
         """Ask the rules that have their occasion in a case, all or those of a severity."""
-        rules = self.due(case.occasions, severity)
+        occasions = case.occasions
+        rules = self._due.get((occasions, severity))
+        if rules is None:
+            rules = self.due(occasions, severity)
         return ask(rules, case) if rules else []
 
     def plan(self, kind: str, keys: Collection[str]) -> Plan:
@@ -255,24 +259,18 @@ def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
     """
     found: list[Verdict] = []
     for each in rules:
-        found += _asked(each, subjects)
-    return found
-
-
-def _asked(each: Rule, subjects: Iterable[object]) -> list[Verdict]:
-    found: list[Verdict] = []
-    try:
-        for subject in subjects:
-            for finding in each.check(subject):
+        findings = chain.from_iterable(map(each.check, subjects))
+        try:
+            for number, finding in enumerate(islice(findings, MAX_FINDINGS + 1)):
                 # Beyond that the file is of another kind, and locating each finding costs more.
-                if len(found) == MAX_FINDINGS:
+                if number == MAX_FINDINGS:
                     words = f"and more from here on, beside the {MAX_FINDINGS} that are told"
-                    more = Finding(finding.place, words, "mend those first, then look again")
-                    return [*found, Verdict(each, more)]
+                    advice = "mend those first, then look again"
+                    finding = Finding(finding.place, words, advice)  # noqa: PLW2901 - the last one
                 found.append(Verdict(each, finding))
-    except Exception as error:  # noqa: BLE001 - the barrier: no rule takes the others down
-        rule, finding = internal_verdict(error)
-        found.append(Verdict(rule._replace(severity=each.severity), finding))
+        except Exception as error:  # noqa: BLE001 - the barrier: no rule takes the others down
+            rule, finding = internal_verdict(error)
+            found.append(Verdict(rule._replace(severity=each.severity), finding))
     return found
 
 
