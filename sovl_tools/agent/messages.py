@@ -54,24 +54,17 @@ def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Mes
     Texts share ``most`` characters, in their order; the others are cut and say so.
     """
     made = content_of(result)
-    if most is not None:
-        made = _shortened(made, most)
+    if most is not None and isinstance(made, str):
+        made = cut_characters(made, most)
+    elif most is not None:
+        for place, block in enumerate(made):
+            # a text stands in a block of its own, or in the resource of one
+            texts = block if "text" in block else block.get("resource", {})
+            if "text" in texts:
+                short = {**texts, "text": cut_characters(texts["text"], most)}
+                most = max(0, most - len(short["text"]))
+                made[place] = short if texts is block else {**block, "resource": short}
     return _outcome(call, made, is_error=result.error is not None)
-
-
-def _shortened(content: JSON, most: int) -> JSON:
-    if isinstance(content, str):
-        return cut_characters(content, most)
-    made = []
-    for block in content:
-        texts = block if "text" in block else block.get("resource", {})
-        if "text" in texts:
-            short = {**texts, "text": cut_characters(texts["text"], most)}
-            most = max(0, most - len(short["text"]))
-            made.append(short if texts is block else {**block, "resource": short})
-        else:
-            made.append(block)
-    return made
 
 
 def unmade_call(call: Call, reason: str) -> Message:

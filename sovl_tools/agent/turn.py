@@ -101,12 +101,15 @@ class Turn:
             del messages[before - 1 :]
 
     def _rounds(self, span: Any) -> Steps:
-        system = yield from self._system()
+        # The user has spoken by now, so that what the model is told first can depend on it.
+        system = [self._settings.configuration.system]
+        for function in (self._agent._system_messages, *self._settings.spoken):  # noqa: SLF001 - its own
+            system += _texts((yield Apply(function)))
         number = 0
         while True:
             number += 1
             with self._settings.tracing.round(number, span) as inner:
-                answer = yield from self._round(number, system, inner)
+                answer = yield from self._round(number, tuple(system), inner)
             yield Tell(RoundFinished(number, answer.text, answer.calls, answer.usage))
             if not answer.calls:
                 yield from self._finish(answer.text, number)
@@ -126,13 +129,6 @@ class Turn:
         if answer.calls:
             yield from self._work(answer.calls, offer, span)
         return answer
-
-    def _system(self) -> _Steps[tuple[str, ...]]:
-        """Return what the model is told first, when the user has spoken."""
-        said = [self._settings.configuration.system]
-        for function in (self._agent._system_messages, *self._settings.spoken):  # noqa: SLF001 - its own
-            said += _texts((yield Apply(function)))
-        return tuple(said)
 
     def _prompt(self, system: tuple[str, ...], offer: Offer, number: int) -> Prompt:
         settings = self._settings

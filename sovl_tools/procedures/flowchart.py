@@ -221,35 +221,30 @@ class _Chart:
         for way in ways:
             self._arrow(way, node, level)
         if step.shape == "choice":
-            return self._choice(step, node, level)
+            # both ways lead on, the one without steps straight from the node
+            found = {block.caption: block.steps for block in step.blocks}
+            ends = []
+            for caption in ("then", "else"):
+                ends += self._steps(found.get(caption, ()), [Way(node, caption)], level)
+            return ends
         if step.shape == "end":
             self._ends.append(Way(node))
         return [] if step.shape in {"end", "failure"} else [Way(node)]
 
-    def _choice(self, step: Outline, node: str, level: int) -> list[Way]:
-        found = {block.caption: block.steps for block in step.blocks}
-        ends = []
-        for caption in ("then", "else"):
-            ends += self._steps(found.get(caption, ()), [Way(node, caption)], level)
-        return ends
-
     def _group(self, step: Outline, node: str, ways: list[Way], level: int) -> list[Way]:
         self._line(f"subgraph {node} [{_quoted([step.title, *step.notes])}]", level)
         for block in step.blocks:
-            self._block(block, level + 1)
+            if not block.caption:
+                self._steps(block.steps, [], level + 1)
+                continue
+            self._count += 1
+            self._line(f"subgraph n{self._count} [{_quoted([block.caption])}]", level + 1)
+            self._steps(block.steps, [], level + 2)
+            self._line("end", level + 1)
         self._line("end", level)
         for way in ways:
             self._arrow(way, node, level)
         return [Way(node)]
-
-    def _block(self, block: Block, level: int) -> None:
-        if not block.caption:
-            self._steps(block.steps, [], level)
-            return
-        self._count += 1
-        self._line(f"subgraph n{self._count} [{_quoted([block.caption])}]", level)
-        self._steps(block.steps, [], level + 1)
-        self._line("end", level)
 
     def _arrow(self, way: Way, node: str, level: int) -> None:
         caption = f"|{way.caption}| " if way.caption else ""

@@ -64,7 +64,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
 def _message(message: Message) -> Made:
     own = items_of(message, _OWN)
     if message["role"] == "user":
-        return {"role": "user", "content": parts(message["content"], _text, _picture)}
+        return {"role": "user", "content": parts(message["content"], _text, _image)}
     if message["role"] == "tool":
         return openai(outcome_of(message))
     made: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
@@ -86,7 +86,7 @@ def _text(text: str) -> Made:
     return {"type": "text", "text": text}
 
 
-def _picture(block: Made) -> Made:
+def _image(block: Made) -> Made:
     return {"type": "image_url", "image_url": {"url": data_url(block)}}
 
 

@@ -116,25 +116,20 @@ def _of_client(client: Any) -> str | None:
     packages = {kind.__module__.split(".")[0] for kind in type(client).__mro__}
     if "anthropic" in packages:
         return "anthropic"
-    if "openai" not in packages:
-        return _of_methods(client)
+    if "openai" not in packages:  # of no SDK: who can be asked as it can be
+        fitting = []
+        for name in ("openai-responses", "openai", "anthropic"):
+            with suppress(AttributeError):
+                import_module(PROVIDERS[name].adapter).method(client)
+                fitting.append(name)
+        if len(fitting) != 1:
+            kind = type(client).__qualname__
+            raise ValueError(f"which provider a {kind} is for can't be told; say provider=…")
+        return fitting[0]
     host = str(getattr(client, "base_url", ""))
     if "openrouter.ai" in host:
         return "openrouter"
     return "openai-responses" if "api.openai.com" in host else "openai"
-
-
-def _of_methods(client: Any) -> str:
-    """Return the provider of an object that is of no SDK, if only one is asked as it can be."""
-    found = []
-    for name in ("openai-responses", "openai", "anthropic"):
-        with suppress(AttributeError):
-            import_module(PROVIDERS[name].adapter).method(client)
-            found.append(name)
-    if len(found) != 1:
-        kind = type(client).__qualname__
-        raise ValueError(f"which provider a {kind} is for can't be told; say provider=…")
-    return found[0]
 
 
 def _made(name: str, known: Provider, base_url: str | None) -> Any:

@@ -7,7 +7,7 @@ reasoning among them, are sent back as they came.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -74,22 +74,20 @@ def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
     elif message["role"] == "tool":
         yield openai_responses(outcome_of(message))
     elif own:
-        yield from map(_named, own if is_stored else _unstored(own))
+        for item in own:
+            if is_stored:
+                yield _named(item)
+            elif item["type"] != "reasoning":
+                # without the id by which the API looks up what it has stored
+                yield _named({key: each for key, each in item.items() if key != "id"})
+            elif item.get("encrypted_content"):
+                yield _named(item)
     else:
         if message["content"]:
             yield {"role": "assistant", "content": message["content"]}
         for call in calls_of(message):
             known = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
             yield {"type": "function_call", **known}
-
-
-def _unstored(items: Iterable[Made]) -> Iterator[Made]:
-    """Yield items without the ids by which the API looks up what it has stored."""
-    for item in items:
-        if item["type"] != "reasoning":
-            yield {key: each for key, each in item.items() if key != "id"}
-        elif item.get("encrypted_content"):
-            yield item
 
 
 def _named(item: Made) -> Made:

@@ -169,16 +169,8 @@ class Database:
 
     def _become_journal(self) -> None:
         """Make the tables; whoever else does so at the same time does no harm."""
-        self._write_ahead()
-        with self.transaction():
-            if self._is_empty():
-                for statement in _TABLES:
-                    self._connection.execute(statement)
-
-    def _write_ahead(self) -> None:
-        """Change to WAL mode, for which SQLite does not wait by itself."""
         end = time.monotonic() + self.patience
-        while True:
+        while True:  # SQLite does not wait by itself for the change to WAL mode
             try:
                 self.write("PRAGMA journal_mode = WAL")
             except JournalError as error:
@@ -186,7 +178,11 @@ class Database:
                     raise
                 time.sleep(0.01)
             else:
-                return
+                break
+        with self.transaction():
+            if self._is_empty():
+                for statement in _TABLES:
+                    self._connection.execute(statement)
 
     def _check(self) -> None:
         application, version = self._marks()

@@ -113,8 +113,12 @@ class Journal:
             host=platform.node(),
             resumed=0,
         )
+        moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(record.started))
         with self._new_lock() as lock:
-            return self._opened(self._inserted(record, lock), lock)
+            while True:  # until the name is one that no other run has
+                record = record._replace(id=f"{moment}-{os.urandom(2).hex()}")
+                if self._database.write(_BEGIN_RUN, (_token(lock), *row_of(record))):
+                    return self._opened(record, lock)
 
     def resume(
         self, run_id: str, check: Callable[[list[StepRecord]], object] = lambda _: None
@@ -189,14 +193,6 @@ class Journal:
 
     def _lock_path(self, token: str) -> str:
         return f"{self.path}-lock-{token}"
-
-    def _inserted(self, record: RunRecord, lock: Lock) -> RunRecord:
-        """Write down a new run under a name that no other has; return it."""
-        moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(record.started))
-        while True:
-            named = record._replace(id=f"{moment}-{os.urandom(2).hex()}")
-            if self._database.write(_BEGIN_RUN, (_token(lock), *row_of(named))):
-                return named
 
     def _opened(self, record: RunRecord, lock: Lock, before: Iterable[StepRecord] = ()) -> RunLog:
         self._locks.add(lock)

@@ -59,21 +59,18 @@ def unfinished_step(
     for each in every:
         # nobody takes up again what lies in a step that is over
         is_below = any(each.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
-        if each.state == "started" and not is_below and not _may_repeat(each, registry):
+        if each.state != "started" or is_below or each.action in _HARMLESS:
+            continue
+        # repeating a step does no harm if the tool says so that does it
+        catalog = registry.catalog
+        tool = catalog.tools.get(each.tool) if each.tool else _bringer(catalog, each.action)
+        if tool is None or not any(map(tool.annotations.get, _REPEATABLE)):
             return each
     return None
 
 
 _MARKS = re.compile(r"\[\d+\]|~\d+")
 """Iterations and attempts in the key of a step."""
-
-
-def _may_repeat(step: StepRecord, registry: ToolLookup) -> bool:
-    """Tell whether repeating a step does no harm, by what the tool says that does it."""
-    catalog = registry.catalog
-    tool = catalog.tools.get(step.tool) if step.tool else _bringer(catalog, step.action)
-    is_harmless = tool is not None and any(map(tool.annotations.get, _REPEATABLE))
-    return is_harmless or step.action in _HARMLESS
 
 
 def _bringer(catalog: Catalog, action: str) -> ToolDefinition | None:

@@ -76,11 +76,6 @@ def read(text: str | bytes, *, path: str) -> Source:
     Raises:
         UnreadableError: the text is neither, too large, or has what JSON can't hold.
     """
-    plain = _decoded(text)
-    return (_read_json if path.lower().endswith(".json") else _read_yaml)(plain)
-
-
-def _decoded(text: str | bytes) -> str:
     data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if len(data) > MAX_BYTES:
         message = f"the text has more than {MAX_BYTES:,} bytes"
@@ -89,7 +84,7 @@ def _decoded(text: str | bytes) -> str:
     _ask(case, json_rules.wrong_encoding)
     if not case.text.strip():
         raise UnreadableError("the file is empty", 1, 1)
-    return case.text
+    return (_read_json if path.lower().endswith(".json") else _read_yaml)(case.text)
 
 
 def _ask(case: json_rules.ManifestText, rule: Rule) -> None:

@@ -164,7 +164,12 @@ class _Construction:
         if alias is None and id(node) in self._aliases:
             alias = start(node)
         if alias is not None:
-            self._expand(node, alias)
+            # what aliases stand for is counted as if it were written out
+            size = 0 if isinstance(node, CollectionNode) else len(node.value)
+            self._expanded += 1 + size // _CHARACTERS_PER_VALUE
+            if self._expanded > MAX_EXPANSION:
+                message = f"the aliases up to here stand for more than {MAX_EXPANSION:,} values"
+                raise NotYamlError(message, alias, "write out what is needed")
         if isinstance(node, ScalarNode):
             return _scalar(node)
         if level > MAX_DEPTH:
@@ -181,13 +186,6 @@ class _Construction:
                 raise NotYamlError(message, start(key_node))
             made[key] = self.value(item, level + 1, alias)
         return made
-
-    def _expand(self, node: Node, alias: int) -> None:
-        size = 0 if isinstance(node, CollectionNode) else len(node.value)
-        self._expanded += 1 + size // _CHARACTERS_PER_VALUE
-        if self._expanded > MAX_EXPANSION:
-            message = f"the aliases up to here stand for more than {MAX_EXPANSION:,} values"
-            raise NotYamlError(message, alias, "write out what is needed")
 
     def _key(self, node: Node, alias: int | None) -> str:
         key = self.value(node, 1, alias)

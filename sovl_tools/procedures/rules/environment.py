@@ -114,8 +114,14 @@ class _Tracing:
         if goes_on:
             self.after = _either(before, self.after)
         if step.save_as is not None:
-            kept = Known(ANYTHING if goes_on else self._result(step))
-            self.after = {**self.after, step.save_as: kept}
+            schema: JSON = ANYTHING
+            if step.action == "for_each":
+                schema = {"type": "array"}
+            elif step.action == "tool" and self._case.catalog is not None:
+                tool = self._case.catalog.tools.get(step.fields["tool"])
+                schema = (tool and tool.output_schema) or ANYTHING
+            # a step that failed and after which the run goes on has null
+            self.after = {**self.after, step.save_as: Known(ANYTHING if goes_on else schema)}
         if step.when is not None:
             self.after = _either(before, self.after)
         self.is_over = self.is_over and step.when is None and not goes_on
@@ -160,14 +166,6 @@ class _Tracing:
             changed = {name: each for name, each in self.after.items() if before.get(name) != each}
             after |= changed
         self.after, self.is_over = after, False
-
-    def _result(self, step: Step) -> JSON:
-        """Return the schema of what comes of a step."""
-        if step.action == "for_each":
-            return {"type": "array"}
-        catalog = self._case.catalog
-        tool = catalog.tools.get(step.fields["tool"]) if catalog and step.action == "tool" else None
-        return ANYTHING if tool is None or tool.output_schema is None else tool.output_schema
 
 
 def _either(one: Environment, other: Environment) -> Environment:

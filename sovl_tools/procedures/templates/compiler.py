@@ -51,9 +51,10 @@ def template(text: str) -> Compiled:
         TemplateError: it can't be read.
     """
     tree = _checked(lambda: Parser(_SANDBOX, newline_re.sub("\n", text)).parse())
-    only = _only_expression(tree) if text.startswith("{{") and text.endswith("}}") else None
-    if only is not None:
-        return _value(only)
+    outputs = [each.nodes for each in tree.body if isinstance(each, nodes.Output)]
+    is_whole = text.startswith("{{") and text.endswith("}}") and len(tree.body) == len(outputs) == 1
+    if is_whole and len(outputs[0]) == 1:  # nothing but one expression, whose type is kept
+        return _value(outputs[0][0])
     code, references = _code(tree), _references(tree)
 
     def run(variables: _Variables) -> JSON:
@@ -84,14 +85,6 @@ def expression(text: str) -> Compiled:
         return tree
 
     return _value(_checked(parse))
-
-
-def _only_expression(tree: nodes.Template) -> nodes.Expr | None:
-    """Return the expression that is all there is in a template; None if there is more."""
-    outputs = [each.nodes for each in tree.body if isinstance(each, nodes.Output)]
-    if len(tree.body) != len(outputs) or len(outputs) != 1 or len(outputs[0]) != 1:
-        return None
-    return outputs[0][0]
 
 
 def _value(expression: nodes.Expr) -> Compiled:

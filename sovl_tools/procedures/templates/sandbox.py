@@ -120,7 +120,10 @@ def as_json(value: object) -> JSON:
         if level == MAX_DEPTH:
             raise EvaluationError(f"the result is nested more than {MAX_DEPTH} levels deep")
         if isinstance(value, dict):
-            count(sum(len(_checked_key(key)) for key in value))
+            odd = next((key for key in value if not isinstance(key, str)), None)
+            if odd is not None or None in value:
+                raise EvaluationError(f"a key of an object is {article(odd)}, not a string")
+            count(sum(map(len, value)))
             return {str(key): copied(each, level + 1) for key, each in value.items()}
         if isinstance(value, _LISTS):
             return [copied(each, level + 1) for each in value]
@@ -138,12 +141,6 @@ def _checked_number(number: float) -> float:
     elif not math.isfinite(number):
         raise EvaluationError(f"the result is {number}, which JSON can't hold")
     return number
-
-
-def _checked_key(key: object) -> str:
-    if not isinstance(key, str):
-        raise EvaluationError(f"a key of an object is {article(key)}, not a string")
-    return key
 
 
 def as_text(value: object) -> str:
