@@ -12,6 +12,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,10 +20,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools import ProcedureManager, Tooler, ToolRegistry
+from sovl_tools import ProcedureManager, SovlToolsError, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.configuration import configuration
+from sovl_tools.loading.discovery import discover
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.procedures.errors import ProcedureError
+from sovl_tools.scaffolding.sync import sync_of
 from tests.conftest import code_of, manifest_of
 from tests.procedures.workshop import add, manager_of
 from tests.schema.strategies import examples, moderate
@@ -268,6 +271,51 @@ def test_a_manifest_that_breaks_while_it_is_watched_keeps_its_last_good_version(
         registry.reload()
         assert_placed(registry, root)
         assert_serves(registry)
+
+
+@settings(moderate, max_examples=examples(500))
+@given(change=changes(MANIFEST), has_function=st.booleans(), prune=st.booleans())
+@example(change=(("requires",), []), has_function=False, prune=False)
+def test_sync_tells_of_a_wrong_value_or_mends_around_it(
+    change: tuple[Place, Any], *, has_function: bool, prune: bool
+) -> None:
+    with tools_with(mutated(MANIFEST, *change)) as root:
+        if not has_function:
+            (root / "subject" / "subject.py").write_text("subject = 3\n")
+        folder = next(each for each in discover(root, str(root)) if each.name == "subject")
+        found = sync_of(folder, prune=prune)
+        assert not any(each.code.startswith("ST0") for each in found.diagnostics())
+        if found.is_changed:
+            found.save()
+            assert not sync_of(folder, prune=prune).is_changed
+
+
+@settings(moderate, max_examples=examples(500))
+@given(change=changes(MANIFEST))
+@example(change=(("parameters", "properties", "text"), {"enum": ["\ud800"]}))
+def test_a_wrong_value_in_a_definition_is_refused_as_it_is_in_a_manifest(
+    change: tuple[Place, Any],
+) -> None:
+    document = mutated(MANIFEST, *change)
+    keys = {field.name for field in fields(ToolDefinition)}
+    given = (
+        {key: value for key, value in document.items() if key in keys}
+        if isinstance(document, dict)
+        else {}
+    )
+    registry = ToolRegistry()
+    try:
+        registry.register(ToolDefinition(**{**given, "function": _subject}))
+    except (TypeError, SovlToolsError):
+        return
+    result = Tooler(registry).call_sync("subject", {"text": "a"})
+    assert result.ok or result.error is not None
+    for format_name in FORMATS:
+        registry.definitions(format_name)
+
+
+def _subject(**arguments: Any) -> Any:
+    return arguments["text"]
 
 
 @settings(moderate, max_examples=examples(1000))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
+from typing import Any
 
 from sovl_tools.model.document import JSON
 
@@ -27,22 +27,15 @@ def unmet(document: Mapping[str, JSON]) -> tuple[str, ...]:
 
 def is_requirement(text: str) -> bool:
     """Tell whether a text names a package: ``PyYAML>=5; python_version < "4"``, ``os.path``."""
-    _, invalid = _packaging()
-    try:
-        _parsed(text)
-    except invalid:
-        return False
-    return True
+    return _parsed(text) is not None
 
 
 def _missing(text: str) -> str:
     """Return the requirement if it is not met, with the version that is there; otherwise ``""``."""
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - 20 ms
 
-    _, invalid = _packaging()
-    try:
-        wanted = _parsed(text)
-    except invalid:
+    wanted = _parsed(text)
+    if wanted is None:
         return text
     if wanted.marker is not None and not wanted.marker.evaluate():
         return ""
@@ -54,7 +47,8 @@ def _missing(text: str) -> str:
     if not wanted.specifier.contains(found.version, prereleases=True):
         return f"{text} (but {found.version})"
     for line in found.requires or ():
-        marker = _parsed(line).marker
+        needed = _parsed(line)
+        marker = needed and needed.marker
         # what a distribution requires for extras that are not asked for is none of ours
         is_due = marker and any(marker.evaluate({"extra": one}) for one in wanted.extras)
         missing = _missing(line.partition(";")[0]) if is_due else ""
@@ -63,16 +57,17 @@ def _missing(text: str) -> str:
     return ""
 
 
-def _parsed(text: str) -> JSON:
-    requirement, _ = _packaging()
-    return requirement(text)
+def _parsed(text: str) -> Any:
+    """Return a requirement; None of a text that is none, and of markers that can't be compared."""
+    from packaging.requirements import Requirement  # noqa: PLC0415 - 10 ms
 
-
-@cache
-def _packaging() -> tuple[JSON, type[Exception]]:
-    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - 10 ms
-
-    return Requirement, InvalidRequirement
+    try:
+        wanted = Requirement(text)
+        if wanted.marker is not None:
+            wanted.marker.evaluate()
+    except ValueError:
+        return None
+    return wanted
 
 
 def _is_importable(name: str) -> bool:

@@ -59,6 +59,15 @@ def test_nothing_is_imported_to_find_out(
     assert sys.modules.keys().isdisjoint({"loud_package", "this"})
 
 
+@pytest.mark.parametrize("requirement", ["click; 'x' == 'y'", "click >", "a b", "[x]"])
+def test_what_no_program_can_read_is_a_finding(
+    requirement: str, write: Write, tmp_path: Path
+) -> None:
+    write("echo", manifest_of("echo", requires={"packages": [requirement]}))
+    report = ToolRegistry.from_directory(tmp_path / "tools").report
+    assert [each.code for each in report.errors] == ["ST214"]
+
+
 def test_a_requirement_of_an_extra_is_looked_for(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
