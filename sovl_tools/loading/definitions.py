@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields
 from types import ModuleType
 from typing import Any
 
@@ -168,11 +169,17 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
         yield f"{path!r}: {finding.message}", finding.help
 
 
+_DEFAULTS = {
+    each.name: each.default if each.default_factory is MISSING else each.default_factory()
+    for each in fields(ToolDefinition)
+}
+
+
 def _document(definition: ToolDefinition) -> dict[str, JSON]:
-    fields: Mapping[str, Any] = {
+    values: Mapping[str, Any] = {
         key: getattr(definition, key) for key in sorted(KEYS) if hasattr(definition, key)
     }
-    given = {key: value for key, value in fields.items() if value not in (None, (), {})}
+    given = {key: value for key, value in values.items() if value != _DEFAULTS.get(key)}
     given["parameters"] = without_functions(definition.parameters)
     given.setdefault("description", definition.description)
     plain: dict[str, JSON] = json.loads(json_text(given, _as_json))

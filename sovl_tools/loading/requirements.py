@@ -65,7 +65,7 @@ def _parsed(text: str) -> Any:
         wanted = Requirement(text)
         if wanted.marker is not None:
             wanted.marker.evaluate()
-    except ValueError:
+    except (ValueError, LookupError):
         return None
     return wanted
 

@@ -119,11 +119,11 @@ def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
     else:
         # what ``parameters`` lack at their top can be added; all else of them must be a schema
         problems = [each for each in published("tool").problems(manifest.document) if each.path]
-        is_workable = not expands_too_far(manifest.document.get("parameters", {})) and all(
+        is_workable = all(
             (each.keyword, len(each.path)) == ("required", 1)
             for each in problems
             if each.path[0] == "parameters"
-        )
+        ) and not expands_too_far(manifest.document.get("parameters", {}))
     if not is_workable or unfit(folder.name) is not None:
         return _refused(folder)
     if manifest is not None and not manifest.enabled:
