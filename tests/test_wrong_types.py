@@ -282,7 +282,7 @@ def test_sync_tells_of_a_wrong_value_or_mends_around_it(
     with tools_with(mutated(MANIFEST, *change)) as root:
         if not has_function:
             (root / "subject" / "subject.py").write_text("subject = 3\n")
-        folder = next(each for each in discover(root, str(root)) if each.name == "subject")
+        folder = next(each for each in discover(str(root), str(root)) if each.name == "subject")
         found = sync_of(folder, prune=prune)
         assert not any(each.code.startswith("ST0") for each in found.diagnostics())
         if found.is_changed:
