@@ -28,9 +28,21 @@ CONTRACTS = (
 
 A redesign may move them, and may not loosen them: ``pytest -m contract``.
 """
-STARTS_A_PROCESS = "forks"
-TALKS = tuple(Path(__file__).parent / name for name in ("agent", "cli", "docs", "testing", "tools"))
-"""Where tests start servers or commands, and hold conversations."""
+STARTS_A_PROCESS = {"forks", "run"}
+SLOW = tuple(
+    Path(__file__).parent / name
+    for name in (
+        *("agent", "cli", "docs", "testing", "tools"),
+        *("formats/test_mcp.py", "formats/test_messages.py", "formats/test_sdk_types.py"),
+        *("loading/test_isolation.py", "loading/test_generations.py"),
+        *("dispatch/test_giving_up.py", "dispatch/test_hostile_tools.py"),
+        *("procedures/test_hostile_templates.py", "procedures/test_journal_processes.py"),
+        "procedures/test_resuming.py",
+        *("test_distribution.py", "test_reload_stress.py"),
+    )
+)
+"""Where tests start processes or servers, hold conversations, or import what providers ship."""
+
 Write = Callable[..., Path]
 
 
@@ -56,6 +68,13 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave slow files out before they import anything: the SDKs alone take seconds."""
+    is_left_out = config.getoption("markexpr") == "not slow"
+    places = {collection_path, *collection_path.parents}
+    return True if is_left_out and not places.isdisjoint(SLOW) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse names that differ from process to process, which tests run in parallel must not.
 
@@ -71,7 +90,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in marks[item.path]:
             item.add_marker(mark)
         is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        if is_random or STARTS_A_PROCESS in getattr(item, "fixturenames", ()):
+        if is_random or not STARTS_A_PROCESS.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
         if is_random:
             item.add_marker(UNMEASURED)
@@ -82,7 +101,7 @@ def _marks_of(path: Path) -> list[pytest.MarkDecorator]:
     places = {path, *path.parents}
     among = {
         "contract": not places.isdisjoint(CONTRACTS),
-        "slow": not places.isdisjoint(TALKS),
+        "slow": not places.isdisjoint(SLOW),
         UNMEASURED: SHIPPED in places,
     }
     return [getattr(pytest.mark, name) for name, is_there in among.items() if is_there]
