@@ -18,7 +18,7 @@ MAX_BYTES = 64 * 1024 * 1024
 """How much is read of a file or the standard input."""
 
 
-def paired(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[str, JSON]:
+def parse_pairs(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return ``KEY=VALUE`` pairs as an object, each value read as its schema wants it.
 
     ``parameters`` are the schema of that object.
@@ -78,7 +78,7 @@ def _fits(value: JSON, node: SchemaNode) -> bool:
         return False
 
 
-def given(text: str, option: str) -> str:
+def read_json(text: str, option: str) -> str:
     """Return the JSON text that an option names: itself, ``@FILE``, or ``-`` for the input.
 
     Raises:

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 import click
 
-from sovl_tools.cli.arguments import given, paired
+from sovl_tools.cli.arguments import parse_pairs, read_json
 from sovl_tools.cli.command import (
     FINDINGS,
     MISUSE,
@@ -17,7 +17,7 @@ from sovl_tools.cli.command import (
     timeout_option,
     tools_option,
 )
-from sovl_tools.cli.loaded import complete_names, one_tool
+from sovl_tools.cli.load_tools import complete_names, one_tool
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
@@ -79,7 +79,7 @@ def call(
     registry = one_tool(tools, name, entry_points=entry_points)
     tool = registry.get(name)
     parameters = without_functions(tool.parameters) if tool else {}
-    arguments = paired(pairs, parameters) if text is None else given(text, "--args")
+    arguments = parse_pairs(pairs, parameters) if text is None else read_json(text, "--args")
     try:
         log = None if events is None else JsonLines(events)
     except OSError as error:

@@ -14,7 +14,7 @@ from sovl_tools.cli.command import (
     output_option,
     tools_option,
 )
-from sovl_tools.cli.loaded import all_tools, complete_names
+from sovl_tools.cli.load_tools import all_tools, complete_names
 from sovl_tools.cli.output import json_text, write_to
 from sovl_tools.formats.base import FORMATS
 from sovl_tools.loading.exporting import Target

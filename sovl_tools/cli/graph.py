@@ -6,7 +6,7 @@ import click
 
 from sovl_tools.cli.command import FINDINGS, Command, format_option, output_option
 from sovl_tools.cli.output import write_to
-from sovl_tools.cli.procedures import reached, tell
+from sovl_tools.cli.procedures import print_diagnostics, with_procedures_it_runs
 from sovl_tools.procedures.flowchart import mermaid, svg
 
 EXAMPLES = """\b
@@ -31,8 +31,8 @@ def graph(ctx: click.Context, *, file: str, format_: str, output: str | None) ->
 
     The file alone is looked at, and no tool.
     """
-    found = reached(file)[0]
+    found = with_procedures_it_runs(file)[0]
     if found.procedure is None:
-        tell(found.diagnostics(found.verdicts))
+        print_diagnostics(found.diagnostics(found.verdicts))
         ctx.exit(FINDINGS)
     write_to(output, FORMATS[format_](found.procedure))

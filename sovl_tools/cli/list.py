@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 
 from sovl_tools.cli.command import Command, entry_points_option, format_option, tools_option
-from sovl_tools.cli.loaded import all_tools
+from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import aligned, colored, results, serialized, write
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON

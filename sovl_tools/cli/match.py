@@ -11,7 +11,7 @@ from sovl_tools.cli.command import (
     limit_option,
     tools_option,
 )
-from sovl_tools.cli.loaded import all_tools
+from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.reporting.plain import plain
 from sovl_tools.search.matches import PhraseMatch

@@ -11,7 +11,7 @@ from dataclasses import replace
 import click
 
 from sovl_tools.cli.command import Misuse
-from sovl_tools.cli.loaded import all_tools, named_tools
+from sovl_tools.cli.load_tools import all_tools, named_tools
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
 from sovl_tools.model.actions import ACTIONS
@@ -28,7 +28,7 @@ from sovl_tools.reporting.text import block
 _EXAMPLES = 5
 
 
-def reached(source: str | Mapping[str, JSON]) -> tuple[Written, ...]:
+def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[Written, ...]:
     """Return a procedure and the files of all that it runs, each once.
 
     Raises:
@@ -73,14 +73,14 @@ def registry_of(
     return named_tools(tools, names, entry_points=entry_points)
 
 
-def tell(diagnostics: Iterable[Diagnostic]) -> None:
+def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
     """Show diagnostics with excerpts on the error output."""
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     for each in diagnostics:
         click.echo(block(each, color=color), err=True)
 
 
-def near(path: str) -> str:
+def shortest_path(path: str) -> str:
     """Return an absolute path as it is, or relative to the current directory if that is shorter."""
     try:
         return min(path, os.path.relpath(path), key=len)
@@ -88,7 +88,7 @@ def near(path: str) -> str:
         return path
 
 
-def place_of(error: StepError, procedures: Sequence[Written]) -> str:
+def location_of(error: StepError, procedures: Sequence[Written]) -> str:
     """Return ``file:line:column`` of what has failed; "" if nobody knows."""
     for each in procedures:
         is_it = each.procedure is not None and each.procedure.name == error.procedure
@@ -111,17 +111,17 @@ def known_tools(found: Configuration, validated: Catalog) -> Catalog:
     return replace(registry.catalog, unavailable=unavailable)
 
 
-def wrong_in(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
+def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
     """Return all that is wrong with the procedures of some files.
 
     Args:
         paths: of the files.
         catalog: the tools; None if they are not known, then what needs them is not asked.
     """
-    return [each for path in paths for each in _wrong(path, catalog)]
+    return [each for path in paths for each in _check_procedure(path, catalog)]
 
 
-def _wrong(path: str, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
+def _check_procedure(path: str, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
     def other(name: str) -> Procedure | None:
         place = file_beside(path, name)
         return None if place is None else written_if_readable(place).procedure

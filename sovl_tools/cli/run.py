@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.arguments import given, paired
+from sovl_tools.cli.arguments import parse_pairs, read_json
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -22,8 +22,14 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.output import json_text, write
-from sovl_tools.cli.procedures import near, place_of, reached, registry_of, tell
-from sovl_tools.cli.run_display import Tell, showing
+from sovl_tools.cli.procedures import (
+    location_of,
+    print_diagnostics,
+    registry_of,
+    shortest_path,
+    with_procedures_it_runs,
+)
+from sovl_tools.cli.run_display import Listener, progress_display
 from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.procedures.errors import InputError, JournalError, RunNotFoundError, StepError
 from sovl_tools.procedures.journal.journal import Journal
@@ -107,7 +113,7 @@ def run(
             write(json_text(_record(resumption).result))
             return
         source = _source(file, resumption)
-        job = _job(source, tools, entry_points=entry_points, is_quiet=is_quiet)
+        job = _prepare(source, tools, entry_points=entry_points, is_quiet=is_quiet)
         moved = file if resumption is not None else None
         # what was said of the run that its journal does not know, for whoever goes on with it
         again = (
@@ -122,10 +128,10 @@ def run(
         inputs = _inputs(job.procedure, pairs, text) if is_new else {}
         with (
             _opened(journal_path if is_new else None, create=True) as journal,
-            showing(is_quiet=is_quiet, is_verbose=is_verbose) as show,
+            progress_display(is_quiet=is_quiet, is_verbose=is_verbose) as show,
         ):
             kept = resumption or journal
-            result = performed(job._replace(again=again), inputs, kept, timeout=timeout, show=show)
+            result = execute(job._replace(again=again), inputs, kept, timeout=timeout, show=show)
     write(json_text(result))
 
 
@@ -167,18 +173,18 @@ def _record(resumption: Resumption) -> RunRecord:
         raise Misuse(str(error)) from error
 
 
-def _job(
+def _prepare(
     source: str | Mapping[str, JSON], tools: Sequence[str], *, entry_points: bool, is_quiet: bool
 ) -> Job:
     """Return a procedure with its tools; exit with 1 if it is unsound, and say why.
 
     Warnings are left out if the user wants it quiet.
     """
-    procedures = reached(source)
+    procedures = with_procedures_it_runs(source)
     manager = ProcedureManager(registry_of(procedures, tools, entry_points=entry_points))
     found = [wrong for each in procedures for wrong in manager.check(each)]
     errors = [each for each in found if each.severity == "error"]
-    tell(errors if is_quiet else found)
+    print_diagnostics(errors if is_quiet else found)
     procedure = procedures[0].procedure
     if errors or procedure is None:
         raise click.exceptions.Exit(FINDINGS)
@@ -192,10 +198,10 @@ def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dic
         Misuse: they do not fit.
     """
     if text is None:
-        found = paired(pairs, procedure.inputs)
+        found = parse_pairs(pairs, procedure.inputs)
     else:
         try:
-            found = parse_json(given(text, "--inputs"))
+            found = parse_json(read_json(text, "--inputs"))
         except ValueError as error:
             raise Misuse(f"--inputs {text}: they are no JSON: {error}") from error
         if not isinstance(found, dict):
@@ -273,13 +279,13 @@ class Resumption(NamedTuple):
     repeat_unfinished: bool
 
 
-def performed(
+def execute(
     job: Job,
     inputs: Mapping[str, JSON],
     kept: Resumption | Journal | None,
     *,
     timeout: float | None,
-    show: Tell,
+    show: Listener,
 ) -> JSON:
     """Run a procedure, or go on with a run, and return the result.
 
@@ -305,7 +311,7 @@ def performed(
     async def work() -> JSON:
         _listen_to_signals()
         async with asyncio.timeout(timeout):
-            return await _begun(job, inputs, kept, hear)
+            return await _start(job, inputs, kept, hear)
 
     try:
         return asyncio.run(work())
@@ -313,21 +319,24 @@ def performed(
         raise Misuse(f"{error}{_ADVICE.get(type(error), '')}") from error
     except (StepError, TimeoutError, KeyboardInterrupt) as error:
         words = f"{_failure(error, job, timeout)}{_ADVICE.get(type(error), '')}"
-        raise click.ClickException(words + _way_on(kept, run_ids, job)) from error
+        raise click.ClickException(words + _how_to_resume(kept, run_ids, job)) from error
 
 
-def _begun(
-    job: Job, inputs: Mapping[str, JSON], kept: Resumption | Journal | None, tell: Tell
+def _start(
+    job: Job,
+    inputs: Mapping[str, JSON],
+    kept: Resumption | Journal | None,
+    show: Listener,
 ) -> Coroutine[Any, Any, JSON]:
     if not isinstance(kept, Resumption):
-        return job.manager.run(job.procedures[0], inputs, journal=kept, on_event=tell)
+        return job.manager.run(job.procedures[0], inputs, journal=kept, on_event=show)
     return job.manager.resume(
         kept.journal,
         kept.run_id,
         source=job.procedures[0],
         force=kept.force,
         repeat_unfinished=kept.repeat_unfinished,
-        on_event=tell,
+        on_event=show,
     )
 
 
@@ -345,18 +354,18 @@ def _listen_to_signals() -> None:
 def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
     """Return why a run has ended, with the place of the step in its file."""
     if isinstance(error, StepError):
-        where = place_of(error, job.procedures)
+        where = location_of(error, job.procedures)
         return plain(f"{where}: {error}" if where else str(error))
     is_late = isinstance(error, TimeoutError)
     return f"the run took longer than {timeout:g} s" if is_late else "the run was interrupted"
 
 
-def _way_on(kept: Resumption | Journal | None, run_ids: Sequence[str], job: Job) -> str:
+def _how_to_resume(kept: Resumption | Journal | None, run_ids: Sequence[str], job: Job) -> str:
     """Return lines that say how a run can go on; "" if it can't."""
     if kept is None or not run_ids:
         return ""
     journal = kept.journal if isinstance(kept, Resumption) else kept
-    command = ["sovl-tools", "run", "--journal", near(journal.path), "--resume", *run_ids]
+    command = ["sovl-tools", "run", "--journal", shortest_path(journal.path), "--resume", *run_ids]
     step = job.manager.unfinished_step(journal, run_ids[0], job.procedures[0])
     again, why = job.again, ""
     if step is not None:

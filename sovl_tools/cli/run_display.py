@@ -210,7 +210,7 @@ class Live:
     def _draw(self) -> None:
         columns, rows = shutil.get_terminal_size()
         lines = self._tree.lines(max(rows - 1, 1))
-        texts = [text_of(each, columns - 1, color=self._color) for each in lines]
+        texts = [line_text(each, columns - 1, color=self._color) for each in lines]
         up = _UP.format(self._drawn) if self._drawn else ""
         self._terminal.write(up + "".join(f"{_ERASE_LINE}{each}\n" for each in texts))
         self._terminal.write(_ERASE_BELOW if len(texts) < self._drawn else "")
@@ -218,7 +218,7 @@ class Live:
         self._drawn = len(texts)
 
 
-def text_of(line: Line | int, width: int, *, color: bool) -> str:
+def line_text(line: Line | int, width: int, *, color: bool) -> str:
     """Return a line of the tree, no wider than so many characters."""
     if isinstance(line, int):
         return painted(f"… {line:,} more"[:width], _FAINT, color=color)
@@ -256,13 +256,13 @@ class _Above(io.TextIOBase):
         super().close()
 
 
-Tell: TypeAlias = Callable[[Event], object]
+Listener: TypeAlias = Callable[[Event], object]
 
 _WIDTH = max(map(len, WORDS.values()))
 
 
 @contextmanager
-def showing(*, is_quiet: bool, is_verbose: bool) -> Iterator[Tell]:
+def progress_display(*, is_quiet: bool, is_verbose: bool) -> Iterator[Listener]:
     """Yield what shows events on the error output; of a run that is to be quiet, nothing."""
     if is_quiet:
         yield lambda _: None

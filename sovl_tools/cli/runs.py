@@ -10,7 +10,7 @@ import click
 
 from sovl_tools.cli.command import Command, Misuse, format_option, limit_option
 from sovl_tools.cli.output import aligned, json_text, write
-from sovl_tools.cli.procedures import near
+from sovl_tools.cli.procedures import shortest_path
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError
 from sovl_tools.procedures.journal.journal import Journal
@@ -89,7 +89,7 @@ def _took(record: RunRecord | StepRecord) -> str:
 
 def _lines(run: RunRecord, steps: Sequence[StepRecord]) -> Iterator[str]:
     yield f"run {run.id} of {plain(run.procedure)}: {run.state}"
-    yield f"file: {plain(near(run.path))}" if run.path else "of a dictionary"
+    yield f"file: {plain(shortest_path(run.path))}" if run.path else "of a dictionary"
     yield f"inputs: {_shown(run.inputs)}"
     again = f", resumed {run.resumed} time{'s' * (run.resumed != 1)}" if run.resumed else ""
     yield f"started: {_moment(run.started)}{again}"

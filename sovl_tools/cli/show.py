@@ -15,7 +15,7 @@ from sovl_tools.cli.command import (
     format_option,
     tools_option,
 )
-from sovl_tools.cli.loaded import complete_names, one_tool
+from sovl_tools.cli.load_tools import complete_names, one_tool
 from sovl_tools.cli.output import serialized, write
 from sovl_tools.formats.prompt import Described, described
 from sovl_tools.model.definition import ToolDefinition

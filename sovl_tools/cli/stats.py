@@ -95,7 +95,7 @@ def stats(
     if tokens:
         if file is not None:
             raise Misuse("--tokens is about the tools, so there can't be a file of calls")
-        from sovl_tools.cli.loaded import all_tools  # noqa: PLC0415 - summing up needs no tools
+        from sovl_tools.cli.load_tools import all_tools  # noqa: PLC0415 - summing up needs no tools
 
         found = all_tools(tools, entry_points=entry_points).filter(name_pattern=pattern)
         counts = {target: _counts(found, target) for target in targets or USUAL}
@@ -112,7 +112,7 @@ def stats(
     tally = _Tally(pattern or "*")
     with _opened(file) as lines:
         warnings = _warnings(lines, tally)
-        bad = _told(warnings, "standard input" if file == "-" else file)
+        bad = _print_warnings(warnings, "standard input" if file == "-" else file)
     called = sorted(summary(tally.logs).values(), key=lambda each: (-each.calls, each.tool))
     if format_ != "table":
         times = ("p50", "p95", "p99", "mean", "shortest", "longest", "total")
@@ -232,7 +232,7 @@ def _time(text: str) -> datetime:
     raise ValueError(f"'time' must be like 2026-01-31T12:00:00Z, not {shown(text)}")
 
 
-def _told(warnings: Iterator[tuple[int, str]], name: str) -> int:
+def _print_warnings(warnings: Iterator[tuple[int, str]], name: str) -> int:
     """Write the warnings to the error output, the first of them at length; return their count."""
     count = 0
     for count, (number, words) in enumerate(warnings, 1):

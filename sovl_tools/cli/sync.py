@@ -16,7 +16,7 @@ from sovl_tools.cli.command import (
     settings,
     tools_option,
 )
-from sovl_tools.cli.loaded import complete_names
+from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, write
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
@@ -68,7 +68,7 @@ def sync(
     collected = _collected(found.paths, name)
     limit = import_timeout or found.import_timeout
     syncs = [sync_of(folder, prune=prune, limit=limit) for folder in collected.folders]
-    done = [each for each in syncs if check or _is_saved(each)]
+    done = [each for each in syncs if check or _save(each)]
     for diagnostic in collected.diagnostics:
         write(block(diagnostic, color=colored()))
     for each in done:
@@ -99,7 +99,7 @@ def _collected(paths: Sequence[str], name: str | None) -> Collected:
     return Collected(chosen, ())
 
 
-def _is_saved(each: Sync) -> bool:
+def _save(each: Sync) -> bool:
     """Write the manifest if it has changed; return whether that succeeded."""
     try:
         if each.is_changed:

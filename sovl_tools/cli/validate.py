@@ -118,7 +118,7 @@ def validate(
     with _Progress(len(collected.folders)) as progress:
         candidates = _load(collected.folders, limits, progress)
     plugged: Sequence[Candidate] = ()
-    others = [*places.astray, *collected.diagnostics]
+    others = [*places.misplaced, *collected.diagnostics]
     # to find nothing is an error for whoever asks for a check
     others = [
         each._replace(severity="error") if each.code == no_tools.code else each for each in others
@@ -136,11 +136,11 @@ def validate(
 
         others += losses(catalog.candidates, targets)
     if places.procedures:
-        from sovl_tools.cli.procedures import known_tools, wrong_in  # noqa: PLC0415 - likewise
+        from sovl_tools.cli.procedures import check_procedures, known_tools  # noqa: PLC0415 - likewise
 
         with chdir("."):  # a tool that changes the directory as it is imported does so here again
             known = known_tools(found, catalog) if limits.imports else None
-        others += wrong_in(places.procedures, known)
+        others += check_procedures(places.procedures, known)
     report = report_of(catalog, others)
     report = selected(report, select=select, ignore=ignore)
     report = strict(report) if warnings_as_errors else report
@@ -218,7 +218,7 @@ class Places(NamedTuple):
     folders: tuple[str, ...]
     plugins: tuple[str, ...]
     procedures: tuple[str, ...]
-    astray: tuple[Diagnostic, ...] = ()
+    misplaced: tuple[Diagnostic, ...] = ()
 
 
 def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
@@ -230,11 +230,11 @@ def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
     for path in paths:
         if not os.path.lexists(path):
             raise Misuse(f"there is no {path!r}")
-    procedures, rest = _parted(paths)  # nothing is imported to tell
+    procedures, rest = _split_paths(paths)  # nothing is imported for that
     found = settings(tools or rest, needs_tools=False)
     if rest:
         plugins, folders = _named_plugins(rest, found.plugins)
-        lost = {path: told for path in folders if (told := _astray(path)) is not None}
+        lost = {path: told for path in folders if (told := _misplaced(path)) is not None}
         kept = tuple(path for path in folders if path not in lost)
         return Places(found, kept, tuple(plugins), procedures, tuple(lost.values()))
     if not paths:
@@ -245,7 +245,7 @@ def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
     return Places(found, kept, () if paths else found.plugins, procedures)
 
 
-def _parted(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _split_paths(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the files of procedures that paths name or hold, and the paths that are of tools."""
     files: list[str] = []
     others: list[str] = []
@@ -313,7 +313,7 @@ def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[s
     return list(dict.fromkeys(named)), others
 
 
-def _astray(path: str) -> Diagnostic | None:
+def _misplaced(path: str) -> Diagnostic | None:
     """Return that a path holds modules outside of tool folders, which nobody has configured."""
     location = os.path.abspath(path)
     if tool_folder(path, location) is not None:

@@ -121,7 +121,7 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     started = perf_counter()
     registry = ToolRegistry.from_directory(*found.paths, import_timeout=found.import_timeout)
     add_code(registry, found, entry_points=False)
-    start = _start(registry, absent, perf_counter() - started)
+    start = _start_moment(registry, absent, perf_counter() - started)
     counts = Outcome(registry.report).statuses
     others = [f"{counts[each]} {each}" for each in STATUSES[1:] if counts[each]]
     loaded = ", ".join([f"{counted(counts['loaded'], 'tool')} loaded", *others])
@@ -131,14 +131,14 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
         yield f"watching {', '.join(_places(found))}: {loaded}; Ctrl-C ends it"
         yield from (f"{path!r} is not there yet; waiting for it" for path in absent)
         yield start
-        yield from followed(moments, lambda: watching.notice)
+        yield from follow(moments, lambda: watching.notice)
 
 
 def _places(found: Configuration) -> tuple[str, ...]:
     return *found.paths, *found.plugins, *found.watch
 
 
-def _start(registry: ToolRegistry, absent: Sequence[str], duration: float) -> Moment:
+def _start_moment(registry: ToolRegistry, absent: Sequence[str], duration: float) -> Moment:
     """Return what was loaded as if it had been added; a path that is waited for is no error."""
     report = registry.report
     named = {each: _names(report, each) for each in ("rejected", "waiting")}
@@ -170,12 +170,12 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-def followed(
+def follow(
     moments: SimpleQueue[Moment], notice: Callable[[], str | None]
 ) -> Iterator[Moment | str]:
     """Yield each moment and each new notice, for as long as somebody reads the results."""
     known = None
-    while _is_read():
+    while _has_reader():
         latest = notice()
         if latest is not None and latest != known:
             yield latest
@@ -184,7 +184,7 @@ def followed(
             yield moments.get(timeout=_BEAT)
 
 
-def _is_read() -> bool:
+def _has_reader() -> bool:
     """Tell whether the results are read, as far as it is known; a pipe knows when it is closed."""
     output = results().fileno()
     if sys.platform == "win32" or not stat.S_ISFIFO(os.fstat(output).st_mode):
@@ -200,7 +200,7 @@ def text(moment: Moment, *, color: bool = False) -> str:
     Of the start it is nothing but what is wrong with the tools that were rejected.
     """
     lines = [] if moment.is_start else _lines(moment, color=color)
-    return "\n".join([*lines, *(block(each, color=color) for each in _told(moment))])
+    return "\n".join([*lines, *(block(each, color=color) for each in _diagnostics(moment))])
 
 
 def _lines(moment: Moment, *, color: bool) -> list[str]:
@@ -230,7 +230,7 @@ def _news(moment: Moment) -> list[tuple[str, str]]:
     return found or [("checked", listed(places))]
 
 
-def _told(moment: Moment) -> list[Diagnostic]:
+def _diagnostics(moment: Moment) -> list[Diagnostic]:
     change = moment.change
     return [
         each

@@ -11,7 +11,7 @@ from typing import Any
 from sovl_tools.model.document import JSON
 from sovl_tools.testing.checking import openai
 from sovl_tools.testing.checking.openai import CHAT, Function, empty, misnamed, too_long
-from sovl_tools.testing.checking.shapes import of_openai, unreadable_for_openai
+from sovl_tools.testing.checking.shapes import check_for_openai, unreadable_for_openai
 from sovl_tools.testing.exchange import CREATED, Event, Memory, Objection, Request, Turn
 from sovl_tools.testing.script import Call, Failure, Usage
 
@@ -133,20 +133,20 @@ def objections(request: Request, _memory: Memory) -> Iterator[Objection]:
     if not wrong:
         if not request.body.get("model"):
             wrong.append(Objection("you must provide a model parameter"))
-        wrong += of_openai(CHAT, request.body)
+        wrong += check_for_openai(CHAT, request.body)
     yield from wrong
     if not wrong:
-        yield from _of_tools(request.body)
+        yield from _check_tools(request.body)
         messages = request.body["messages"]
         if not messages:
             yield empty("messages")
         for index, message in enumerate(messages):
             if message["role"] == "assistant":
-                yield from _of_assistant(message, index)
-        yield from _of_pairs(messages)
+                yield from _check_assistant(message, index)
+        yield from _check_pairs(messages)
 
 
-def _of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
+def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
     tools = body.get("tools", ())
     functions = [
         Function(tool["function"], f"tools[{index}].function")
@@ -175,7 +175,7 @@ def _of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
         )
 
 
-def _of_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]:
+def _check_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]:
     calls = message.get("tool_calls")
     if calls == []:
         yield empty(f"messages[{index}].tool_calls")
@@ -192,7 +192,7 @@ def _of_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]:
         )
 
 
-def _of_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
+def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
     """Yield the calls that are not answered directly behind them, and answers to none."""
     waiting: list[str] = []
     answered: set[str] = set()

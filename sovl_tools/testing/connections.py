@@ -40,7 +40,7 @@ class Answer(NamedTuple):
     drop_at: int | None = None
 
 
-def whole(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> Answer:
+def json_answer(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> Answer:
     """Return an answer with a JSON document for its body."""
     content = json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
     half = len(content) // 2
@@ -48,12 +48,12 @@ def whole(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> 
     return Answer(status, typed, (content[:half], content[half:]))
 
 
-def streamed(parts: tuple[bytes, ...]) -> Answer:
+def event_stream(parts: tuple[bytes, ...]) -> Answer:
     """Return an answer with events for its body."""
     return Answer(200, {"content-type": "text/event-stream"}, parts, is_stream=True)
 
 
-def disturbed(answer: Answer, reply: Reply) -> Answer:
+def with_disturbance(answer: Answer, reply: Reply) -> Answer:
     """Return an answer with the pause and the loss of the connection that the script wants.
 
     What is to happen after more events than there are happens at the end; a whole answer stands

@@ -12,8 +12,8 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing.checking.anthropic import MESSAGES, of_choice, of_tools
-from sovl_tools.testing.checking.shapes import of_anthropic, unreadable_for_anthropic
+from sovl_tools.testing.checking.anthropic import MESSAGES, check_choice, check_tools
+from sovl_tools.testing.checking.shapes import check_for_anthropic, unreadable_for_anthropic
 from sovl_tools.testing.exchange import Event, Memory, Objection, Request, Turn, json_object
 from sovl_tools.testing.script import Failure
 
@@ -144,16 +144,16 @@ def objections(request: Request, memory: Memory) -> Iterator[Objection]:
     """Yield what is refused in a request; the rules need a body of the right shape."""
     wrong = [*unreadable_for_anthropic(request)]
     if not wrong:
-        wrong += of_anthropic(MESSAGES, request.body)
+        wrong += check_for_anthropic(MESSAGES, request.body)
     yield from wrong
     if not wrong:
-        yield from _of_limits(request.body)
-        yield from of_tools(request.body)
-        yield from of_choice(request.body)
-        yield from _of_history(request.body, memory)
+        yield from _check_limits(request.body)
+        yield from check_tools(request.body)
+        yield from check_choice(request.body)
+        yield from _check_history(request.body, memory)
 
 
-def _of_limits(body: dict[str, JSON]) -> Iterator[Objection]:
+def _check_limits(body: dict[str, JSON]) -> Iterator[Objection]:
     most = body["max_tokens"]
     if most < 0 or (not most and body.get("stream")):
         yield Objection("max_tokens: Input should be greater than or equal to 1")
@@ -174,7 +174,7 @@ def _of_limits(body: dict[str, JSON]) -> Iterator[Objection]:
         )
 
 
-def _of_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
+def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
     if not body["messages"]:
         yield Objection("messages: at least one message is required")
         return
@@ -187,10 +187,10 @@ def _of_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
                 f'messages.{index}: Unexpected role "system". The Messages API accepts a top-level'
                 " `system` parameter, and a message of this role only after a user's."
             )
-    yield from of_blocks(body)
-    turns = merged(body["messages"])
-    yield from of_results(turns)
-    yield from of_thinking(turns, body, memory)
+    yield from check_blocks(body)
+    turns = turns_of(body["messages"])
+    yield from check_results(turns)
+    yield from check_thinking(turns, body, memory)
 
 
 def remember(turn: Turn, memory: Memory) -> None:
@@ -213,11 +213,11 @@ _ROLES = {
 }
 
 
-def of_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
+def check_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
     """Yield what is refused in the blocks of all messages and of the system's."""
     messages = body["messages"]
     if isinstance(body.get("system"), list):
-        yield from _of_texts(body["system"], "system")
+        yield from _check_texts(body["system"], "system")
     for index, message in enumerate(messages):
         is_last = index == len(messages) - 1
         content = content_of(message)
@@ -228,16 +228,16 @@ def of_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
                     " optional final assistant message"
                 )
             continue
-        yield from _of_texts(content, "messages")
+        yield from _check_texts(content, "messages")
         for number, block in enumerate(content):
-            yield from _of_block(block, message["role"], f"messages.{index}.content.{number}")
+            yield from _check_block(block, message["role"], f"messages.{index}.content.{number}")
     final = content_of(messages[-1]) if messages[-1]["role"] == "assistant" else []
     text = final[-1].get("text", "") if final and final[-1]["type"] == "text" else ""
     if text != text.rstrip():
         yield Objection("messages: final assistant content cannot end with trailing whitespace")
 
 
-def _of_texts(content: list[dict[str, Any]], place: str) -> Iterator[Objection]:
+def _check_texts(content: list[dict[str, Any]], place: str) -> Iterator[Objection]:
     texts = [block["text"] for block in content if block["type"] == "text"]
     if not all(texts):
         yield Objection(f"{place}: text content blocks must be non-empty")
@@ -245,7 +245,7 @@ def _of_texts(content: list[dict[str, Any]], place: str) -> Iterator[Objection]:
         yield Objection(f"{place}: text content blocks must contain non-whitespace text")
 
 
-def _of_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objection]:
+def _check_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objection]:
     kind = block["type"]
     if role != _ROLES.get(kind, role):
         yield Objection(f"{place}: `{kind}` blocks can only be in `{_ROLES[kind]}` messages")
@@ -263,7 +263,7 @@ def _of_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objectio
         yield Objection("messages: text content blocks must be non-empty")
 
 
-def of_results(turns: list[Part]) -> Iterator[Objection]:
+def check_results(turns: list[Part]) -> Iterator[Objection]:
     """Yield tool uses without a result, results without a tool use, and what comes twice."""
     seen: set[str] = set()
     for before, turn in zip([None, *turns], turns, strict=False):
@@ -332,7 +332,7 @@ class Part(NamedTuple):
         return [block for block in self.blocks if block["type"] in kinds]
 
 
-def merged(messages: list[dict[str, Any]]) -> list[Part]:
+def turns_of(messages: list[dict[str, Any]]) -> list[Part]:
     """Return the turns; those of the system belong to the user's before them."""
     turns: list[Part] = []
     for index, message in enumerate(messages):
@@ -350,7 +350,7 @@ def content_of(message: dict[str, Any]) -> Blocks:
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def of_thinking(turns: list[Part], body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
+def check_thinking(turns: list[Part], body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
     """Yield thinking that was changed, and a last tool use whose thinking is not there.
 
     Thinking of earlier turns may be left out, and all of it where the request disables it.

@@ -13,7 +13,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.testing.chat_completions import error as error  # noqa: PLC0414 - one body for both
 from sovl_tools.testing.checking import openai
 from sovl_tools.testing.checking.openai import RESPONSES, Function, misnamed, too_long
-from sovl_tools.testing.checking.shapes import of_openai, unreadable_for_openai
+from sovl_tools.testing.checking.shapes import check_for_openai, unreadable_for_openai
 from sovl_tools.testing.exchange import CREATED, Event, Memory, Objection, Request, Turn
 from sovl_tools.testing.script import Call, Failure
 
@@ -212,14 +212,14 @@ def objections(request: Request, memory: Memory) -> Iterator[Objection]:
             if all(request.body.get(each) is None for each in (key, *others)):
                 words = f"Missing required parameter: '{key}'."
                 wrong.append(Objection(words, key, "missing_required_parameter"))
-        wrong += of_openai(RESPONSES, request.body)
+        wrong += check_for_openai(RESPONSES, request.body)
     yield from wrong
     if not wrong:
-        yield from _of_tools(request.body)
-        yield from _of_history(request.body, memory)
+        yield from _check_tools(request.body)
+        yield from _check_history(request.body, memory)
 
 
-def _of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
+def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
     tools = body.get("tools", ())
     functions = [
         Function(tool, f"tools[{index}]")
@@ -240,13 +240,13 @@ def _of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
         )
 
 
-def given(body: dict[str, JSON]) -> _Items:
+def input_items(body: dict[str, JSON]) -> _Items:
     """Return the items of a request; a text is what the user says."""
     told = body.get("input") or []
     return [{"role": "user", "content": told}] if isinstance(told, str) else told
 
 
-def _of_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
+def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
     """Yield what does not fit together; what a ``conversation`` holds is not known here."""
     if body.get("conversation") is not None:
         return
@@ -259,10 +259,10 @@ def _of_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
         )
         return
     before = memory.responses.get(previous or "", [])
-    now, unknown = _resolved(given(body), memory)
+    now, unknown = _resolved(input_items(body), memory)
     yield from unknown
     for index, item in enumerate(now):
-        yield from _of_item(item, f"input[{index}]", memory)
+        yield from _check_item(item, f"input[{index}]", memory)
     ids = [item["id"] for item in now if item.get("id")]
     for identity in sorted({each for each in ids if ids.count(each) > 1}):
         yield Objection(
@@ -270,8 +270,8 @@ def _of_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
             " try again.",
             "input",
         )
-    yield from _of_pairs([*before, *now])
-    yield from _of_reasoning(before, now, memory)
+    yield from _check_pairs([*before, *now])
+    yield from _check_reasoning(before, now, memory)
 
 
 def _resolved(told: _Items, memory: Memory) -> tuple[_Items, list[Objection]]:
@@ -297,7 +297,7 @@ def _not_found(identity: str) -> Objection:
     )
 
 
-def _of_item(item: dict[str, Any], place: str, memory: Memory) -> Iterator[Objection]:
+def _check_item(item: dict[str, Any], place: str, memory: Memory) -> Iterator[Objection]:
     kind = item.get("type", "message")
     prefix = _PREFIXES.get(kind)
     if prefix and not item.get("id", prefix).startswith(prefix):
@@ -311,10 +311,10 @@ def _of_item(item: dict[str, Any], place: str, memory: Memory) -> Iterator[Objec
     if kind == "function_call":
         yield from misnamed(item["name"], f"{place}.name")
     if kind == "reasoning":
-        yield from _of_thought(item, memory)
+        yield from _check_thought(item, memory)
 
 
-def _of_thought(item: dict[str, Any], memory: Memory) -> Iterator[Objection]:
+def _check_thought(item: dict[str, Any], memory: Memory) -> Iterator[Objection]:
     """Yield that the API knows a reasoning item neither by its id nor by what it sealed in it."""
     original = memory.items.get(item["id"], {})
     sealed = item.get("encrypted_content")
@@ -329,7 +329,7 @@ def _of_thought(item: dict[str, Any], memory: Memory) -> Iterator[Objection]:
         )
 
 
-def _of_pairs(told: _Items) -> Iterator[Objection]:
+def _check_pairs(told: _Items) -> Iterator[Objection]:
     """Yield the calls without an output, and the outputs without a call before them."""
     waiting: list[str] = []
     for item in told:
@@ -348,7 +348,7 @@ def _of_pairs(told: _Items) -> Iterator[Objection]:
         yield Objection(f"No tool output found for function call {identity}.", "input")
 
 
-def _of_reasoning(before: _Items, now: _Items, memory: Memory) -> Iterator[Objection]:
+def _check_reasoning(before: _Items, now: _Items, memory: Memory) -> Iterator[Objection]:
     """Yield items that came after reasoning and are sent without it, and the other way round."""
     known = {item.get("id") for item in before}
     for index, item in enumerate(now):
@@ -387,4 +387,4 @@ def remember(turn: Turn, memory: Memory) -> None:
         return
     memory.stored.update(item["id"] for item in made)
     before = memory.responses.get(turn.request.get("previous_response_id") or "", [])
-    memory.responses[f"resp_{turn.number}"] = [*before, *given(turn.request), *made]
+    memory.responses[f"resp_{turn.number}"] = [*before, *input_items(turn.request), *made]

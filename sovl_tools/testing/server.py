@@ -10,7 +10,13 @@ from typing import NamedTuple, Self, TypeAlias
 
 from sovl_tools.model.document import JSON
 from sovl_tools.testing import chat_completions, messages, responses
-from sovl_tools.testing.connections import Answer, Listener, disturbed, streamed, whole
+from sovl_tools.testing.connections import (
+    Answer,
+    Listener,
+    event_stream,
+    json_answer,
+    with_disturbance,
+)
 from sovl_tools.testing.exchange import Event, Memory, Objection, Request, Turn, json_object
 from sovl_tools.testing.script import Failure, Reply
 
@@ -159,12 +165,12 @@ class ScriptedServer:
                 api, f"the script has run out: no reply is left for request {number}"
             )
         turn = self._memory.turn(reply, asked.body, prefix=api.prefix, piece=self._piece)
-        return disturbed(_made(api, turn, self._memory), turn.reply)
+        return with_disturbance(_made(api, turn, self._memory), turn.reply)
 
     def _failed(self, api: API, message: str) -> Answer:
         """Return an error that is no part of the script, and that nobody should try again."""
         self._problems.append(message)
-        return whole(500, api.error(Failure(500, message), None), {"x-should-retry": "false"})
+        return json_answer(500, api.error(Failure(500, message), None), {"x-should-retry": "false"})
 
 
 def _made(api: API, turn: Turn, memory: Memory) -> Answer:
@@ -173,18 +179,20 @@ def _made(api: API, turn: Turn, memory: Memory) -> Answer:
     if failure and (turn.reply.failure_after is None or not turn.is_streaming):
         return _error(api, turn, failure)
     api.remember(turn, memory)
-    return streamed(_parts(api, turn)) if turn.is_streaming else whole(200, api.body(turn))
+    return (
+        event_stream(_parts(api, turn)) if turn.is_streaming else json_answer(200, api.body(turn))
+    )
 
 
 def _refused(api: API, objection: Objection) -> Answer:
     told = Failure(objection.status, objection.message, objection.kind, objection.code)
-    return whole(objection.status, api.error(told, objection.param))
+    return json_answer(objection.status, api.error(told, objection.param))
 
 
 def _error(api: API, turn: Turn, failure: Failure) -> Answer:
     if failure.event == "response.failed" and api.provider == "openai-responses":
-        return whole(200, responses.failed(turn, failure))
-    return whole(failure.status, api.error(failure, None), failure.headers)
+        return json_answer(200, responses.failed(turn, failure))
+    return json_answer(failure.status, api.error(failure, None), failure.headers)
 
 
 def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.cli.chat.slash import notice
-from sovl_tools.cli.chat.terminal import PlainEditor, Terminal, harmless, history_path
+from sovl_tools.cli.chat.slash import describe_change
+from sovl_tools.cli.chat.terminal import PlainEditor, Terminal, escape_controls, history_path
 from sovl_tools.cli.main import group
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.reporting.plain import is_unsafe
@@ -254,13 +254,13 @@ CHANGES = [
 
 @pytest.mark.parametrize(("change", "words"), CHANGES, ids=range(len(CHANGES)))
 def test_a_notice_is_one_line(change: CatalogChange, words: str) -> None:
-    assert notice(change, {"a", "b"}) == words
+    assert describe_change(change, {"a", "b"}) == words
 
 
 @moderate
 @given(text=st.text())
 def test_no_text_can_do_anything_to_the_terminal(text: str) -> None:
-    shown = harmless(text)
+    shown = escape_controls(text)
     assert not any(is_unsafe(letter) for letter in shown if letter not in "\n\t")
     assert shown.count("\n") == text.count("\n")
 

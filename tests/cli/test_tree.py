@@ -8,7 +8,7 @@ from contextlib import redirect_stderr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.cli.run_display import Line, Live, Tree, text_of
+from sovl_tools.cli.run_display import Line, Live, Tree, line_text
 from sovl_tools.procedures.run.events import State, StepEnded, StepRetried, StepStarted
 
 KEYS = [
@@ -117,11 +117,13 @@ def test_there_are_never_more_lines_than_there_is_room(chosen: list[str], limit:
 
 def test_a_line_is_no_wider_than_the_terminal_and_free_of_control_characters() -> None:
     line = Line("steps.0", "a\x1b[2J" * 9, 3, "failed", time.perf_counter(), 1.0, "no\n" * 99)
-    text = text_of(line, 40, color=False)
+    text = line_text(line, 40, color=False)
     assert len(text) == 40
     assert text.isprintable()
-    assert text_of(12_000, 40, color=False) == "… 12,000 more"
-    assert text_of(line._replace(state="running", duration=None), 80, color=True).count("\x1b") == 2
+    assert line_text(12_000, 40, color=False) == "… 12,000 more"
+    assert (
+        line_text(line._replace(state="running", duration=None), 80, color=True).count("\x1b") == 2
+    )
 
 
 class Screen(io.StringIO):

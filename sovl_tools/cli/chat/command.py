@@ -14,7 +14,7 @@ import click
 from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError, LengthError, ProviderError
 from sovl_tools.agent.providers.choice import PROVIDERS, ProviderChoice, choose_provider
-from sovl_tools.cli.chat.slash import NAMES, Leave, Slash, SlashError, notice
+from sovl_tools.cli.chat.slash import NAMES, Leave, Slash, SlashError, describe_change
 from sovl_tools.cli.chat.terminal import Lines, Transcript, lines
 from sovl_tools.cli.command import (
     FINDINGS,
@@ -25,7 +25,7 @@ from sovl_tools.cli.command import (
     settings,
     tools_option,
 )
-from sovl_tools.cli.loaded import all_tools
+from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.reporting.outcome import counted
@@ -221,7 +221,7 @@ class Conversation:
 
     def _notice(self, change: CatalogChange) -> None:
         """Tell what has become of the tools: at once while somebody types, or after the answer."""
-        text = notice(change, frozenset(tool.name for tool in self._agent.tools))
+        text = describe_change(change, frozenset(tool.name for tool in self._agent.tools))
         is_told = bool(text) and not self._transcript.is_quiet
         if is_told and not self._source.interject(text):
             self._notices.append(text)

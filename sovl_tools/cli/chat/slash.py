@@ -135,7 +135,7 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def notice(change: CatalogChange, served: Collection[str]) -> str:
+def describe_change(change: CatalogChange, served: Collection[str]) -> str:
     """Return what became of the tools, in a line; "" if none of them is another.
 
     Args:

@@ -172,7 +172,7 @@ class Editor:
 
         output: Any = create_output(screen)
         output.enable_cpr = False  # nothing here depends on where the cursor is
-        path = _made(history_path())
+        path = _created(history_path())
         self._run_in_terminal = run_in_terminal
         self._answers: Any = PromptSession(history=DummyHistory(), output=output)
         self._lines: Any = PromptSession(
@@ -216,7 +216,7 @@ def history_path() -> Path:
     return root / "sovl-tools" / "chat_history"
 
 
-def _made(path: Path) -> Path | None:
+def _created(path: Path) -> Path | None:
     """Return the path of a file that is there, for nobody else to read; None if it can't be."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -252,7 +252,7 @@ class Transcript:
 
     def text(self, piece: str) -> None:
         """Show a piece of an answer."""
-        write(harmless(piece), end="")
+        write(escape_controls(piece), end="")
         self._is_begun = not piece.endswith("\n")
 
     def end(self) -> None:
@@ -264,7 +264,7 @@ class Transcript:
     def result(self, text: str) -> None:
         """Show what a command of the chat was asked for."""
         self.end()
-        write(harmless(text))
+        write(escape_controls(text))
 
     def note(self, text: str, tint: str = _FAINT) -> None:
         """Say something in a line beside the answers."""
@@ -309,7 +309,7 @@ def _say(text: str, tint: str) -> None:
     click.echo(painted(plain(_cut(text, 5 * _LONGEST)), tint, color=color), err=True)
 
 
-def harmless(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Return a text of several lines in which nothing can do anything to a terminal."""
     lines = text.replace("\r\n", "\n")
     return "".join(part if part in "\n\t" else plain(part) for part in re.split(r"([\n\t])", lines))

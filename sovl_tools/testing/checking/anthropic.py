@@ -36,8 +36,8 @@ from sovl_tools.testing.checking.shapes import (
     OneOf,
     Shape,
     Tagged,
+    check_for_anthropic,
     maybe,
-    of_anthropic,
     some,
 )
 from sovl_tools.testing.exchange import Objection
@@ -146,12 +146,12 @@ MESSAGES = Fields(
 NAME = "^[a-zA-Z0-9_-]{1,128}$"
 
 
-def of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
+def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
     """Yield what is refused in the tools of a request."""
     tools = body.get("tools", [])
     for index, tool in enumerate(tools):
         if tool.get("type") in (None, "custom"):
-            yield from _of_tool(tool, f"tools.{index}.custom")
+            yield from _check_tool(tool, f"tools.{index}.custom")
         elif not isinstance(tool.get("name"), str):
             yield Objection(f"tools.{index}.name: Field required")
     names = [tool.get("name") for tool in tools]
@@ -163,8 +163,8 @@ def of_tools(body: dict[str, JSON]) -> Iterator[Objection]:
     yield from (Objection(message) for message in over_limits(strict))
 
 
-def _of_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
-    wrong = list(of_anthropic(CUSTOM_TOOL, tool))
+def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
+    wrong = list(check_for_anthropic(CUSTOM_TOOL, tool))
     yield from (Objection(f"{place}.{each.message}") for each in wrong)
     if wrong:
         return
@@ -187,7 +187,7 @@ def _of_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
             )
 
 
-def of_choice(body: dict[str, JSON]) -> Iterator[Objection]:
+def check_choice(body: dict[str, JSON]) -> Iterator[Objection]:
     """Yield that a request wants a tool called that it doesn't offer, or cannot have."""
     choice = body.get("tool_choice")
     if choice is None:

@@ -418,7 +418,7 @@ def _unsupported(node: Node) -> Iterator[str]:
         if keywords.keys().isdisjoint({"type", "anyOf"}):
             yield "schema must have a 'type' key"
     if "object" in node.types:
-        yield from _open(keywords)
+        yield from _check_closed(keywords)
     given = keywords.get("format")
     if given is not None and given not in FORMATS:
         yield f"'{given}' is not a valid format"
@@ -426,7 +426,7 @@ def _unsupported(node: Node) -> Iterator[str]:
         yield "regex is not supported"
 
 
-def _open(keywords: dict[str, JSON]) -> Iterator[str]:
+def _check_closed(keywords: dict[str, JSON]) -> Iterator[str]:
     """Yield why an object may have other properties than those that are required."""
     if keywords.get("additionalProperties") is not False:
         yield "'additionalProperties' is required to be supplied and to be false"

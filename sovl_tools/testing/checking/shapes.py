@@ -204,7 +204,7 @@ _PYDANTIC = {
 }
 
 
-def of_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
+def check_for_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
     """Yield what has not the shape that it should have, in OpenAI's words."""
     for misfit in misfits(shape, body):
         place = dotted(tuple(part for part in misfit.path if not isinstance(part, Tag)))
@@ -223,7 +223,7 @@ def of_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
         yield Objection(message, place, code)
 
 
-def of_anthropic(shape: Shape, body: JSON) -> Iterator[Objection]:
+def check_for_anthropic(shape: Shape, body: JSON) -> Iterator[Objection]:
     """Yield what has not the shape that it should have, in Anthropic's words."""
     for misfit in misfits(shape, body):
         if misfit.fault == "missing":
