@@ -214,6 +214,7 @@ def tool_methods(instance: object) -> list[ToolDefinition]:
     kind, found = type(instance), []
     names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
     for name in names:
+        # in the class dictionaries, because getattr would run properties
         written = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
         marked = next((each for each in written if hasattr(_function(each), ATTRIBUTE)), None)
         function = None if marked is None or written[0] is None else getattr(instance, name)
@@ -243,6 +244,7 @@ def _of_function(function: Any) -> ToolDefinition:
     if getattr(function, "__name__", "") == "<lambda>":
         raise TypeError("a lambda has no name to call it by; use def, or tool(name=…)")
     _check_bound(function)
+    # what is bound later is the method; its function is what has a signature
     definition = define(getattr(function, "__func__", function))
     if inspect.ismethod(function):
         return bind_definition(definition, function, function.__self__)

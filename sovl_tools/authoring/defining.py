@@ -62,6 +62,7 @@ def infer_definition(
     )
     parameters = _parameters(function, options, inference)
     remarks: list[tuple[str | None, str]] = []
+    # said to the author as a finding, because the tool works without
     if not (options.description or documentation.description):
         remarks.append((None, "has neither a docstring nor a description"))
     for name, words in inference.warnings:
@@ -210,6 +211,7 @@ def bind_definition(
     elif look is None:
         return replace(definition, function=method, instance=instance)
     made = PendingDefinition.after(definition, look, function=method, instance=instance)
+    # now, so that errors are found at the registration where that is possible
     with suppress(InferenceError):
         _ = made.parameters
     return made

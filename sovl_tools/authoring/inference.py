@@ -161,6 +161,7 @@ def _argument(
     except InexpressibleError as error:
         if not is_described:
             raise _name_annotation(taken, error) from error
+        # its schema is given elsewhere, so its type need not be expressible
         hint, schema = Any, property_of(builder, Any, default=default, text=text)
     is_required = default is EMPTY and not is_optional and not is_rest
     return _Argument(taken.name, hint, schema, is_required, is_rest, tuple(builder.warnings))

@@ -52,6 +52,7 @@ class AsyncRunner:
     ) -> Coroutine[Any, Any, Any]:
         """Return what takes the steps: on a thread, or on this loop if one has to be awaited."""
         work: Coroutine[Any, Any, Any]
+        # one thread for all steps of a sync tool, not one for each
         if tool.is_blocking and scope is not None and scope.mode != "inline":
             steps = partial(tool.take, value, scope)
             work = await_thread(steps, scope, threads=tool.threads)
@@ -95,12 +96,14 @@ async def _take_steps(tool: Stepwise, value: Any, scope: CallScope | None) -> An
         if function is None:
             if step is convert_result and is_plain(value):
                 value = value, ()
+            # a sequence of the tool's own may take for ever to be read
             elif step is convert_result and mode != "inline" and is_lazy(value):
                 value = await await_thread(partial(step, value, scope), scope, threads=tool.threads)
             else:
                 value = step(value, scope)
         elif is_async:
             value = function(value)
+            # by its exact type, because asking inspect takes longer than the call
             if type(value) is CoroutineType:
                 value = await value
             if type(value) not in FINAL:
@@ -120,6 +123,7 @@ async def _run_admitted(
     try:
         await enter(limiter, scope)
     except BaseException:
+        # or Python warns that it was never awaited
         work.close()
         raise
     try:
@@ -139,6 +143,7 @@ async def enter(limiter: Limiter, scope: CallScope | None = None) -> None:
     try:
         await turn
     except BaseException:
+        # the turn may have come in the same moment; then the room is ours to give back
         if not limiter.give_up(ticket):
             limiter.leave(scope)
         raise
@@ -210,6 +215,7 @@ async def gather_calls(
     if limit is not None and limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit!r}")
     pending = list(enumerate(calls))
+    # taken from the end, which a list does fastest
     pending.reverse()
     results: dict[int, _T] = {}
 
@@ -255,6 +261,7 @@ async def stream_items(
 ) -> AsyncGenerator[JSON, None]:
     """Make a call and yield its items; tell of its result. Whoever stops early cancels it."""
     queue = _Items()
+    # a task of its own, so that items come while the tool makes more of them
     call = asyncio.ensure_future(make(queue))
     try:
         while not call.done() or not queue.items.empty():

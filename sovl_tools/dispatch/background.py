@@ -54,6 +54,7 @@ class BackgroundLoop:
         Raises:
             TimeLimitError: the work blocks the loop beyond its limit; the loop is given up.
         """
+        # this copies the context of the caller, whose variables the work shall see
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result(None if limit is None else limit + _GRACE)

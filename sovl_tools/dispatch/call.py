@@ -56,6 +56,7 @@ async def call(
             ready: PreparedTool = (await made) if runner.is_async else made
         else:
             ready = tool
+        # before anything else: a refused call costs no thread and no room
         keywords = ready.check(given)
         if scope is not None:
             keywords, repairs = _check_chain_and_repair(ready, given, keywords, scope)
@@ -74,12 +75,14 @@ async def call(
             result = _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
     except BaseException as error:
         result = _failure_result(tool, error, runner, scope, started)
+        # the caller's own end is told of, and passes
         if runner.is_own_end(error):
             _end_call(tool, given, result, scope)
             raise
     finally:
         if scope is not None:
             scope.close()
+    # repairs are said of failures too: the model sees what was made of its arguments
     if repairs:
         result = result._replace(repairs=repairs)
     return _end_call(tool, given, result, scope)
@@ -92,6 +95,7 @@ def _check_chain_and_repair(
     if len(scope.chain) == 1 and scope.coerce == "strict":
         return keywords, _NO_REPAIRS
     *above, name = scope.chain
+    # a tool that calls itself would wait for its own limiter, or never end
     if name in above or len(above) >= MAX_CHAIN:
         reason = "in a circle" if name in above else "so deep"
         words = f"tools can't call one another {reason}: {' → '.join(scope.chain)}"
@@ -165,11 +169,13 @@ def _end_call(
     error = result.error
     if error is not None and tool.secrets:
         result = result._replace(error=without_secrets(error, tool.secrets))
+    # the background loop and whoever gave it up may both have a result
     if scope is not None and not scope.end():
         return result
     if error is None:
         log = tool.log
         log.append(result.duration)
+        # appending is all that most calls do; one in a thousand sorts them in
         if len(log.durations) >= FULL:
             log.fold()
     else:
@@ -204,6 +210,7 @@ def _emit(
             observer(event)
         except KeyboardInterrupt:
             raise
+        # observers are the user's: what they raise must not change a result
         except BaseException:
             _LOGGER.exception("an observer failed at a call of %s", name)
 
@@ -245,6 +252,7 @@ class Caller:
             ValueError: the timeout is not more than 0, or a call of that id is under way.
             TypeError: there is no such option.
         """
+        # a scope costs as much as the rest of a call: only what may stop or look at it has one
         tool = self._engine.tool(name)
         if type(tool) is Failure:
             return self._refused(name, arguments, tool, options)

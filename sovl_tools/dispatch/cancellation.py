@@ -47,6 +47,7 @@ async def drive(
         raise RuntimeError("only a task can await a call")
     requests = task.cancelling()
     try:
+        # most work ends here, without having waited for anything
         found = context.run(driver.send, work)
     except BaseException:
         await _withdraw(task.cancelling() - requests)
@@ -119,6 +120,7 @@ class _Ending:
         self._is_over = True
         if self._timer is not None:
             self._timer.cancel()
+        # each cancellation of ours is taken back, or a TaskGroup above would end too
         for _ in range(self._cancels):
             self.task.uncancel()
         is_other = self.task.cancelling() > self._requests or kind is KeyboardInterrupt
@@ -141,6 +143,7 @@ class _Ending:
         self._timer = self._loop.call_later(_GRACE * 0.9**depth, self._give_up)
 
     def _cancel(self) -> None:
+        # the work may have ended in the turn of the loop before
         if not self._is_over:
             self._cancels += 1
             self.task.cancel()
@@ -184,6 +187,7 @@ def _resume(
     while type(found) is not list:
         error: BaseException | None = None
         try:
+            # what asyncio.sleep(0) and futures yield goes to the loop as it is
             if found is None or type(found) is asyncio.Future:
                 yield found
             else:

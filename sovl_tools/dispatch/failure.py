@@ -69,6 +69,7 @@ def failure_of(
         is_abandoned: whether a thread was given up that may still be at it.
     """
     if isinstance(error, TimeLimitError | RunCancelledError):
+        # these two are the dispatcher's own, and have no place in the author's code
         kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
         is_abandoned = is_abandoned or error.is_abandoned
         worker = "task" if error.is_abandoned else "thread"
@@ -156,6 +157,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
     Of long values not even the beginning is left, where a message has cut them.
     """
+    # a message may have been redacted already: its labels are left as they are
     labels = {f"[{name}]": f"[{name}]" for name in secrets}
     forms = {form: label for label in labels for form in _forms(label[1:-1])}
     return _replace_secrets(text, forms | labels) if forms else text

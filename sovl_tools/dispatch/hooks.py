@@ -112,6 +112,7 @@ class _Hooking:
         def decorate(function: Hook | HookFunction) -> Hook:
             if not callable(function):
                 raise TypeError(f"a hook must be a function (call, next), not {function!r:.80}")
+            # hook(retry(), tools="x"): the names that were said last count
             own = function.tools if isinstance(function, Hook) else None
             inner = function.function if isinstance(function, Hook) else function
             return Hook(inner, patterns or own)

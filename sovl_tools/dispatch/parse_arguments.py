@@ -78,8 +78,10 @@ def _parse_other(given: Arguments) -> JSON:
         except UnicodeDecodeError as error:
             return Unparsed(f"they are not UTF-8: {error.reason}")
     if isinstance(given, str):
+        # an Enum of strings, or another subclass, whose own __str__ may say anything
         return parse_arguments(str.__str__(given))
     try:
+        # through text, so that the tool gets objects of its own and everything is checked alike
         return parse_arguments(json.dumps(given, allow_nan=False, default=_as_dict))
     except (ValueError, TypeError, RecursionError) as error:
         return Unparsed(f"they are no JSON: {str(error)[:1].lower()}{str(error)[1:]}")

@@ -134,6 +134,7 @@ class PreparedTool(UnpreparedTool):
         # the bound method, because calling the object would take a detour through its type
         self.check: Callable[[Any], dict[str, Any] | Failure] = check.__call__
         self.repair = check.repaired
+        # a tool that was reloaded has another: calls of its old version take no room there
         most = definition.execution.get("max_concurrency")
         self.limiter = None if most is None else Limiter(most)
         self.steps = tuple(_steps(definition, settings, partial(make_context, self)))
@@ -142,6 +143,7 @@ class PreparedTool(UnpreparedTool):
             [each.take for each in self.steps],
         )
         self.is_blocking = not any(each.is_async for each in self.steps)
+        # what may be given up or looked at from outside needs a scope
         has_thread = self.limit is not None or self.mode == "thread"
         contexts = from_function(definition.function).contexts
         is_scoped = bool(self.hooks or self.limiter or contexts or self.coerce == "lenient")
@@ -252,6 +254,7 @@ class DynamicTool(UnpreparedTool):
     ) -> None:
         super().__init__(definition, settings, log)
         self._prepare = partial(PreparedTool, settings=settings, log=log, make_context=make_context)
+        # calls come from several threads, and preparing a tool twice would give it two limiters
         self._lock = Lock()
         self._known: tuple[str, PreparedTool] | None = None
         self.take: Take = lambda _, __: self._resolved()
@@ -270,6 +273,7 @@ class DynamicTool(UnpreparedTool):
             resolved = self.definition.resolve()
         except ResolutionError as error:
             raise UnavailableError(self.name, str(error)) from error
+        # the definition differs at each call; the schema seldom does
         schema = repr(resolved.parameters)
         with self._lock:
             if self._known is None or self._known[0] != schema:
@@ -339,6 +343,7 @@ class Engine:
         if tools.catalog is not catalog:
             tools = self._tools = _still_current(tools, catalog)
         try:
+            # a name that a model made up may be a list, which can't be looked up
             return tools[name]
         except (KeyError, TypeError):
             made = self._made(name, catalog)

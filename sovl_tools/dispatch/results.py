@@ -20,6 +20,7 @@ def convert_result(value: Any, _: object = None) -> tuple[JSON, tuple[Content, .
     """
     if is_plain(value):
         return value, ()
+    # an image or a resource keeps its form for those who can show it
     content = content_of(value)
     return (_blocks(content), content) if content else (to_json(value), ())
 

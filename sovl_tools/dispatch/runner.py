@@ -140,6 +140,7 @@ class SyncRunner:
         if tool.limiter is not None:
             enter(tool.limiter, scope, call=scope)
         try:
+            # without a limit nobody would give the call up, so it needs no thread
             mode = scope.mode or ("inline" if limit is None else "thread")
             if mode == "inline" or (IS_ON_THREAD.get() and limit is None):
                 value = copy_context().run(tool.take, value, scope)
@@ -202,6 +203,7 @@ def enter(limiter: Limiter, scope: CallScope, *, call: CallScope | None = None) 
         return
     scope.on_stop(turn.set)
     turn.wait(scope.left)
+    # both may have happened while this thread woke up
     if ticket.is_admitted and not scope.is_stopped:
         return
     if not limiter.give_up(ticket):
@@ -248,6 +250,7 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
         TimeLimitError: the limit is over; the thread goes on, and its result is dropped.
         RunCancelledError: the call was stopped; likewise.
     """
+    # a thread that waits for a call below it holds its room for that call too
     limiter = None if IS_ON_THREAD.get() else threads
     if limiter is not None:
         enter(limiter, scope)
@@ -332,6 +335,7 @@ def blocking_call(
 
 def _wait_for(value: Any, scope: CallScope | None) -> Any:
     if isinstance(value, GeneratorType):
+        # who streams takes the items as they come, and may stop at any of them
         is_stream = scope is not None and scope.sink is not None
         items = _items(value, scope)
         return list(items if is_stream else take_limited(items))
@@ -417,6 +421,7 @@ def run_without_loop(coroutine: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine that never suspends, without any event loop."""
     driver = idle_driver()
     found = driver.send(coroutine)
+    # what it waits for is an object of asyncio, never a list
     if type(found) is not list:
         raise RuntimeError("something was awaited where there is no event loop")
     DRIVERS.append(driver)

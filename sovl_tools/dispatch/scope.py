@@ -92,6 +92,7 @@ class CallScope:
         self._stops: list[Callable[[], object]] = []
         self.parent = parent
         if parent is not None:
+            # from above to below: a call ends with the one that made it
             parent.on_stop(self.stop)
 
     def attempt(self) -> CallScope:
@@ -121,6 +122,7 @@ class CallScope:
     def stop(self) -> None:
         """End the call, and those below it, as far as they can be ended."""
         self._is_stopped = True
+        # popped, because what is called may stop the scope again
         while self._stops:
             self._stops.pop()()
 

@@ -157,6 +157,7 @@ class _Histogram:
 
     def percentile(self, percent: int) -> float:
         """Return the duration that so many of a hundred do not exceed, to four digits."""
+        # rounded up: the nearest-rank method
         rank = -(-percent * self.count // 100)
         for bucket in sorted(self._buckets):
             rank -= self._buckets[bucket]

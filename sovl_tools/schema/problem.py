@@ -53,6 +53,8 @@ class Validator(NamedTuple):
 
 def deduplicated(problems: list[Problem]) -> list[Problem]:
     """Return the problems with those of one place and keyword made one."""
+    if len(problems) == 1:
+        return problems
     found: dict[tuple[Path, str], Problem] = {}
     for problem in problems:
         key = problem.path, problem.keyword
@@ -92,7 +94,9 @@ _Branch: TypeAlias = Sequence[Problem]
 
 
 def _resolved(problem: Problem) -> _Branch:
-    if not problem.branches or not all(problem.branches):
+    if not problem.branches:
+        return [problem]
+    if not all(problem.branches):  # it fits more than one
         return [problem._replace(branches=())]
     branches: list[_Branch] = []
     for branch in problem.branches:

@@ -47,6 +47,7 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
             actual = getattr(tool.instance, key, _ABSENT)
         except Exception:
             _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
+    # ``tags=["a", "b"]`` asks for both, ``tags="a"`` for one
     if isinstance(actual, _SEVERAL):
         return all(
             each in actual for each in (wanted if isinstance(wanted, _SEVERAL) else [wanted])

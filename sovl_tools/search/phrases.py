@@ -52,6 +52,7 @@ class PhraseIndex:
         are not here, and phrases to add that are, make no difference.
         """
         before, after = _phrases(removed), _phrases(added)
+        # only what differs is written: the tree is shared with indexes that are in use
         gone = [each for each in before.items() if each[0] not in after and self._has(*each)]
         new = [each for each in after.items() if not self._has(*each)]
         if not gone and not new:

@@ -77,6 +77,7 @@ class SearchIndex:
     def _replace(self, removed: Iterable[ToolDefinition], added: Iterable[ToolDefinition]) -> None:
         """Take tools out and put tools in; tables that others may share are copied first."""
         new = {tool.name: _weigh(tool) for tool in added}
+        # an updated tool is in both
         names = {*(tool.name for tool in removed), *new}
         gone = {name: self._fields.pop(name, {}) for name in names}
         touched = {word for known in gone.values() for word in known}.union(
@@ -117,6 +118,7 @@ class SearchIndex:
             for name, impact in impacts.items():
                 scores[name] = scores.get(name, 0.0) + rarity * impact
         limit = len(scores) if limit is None else limit
+        # so that not all of a large catalog is sorted for the best ten
         least = min(nlargest(limit, scores.values()), default=0.0)
         found = [each for each in scores.items() if each[1] >= least]
         best = sorted(found, key=lambda each: (-each[1], each[0]))[:limit]

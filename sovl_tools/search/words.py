@@ -108,6 +108,7 @@ def _unicode_spans(text: str) -> Iterator[tuple[int, int]]:
                     end += 1
                 yield index, end
         elif _is_letter(letter) or (start is not None and _joins(text, index)):
+            # a mark alone begins no word
             start = index if start is None and not _is_mark(letter) else start
         elif start is not None:
             yield start, index

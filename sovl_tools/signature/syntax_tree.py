@@ -151,6 +151,7 @@ def from_name(name: str, found: Bindings) -> Signature | None:
     while isinstance(node, ast.Name) and node.id in found.names and node.id not in seen:
         seen.add(node.id)
         node = found.names[node.id]
+    # on the way to the definition one of the names may mean something else
     if not seen.isdisjoint(found.unsettled):
         return ANYTHING
     if node is None:
@@ -218,6 +219,7 @@ def lookup_in(found: Bindings) -> Lookup:
             return conventional(name)
         if name in pending or name in found.unsettled:
             return HIDDEN
+        # ``A = A | int`` refers to itself
         pending.add(name)
         try:
             return _stands_for(name, node, lookup)
