@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.parse.library import Library, written
+from sovl_tools.procedures.parse.library import Library, read_procedure
 from sovl_tools.procedures.run.environment import RunEnvironment, StepLog
 from sovl_tools.procedures.run.execution import Execution
 from sovl_tools.procedures.run.scope import Scope
@@ -79,10 +79,10 @@ class Bench:
 
     def steps(self, source: dict[str, Any], *, is_heard: bool = False) -> Work:
         """Return a run of a procedure that has been read and checked."""
-        family = Library().family(written(source), self.registry.catalog)
+        linked = Library().link(read_procedure(source), self.registry.catalog)
         listen = (lambda _: None) if is_heard else None
-        environment = RunEnvironment(self.registry, self.tooler, family.other, StepLog(), listen)
-        return lambda: Execution(family.first, environment).run(Scope({"inputs": {"a": 2}}))
+        environment = RunEnvironment(self.registry, self.tooler, linked.other, StepLog(), listen)
+        return lambda: Execution(linked.first, environment).run(Scope({"inputs": {"a": 2}}))
 
 
 async def least(

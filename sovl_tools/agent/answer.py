@@ -134,7 +134,7 @@ class Adapter(Protocol):
         """Return the keyword arguments of the client's method."""
         ...
 
-    def answered(self, response: Any) -> Answer:
+    def parse_answer(self, response: Any) -> Answer:
         """Return what the method returned, in our words."""
         ...
 

@@ -143,14 +143,14 @@ MOST = 5
 """So many agents may ask one another in a row."""
 
 
-class Link(NamedTuple):
+class WaitingAgent(NamedTuple):
     """An agent that waits for the answer of another; ``key`` is the same for all its twins."""
 
     key: int
     name: str
 
 
-WAITING_AGENTS: ContextVar[tuple[Link, ...]] = ContextVar("WAITING_AGENTS", default=())
+WAITING_AGENTS: ContextVar[tuple[WaitingAgent, ...]] = ContextVar("WAITING_AGENTS", default=())
 """The agents that wait for the one that runs here, the outermost first."""
 
 

@@ -39,7 +39,7 @@ from sovl_tools.agent.messages import (
 )
 from sovl_tools.agent.offering import Offer
 from sovl_tools.agent.settings import Settings, TurnOptions
-from sovl_tools.agent.toolbox import WAITING_AGENTS, Link
+from sovl_tools.agent.toolbox import WAITING_AGENTS, WaitingAgent
 from sovl_tools.agent.tracing import note
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import Failure, ToolResult
@@ -162,7 +162,7 @@ class Turn:
         if not self._wanted.is_streaming:
             response = yield Ask(method, body)
             with reading_answer():
-                return check_answer(adapter.answered(response))
+                return check_answer(adapter.parse_answer(response))
         self._draft = adapter.Draft()
         yield Listen(method, {**adapter.STREAM, **body}, self._draft)
         with reading_answer():
@@ -298,7 +298,9 @@ class RoundCalls:
     async def _call(self, place: int, call: Call, span: Any) -> int:
         settings = self._settings
         settings.tracing.enter(span)
-        WAITING_AGENTS.set((*WAITING_AGENTS.get(), Link(settings.key, settings.configuration.name)))
+        WAITING_AGENTS.set(
+            (*WAITING_AGENTS.get(), WaitingAgent(settings.key, settings.configuration.name))
+        )
         allowed = self._wanted.tools
         if allowed is None or call.name in allowed:
             arguments = self._offer.export.restore(call.name, call.arguments)

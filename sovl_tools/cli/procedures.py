@@ -21,14 +21,19 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
-from sovl_tools.procedures.parse.library import Written, checked, written, written_if_readable
+from sovl_tools.procedures.parse.library import (
+    ProcedureDocument,
+    checked,
+    read_found_procedure,
+    read_procedure,
+)
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.text import block
 
 _EXAMPLES = 5
 
 
-def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[Written, ...]:
+def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[ProcedureDocument, ...]:
     """Return a procedure and the files of all that it runs, each once.
 
     Raises:
@@ -45,9 +50,9 @@ def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[Written, 
     return tuple(found)
 
 
-def _read(source: str | Mapping[str, JSON]) -> Written:
+def _read(source: str | Mapping[str, JSON]) -> ProcedureDocument:
     try:
-        return written(source)
+        return read_procedure(source)
     except OSError as error:
         if not isinstance(source, str) or not os.path.isdir(source):
             raise Misuse(f"{source}: {error.strerror or error}") from error
@@ -62,7 +67,7 @@ def _read(source: str | Mapping[str, JSON]) -> Written:
 
 
 def registry_of(
-    procedures: Sequence[Written], tools: Sequence[str], *, entry_points: bool
+    procedures: Sequence[ProcedureDocument], tools: Sequence[str], *, entry_points: bool
 ) -> ToolRegistry:
     """Load the tools that procedures call; all there are if one takes a step that a tool brings."""
     sound = [each.procedure for each in procedures if each.procedure is not None]
@@ -88,7 +93,7 @@ def shortest_path(path: str) -> str:
         return path
 
 
-def location_of(error: StepError, procedures: Sequence[Written]) -> str:
+def location_of(error: StepError, procedures: Sequence[ProcedureDocument]) -> str:
     """Return ``file:line:column`` of what has failed; "" if nobody knows."""
     for each in procedures:
         is_it = each.procedure is not None and each.procedure.name == error.procedure
@@ -124,6 +129,6 @@ def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diag
 def _check_procedure(path: str, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
     def other(name: str) -> Procedure | None:
         place = file_beside(path, name)
-        return None if place is None else written_if_readable(place).procedure
+        return None if place is None else read_found_procedure(place).procedure
 
-    return checked(written_if_readable(path), catalog, other)
+    return checked(read_found_procedure(path), catalog, other)

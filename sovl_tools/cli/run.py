@@ -37,8 +37,8 @@ from sovl_tools.procedures.journal.records import RunRecord
 from sovl_tools.procedures.journal.resume import ChangedProcedureError, UnfinishedError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.outline import Outline, bare, outlined, shortened
-from sovl_tools.procedures.parse.library import Written
+from sovl_tools.procedures.outline import Outline, bare, outline_steps, shortened
+from sovl_tools.procedures.parse.library import ProcedureDocument
 from sovl_tools.procedures.run.events import Event, RunStarted
 from sovl_tools.procedures.run.scope import checked_inputs
 from sovl_tools.reporting.plain import plain
@@ -228,7 +228,7 @@ def plan(procedure: Procedure) -> str:
         inputs.append(f"{name} ({words})")
     if inputs:
         lines.append(f"inputs: {', '.join(inputs)}")
-    lines += _tree(outlined(procedure))
+    lines += _tree(outline_steps(procedure))
     if procedure.output is not None:
         lines.append(f"output: {bare(procedure.output)}")
     return "\n".join(lines)
@@ -266,7 +266,7 @@ class Job(NamedTuple):
 
     manager: ProcedureManager
     procedure: Procedure
-    procedures: tuple[Written, ...]
+    procedures: tuple[ProcedureDocument, ...]
     again: tuple[str, ...] = ()
 
 

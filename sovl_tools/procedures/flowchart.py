@@ -9,7 +9,7 @@ from unicodedata import combining, east_asian_width
 from xml.sax.saxutils import escape
 
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.outline import Block, Outline, Shape, outlined, shortened
+from sovl_tools.procedures.outline import Block, Outline, Shape, outline_steps, shortened
 
 _LETTER, _LINE, _PADDING, _GAP, _MARGIN = 7.4, 17.0, 10.0, 24.0, 16.0
 _FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -48,7 +48,7 @@ class Picture(NamedTuple):
 def svg(procedure: Procedure) -> str:
     """Return the image as the text of an XML document, without a final newline."""
     start = _box([procedure.name], "end")
-    steps = [_picture(each) for each in outlined(procedure)]
+    steps = [_picture(each) for each in outline_steps(procedure)]
     picture = _column([start, *steps])
     width, height = picture.width + 2 * _MARGIN, picture.height + 2 * _MARGIN
     lines = [
@@ -197,7 +197,7 @@ class _Chart:
 
     def lines(self, procedure: Procedure) -> list[str]:
         self._lines = ["flowchart TD", f"  start([{_quoted([procedure.name])}])"]
-        ways = self._steps(outlined(procedure), [Way("start")], 1)
+        ways = self._steps(outline_steps(procedure), [Way("start")], 1)
         self._lines.append('  finish(["end"])')
         for way in (*ways, *self._ends):
             self._arrow(way, "finish", 1)

@@ -18,12 +18,12 @@ from sovl_tools.procedures.journal.resume import (
     UnfinishedError,
     changed,
     check_unchanged,
-    ending,
     fingerprints,
+    recording_end,
     unfinished_step,
 )
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.parse.library import Family, Library, Named
+from sovl_tools.procedures.parse.library import Library, LinkedProcedures, Named
 from sovl_tools.procedures.run.environment import RunEnvironment, StepLog
 from sovl_tools.procedures.run.events import Event, RunStarted
 from sovl_tools.procedures.run.execution import Execution
@@ -84,7 +84,7 @@ class ProcedureManager:
             ProcedureNotFoundError: none of that name was added.
             OSError: there is no such file.
         """
-        return self._family(source).first
+        return self._linked(source).first
 
     async def run(
         self,
@@ -111,20 +111,20 @@ class ProcedureManager:
             JournalError: the journal can't be written.
             OSError: there is no such file.
         """
-        family = self._family(source)
-        procedure = family.first
+        linked = self._linked(source)
+        procedure = linked.first
         given = checked_inputs(procedure, dict(inputs or {}))
         if journal is None:
-            return await self._executed(family, given, StepLog(), on_event)
+            return await self._executed(linked, given, StepLog(), on_event)
         log = journal.begin_run(
             procedure.name,
             path=os.path.abspath(procedure.source) if procedure.source else "",  # noqa: ASYNC240 - no disk
             text=procedure.text,
             inputs=given,
-            tools=fingerprints(family, self._registry),
+            tools=fingerprints(linked, self._registry),
         )
-        with ending(log) as succeed:
-            result = await self._executed(family, given, log, on_event)
+        with recording_end(log) as succeed:
+            result = await self._executed(linked, given, log, on_event)
             succeed(result)
         return result
 
@@ -165,24 +165,24 @@ class ProcedureManager:
             OSError: there is no file of the procedure any more.
         """
         record = journal.run(run_id)
-        family = self._resumed(record) if source is None else self._family(source)
-        prints = fingerprints(family, self._registry)
+        linked = self._resumed(record) if source is None else self._linked(source)
+        prints = fingerprints(linked, self._registry)
         if not force:
-            check_unchanged(record, family.first, prints)
-        inputs = checked_inputs(family.first, record.inputs)
+            check_unchanged(record, linked.first, prints)
+        inputs = checked_inputs(linked.first, record.inputs)
 
         def check(steps: list[StepRecord]) -> None:
-            step = unfinished_step(steps, family, self._registry)
+            step = unfinished_step(steps, linked, self._registry)
             if step is not None and not repeat_unfinished:
                 raise UnfinishedError(step)
 
         log = journal.resume(run_id, check)
-        with ending(log) as succeed:
+        with recording_end(log) as succeed:
             for name in changed(record, prints):
                 if on_event is not None:
                     words = "it has changed since the run began"
                     on_event(LogMessage(name, run_id, "warning", words))
-            result = await self._executed(family, inputs, log, on_event)
+            result = await self._executed(linked, inputs, log, on_event)
             succeed(result)
         return result
 
@@ -202,27 +202,27 @@ class ProcedureManager:
         Raises:
             RunNotFoundError: there is no such run.
         """
-        family = self._resumed(journal.run(run_id)) if source is None else self._family(source)
-        return unfinished_step(journal.steps(run_id), family, self._registry)
+        linked = self._resumed(journal.run(run_id)) if source is None else self._linked(source)
+        return unfinished_step(journal.steps(run_id), linked, self._registry)
 
-    def _family(self, source: Named) -> Family:
-        return self._library.family(self._library.find(source), self._registry.catalog)
+    def _linked(self, source: Named) -> LinkedProcedures:
+        return self._library.link(self._library.find(source), self._registry.catalog)
 
-    def _resumed(self, record: RunRecord) -> Family:
+    def _resumed(self, record: RunRecord) -> LinkedProcedures:
         """Return the procedure of a run as it is now."""
         if record.path:
-            return self._family(record.path)
+            return self._linked(record.path)
         is_added = record.procedure in self.procedures
-        return self._family(record.procedure if is_added else json.loads(record.text))
+        return self._linked(record.procedure if is_added else json.loads(record.text))
 
     async def _executed(
         self,
-        family: Family,
+        linked: LinkedProcedures,
         inputs: JSON,
         log: StepLog,
         on_event: Callable[[Event], object] | None,
     ) -> JSON:
-        environment = RunEnvironment(self._registry, self._tooler, family.other, log, on_event)
+        environment = RunEnvironment(self._registry, self._tooler, linked.other, log, on_event)
         if on_event is not None:
-            on_event(RunStarted(family.first.name, log.run_id))
-        return await Execution(family.first, environment).run(Scope({"inputs": inputs}))
+            on_event(RunStarted(linked.first.name, log.run_id))
+        return await Execution(linked.first, environment).run(Scope({"inputs": inputs}))

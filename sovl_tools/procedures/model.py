@@ -122,7 +122,7 @@ def _every(steps: tuple[Step, ...]) -> Iterator[Step]:
             yield from _every(block)
 
 
-def made(document: Mapping[str, JSON], *, text: str, source: str) -> Procedure:
+def parse_procedure(document: Mapping[str, JSON], *, text: str, source: str) -> Procedure:
     """Return the procedure of a document that fits the published schema."""
     inputs = document.get("inputs", {"type": "object", "properties": {}})
     return Procedure(

@@ -41,7 +41,7 @@ class Block(NamedTuple):
     steps: tuple[Outline, ...]
 
 
-def outlined(procedure: Procedure) -> tuple[Outline, ...]:
+def outline_steps(procedure: Procedure) -> tuple[Outline, ...]:
     """Return the steps of a procedure in words, in order."""
     return tuple(map(_outline, procedure.steps))
 

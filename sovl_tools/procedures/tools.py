@@ -18,7 +18,7 @@ from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.files import SUFFIXES, files
-from sovl_tools.procedures.parse.library import Library, Written, written_if_readable
+from sovl_tools.procedures.parse.library import Library, ProcedureDocument, read_found_procedure
 
 
 class Procedures(NamedTuple):
@@ -42,7 +42,7 @@ class Procedures(NamedTuple):
     def look(self) -> OriginLoad:
         """Read every file anew; one whose text is the same stays the tool that it is."""
         try:
-            sources = [written_if_readable(each) for each in files(self.path)]
+            sources = [read_found_procedure(each) for each in files(self.path)]
         except OSError as error:
             words = f"the procedures can't be read: {error.strerror}"
             return OriginLoad.of_problem(unavailable(words, relative_path(self.path)))
@@ -55,7 +55,7 @@ class Procedures(NamedTuple):
 class _Offered:
     """A procedure that can be called as a tool."""
 
-    def __init__(self, source: Written) -> None:
+    def __init__(self, source: ProcedureDocument) -> None:
         self.text = source.sound().text
         self._source = source
 
@@ -72,7 +72,7 @@ _OFFERED: dict[str, _Offered] = {}
 """By path, so that a look at a file that has not changed finds the same tool again."""
 
 
-def _candidate(source: Written) -> Candidate:
+def _candidate(source: ProcedureDocument) -> Candidate:
     checks = Library().checked(source, None)
     found = [each._replace(path=relative_path(each.path)) for each in checks]
     errors = [each for each in found if each.severity == "error"]
@@ -91,7 +91,7 @@ def _candidate(source: Written) -> Candidate:
     )
 
 
-def _definition(source: Written, procedure: Procedure) -> ToolDefinition:
+def _definition(source: ProcedureDocument, procedure: Procedure) -> ToolDefinition:
     known = _OFFERED.get(source.path)
     if known is None or known.text != procedure.text:
         known = _OFFERED[source.path] = _Offered(source)

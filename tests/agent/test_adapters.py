@@ -24,7 +24,7 @@ def prompt(*messages: Any, options: dict[str, Any] | None = None) -> Prompt:
 
 
 def chat(message: dict[str, Any], reason: str | None = "stop", **more: Any) -> Answer:
-    return chat_completions.answered(
+    return chat_completions.parse_answer(
         {"choices": [{"message": message, "finish_reason": reason}], **more}
     )
 
@@ -83,9 +83,9 @@ def test_usage_may_be_told_in_part() -> None:
 
 def test_an_error_in_place_of_an_answer_is_one() -> None:
     with pytest.raises(ProviderError, match="no credits"):
-        chat_completions.answered({"error": {"message": "no credits", "code": 402}})
+        chat_completions.parse_answer({"error": {"message": "no credits", "code": 402}})
     with pytest.raises(ProviderError, match="there is no answer in the response"):
-        chat_completions.answered({"choices": []})
+        chat_completions.parse_answer({"choices": []})
     with pytest.raises(ProviderError, match="no credits"):
         chat_completions.Draft().feed({"error": {"message": "no credits"}, "choices": []})
 
@@ -93,7 +93,7 @@ def test_an_error_in_place_of_an_answer_is_one() -> None:
 def test_a_filter_is_a_refusal() -> None:
     assert chat({"content": "Well"}, "content_filter").stop == "refusal"
     incomplete = {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
-    assert responses.answered({**incomplete, "output": []}).stop == "refusal"
+    assert responses.parse_answer({**incomplete, "output": []}).stop == "refusal"
 
 
 def test_calls_in_one_piece_without_a_number_are_told_apart() -> None:
@@ -170,7 +170,7 @@ def test_items_that_are_not_stored_are_sent_without_the_ids_to_look_them_up_by()
 
 
 def test_a_response_without_usage_costs_one_request() -> None:
-    assert responses.answered({"output": []}).usage == Usage(requests=1)
+    assert responses.parse_answer({"output": []}).usage == Usage(requests=1)
 
 
 def test_options_that_a_client_does_not_know_go_into_the_body() -> None:
@@ -182,7 +182,7 @@ def test_options_that_a_client_does_not_know_go_into_the_body() -> None:
 
 
 def _message(*blocks: dict[str, Any], **ending: Any) -> Answer:
-    return anthropic.answered({"content": list(blocks), **ending})
+    return anthropic.parse_answer({"content": list(blocks), **ending})
 
 
 def _streamed_message(events: Iterable[dict[str, Any]]) -> Answer:

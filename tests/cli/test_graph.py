@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.procedures.flowchart import mermaid, svg
 from sovl_tools.procedures.model import Procedure
-from sovl_tools.procedures.parse.library import written
+from sovl_tools.procedures.parse.library import read_procedure
 from tests.conftest import REPOSITORY, Run
 from tests.schema.strategies import moderate
 
@@ -177,11 +177,11 @@ STEPS = st.lists(st.recursive(LEAVES, blocks, max_leaves=8), min_size=1, max_siz
 @given(STEPS)
 def test_every_procedure_can_be_drawn(steps: list[dict[str, Any]]) -> None:
     document = {"name": "any", "description": "d\x00", "steps": steps}
-    found = written(json.loads(json.dumps(document)))
+    found = read_procedure(json.loads(json.dumps(document)))
     if found.procedure is not None:
         check(found.procedure)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_the_examples_can_be_drawn(path: Path) -> None:
-    check(written(path).sound())
+    check(read_procedure(path).sound())

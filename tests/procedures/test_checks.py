@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.procedures.errors import ProcedureError
-from sovl_tools.procedures.parse.library import RULES, written
+from sovl_tools.procedures.parse.library import RULES, read_procedure
 from tests.procedures.killing import Kitchen
 from tests.procedures.strategies import procedures
 from tests.procedures.workshop import add, call, found, manager_of, procedure, values
@@ -206,7 +206,7 @@ def test_a_bom_and_line_breaks_of_windows_are_fine(tmp_path: Path) -> None:
     text = "name: a\r\ndescription: b\r\nsteps:\r\n- action: set\r\n  values: {x: 1}\r\n"
     (tmp_path / "a.yaml").write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert said(tmp_path / "a.yaml") == []
-    assert written(tmp_path / "a.yaml").sound().text.startswith("name")
+    assert read_procedure(tmp_path / "a.yaml").sound().text.startswith("name")
 
 
 def test_every_rule_explains_itself() -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.procedures.model import OnError, Procedure, Step, made
+from sovl_tools.procedures.model import OnError, Procedure, Step, parse_procedure
 from tests.procedures.workshop import call, procedure, values
 
 
 def procedure_of(*steps: Any, **keys: Any) -> Procedure:
-    return made(procedure(*steps, **keys), text="text", source="a.yaml")
+    return parse_procedure(procedure(*steps, **keys), text="text", source="a.yaml")
 
 
 def first(step: dict[str, Any]) -> Step:

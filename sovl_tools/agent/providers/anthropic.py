@@ -115,7 +115,7 @@ def _named(block: Made) -> Made:
     return {**block, "name": fitted_name(block["name"])} if _calls(block) else block
 
 
-def answered(response: Any) -> Answer:
+def parse_answer(response: Any) -> Answer:
     """Return an answer of Messages in our words.
 
     Raises:

@@ -90,7 +90,7 @@ def _image(block: Made) -> Made:
     return {"type": "image_url", "image_url": {"url": data_url(block)}}
 
 
-def answered(response: Any) -> Answer:
+def parse_answer(response: Any) -> Answer:
     """Return an answer of Chat Completions in our words.
 
     Raises:

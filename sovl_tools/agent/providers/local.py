@@ -53,7 +53,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
     return {"prompt": prompt}
 
 
-def answered(response: Any) -> Answer:
+def parse_answer(response: Any) -> Answer:
     """Return the answer as it is."""
     answer: Answer = response
     return answer

@@ -99,7 +99,7 @@ def _calls(item: Made) -> bool:
     return bool(item["type"] == "function_call")
 
 
-def answered(response: Any) -> Answer:
+def parse_answer(response: Any) -> Answer:
     """Return an answer of Responses in our words.
 
     Raises:
@@ -178,4 +178,4 @@ class Draft:
         """Return the answer."""
         if self._whole is None:
             raise ConnectionError("the stream ended before the answer did")
-        return answered(self._whole)
+        return parse_answer(self._whole)

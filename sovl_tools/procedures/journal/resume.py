@@ -19,7 +19,7 @@ from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.journal.journal import RunLog
 from sovl_tools.procedures.journal.records import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.procedures.parse.library import Family
+from sovl_tools.procedures.parse.library import LinkedProcedures
 
 _REPEATABLE = ("idempotent", "read_only")
 _HARMLESS = ACTIONS.keys() - {"tool"}
@@ -51,11 +51,11 @@ class UnfinishedError(StepError):
 
 
 def unfinished_step(
-    steps: Iterable[StepRecord], family: Family, registry: ToolLookup
+    steps: Iterable[StepRecord], linked: LinkedProcedures, registry: ToolLookup
 ) -> StepRecord | None:
     """Return the first step that was under way and is not known to do no harm if it is repeated."""
     every = list(steps)
-    over = tuple(each.key for each in every if _is_over(each, family))
+    over = tuple(each.key for each in every if _is_over(each, linked))
     for each in every:
         # nobody takes up again what lies in a step that is over
         is_below = any(each.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
@@ -78,7 +78,7 @@ def _bringer(catalog: Catalog, action: str) -> ToolDefinition | None:
     return next((tool for tool in catalog.tools.values() if action in tool.step_handlers), None)
 
 
-def _is_over(record: StepRecord, family: Family) -> bool:
+def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
     """Tell whether a step that holds others has ended, and the run went on.
 
     A failure that ends the procedure is no such end: the step is taken again with the run.
@@ -87,7 +87,7 @@ def _is_over(record: StepRecord, family: Family) -> bool:
         return False
     if record.state == "succeeded":
         return True
-    step = _step_of(record.key, family)
+    step = _step_of(record.key, linked)
     if step is None:
         return False
     attempt = record.key.rpartition("~")[2]
@@ -95,12 +95,12 @@ def _is_over(record: StepRecord, family: Family) -> bool:
     return not is_last or step.on_error.then == "continue"
 
 
-def _step_of(key: str, family: Family) -> Step | None:
+def _step_of(key: str, linked: LinkedProcedures) -> Step | None:
     """Return the step that a key names, unless the procedure has changed too much for that."""
     around, _, place = key.rpartition(":")
-    name = around.rpartition("/")[2] or family.first.name
+    name = around.rpartition("/")[2] or linked.first.name
     path = _MARKS.sub("", place)
-    for member in family.members:
+    for member in linked.members:
         for step in member.every_step() if member.name == name else ():
             if ".".join(map(str, step.path)) == path:
                 return step
@@ -108,7 +108,7 @@ def _step_of(key: str, family: Family) -> Step | None:
 
 
 @contextmanager
-def ending(log: RunLog) -> Iterator[Callable[[JSON], None]]:
+def recording_end(log: RunLog) -> Iterator[Callable[[JSON], None]]:
     """Write down how a run ends; what this yields is to be called with the result.
 
     A run that is cancelled can be resumed, and so can one that fails.
@@ -124,7 +124,7 @@ def ending(log: RunLog) -> Iterator[Callable[[JSON], None]]:
             raise
 
 
-def fingerprints(family: Family, registry: ToolLookup) -> dict[str, str]:
+def fingerprints(linked: LinkedProcedures, registry: ToolLookup) -> dict[str, str]:
     """Return hashes of what a run uses: by name the tools, and the procedures beside the first.
 
     Tools are those that are called, and those whose step handlers are.
@@ -133,7 +133,7 @@ def fingerprints(family: Family, registry: ToolLookup) -> dict[str, str]:
     name of its module.
     """
     catalog = registry.catalog
-    steps = [step for member in family.members for step in member.every_step()]
+    steps = [step for member in linked.members for step in member.every_step()]
     names = {step.fields["tool"] for step in steps if step.action == "tool"}
     for action in {step.action for step in steps} - ACTIONS.keys():
         bringer = _bringer(catalog, action)
@@ -143,7 +143,7 @@ def fingerprints(family: Family, registry: ToolLookup) -> dict[str, str]:
         tool = catalog.tools[name]
         said = json.dumps([tool.description, tool.parameters], default=repr, sort_keys=True)
         prints[name] = _hash(f"{getattr(tool.function, '__module__', '')}\n{said}")
-    return prints | {f"{_OTHER}{each.name}": _hash(each.text) for each in family.members[1:]}
+    return prints | {f"{_OTHER}{each.name}": _hash(each.text) for each in linked.members[1:]}
 
 
 def _hash(text: str) -> str:

@@ -16,19 +16,19 @@ from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted, json_text
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.procedures.errors import ProcedureError, ProcedureNotFoundError
-from sovl_tools.procedures.model import MAX_BYTES, Procedure, made
+from sovl_tools.procedures.model import MAX_BYTES, Procedure, parse_procedure
 from sovl_tools.procedures.parse.files import SUFFIXES, file_beside, files
 from sovl_tools.procedures.parse.text import Source, UnreadableError, read
 from sovl_tools.procedures.rules import arguments, document, flow, variables
 from sovl_tools.procedures.rules.document import ReadingCase
-from sovl_tools.procedures.rules.environment import DocumentCase, Others, ProcedureCase, traced
+from sovl_tools.procedures.rules.environment import DocumentCase, Others, ProcedureCase, trace
 from sovl_tools.schema.engine import published
 
 RULES = (*flow.RULES, *variables.RULES, *arguments.RULES)
 """What is asked of a procedure that fits the schema."""
 
 
-class Written(NamedTuple):
+class ProcedureDocument(NamedTuple):
     """A procedure as somebody wrote it.
 
     Attributes:
@@ -86,7 +86,7 @@ class Written(NamedTuple):
         )
 
 
-def written(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Written:
+def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> ProcedureDocument:
     """Return the procedure of a file, or of a dictionary.
 
     Raises:
@@ -103,39 +103,43 @@ def written(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Written:
         found: Source = read(content, path=path)
     except UnreadableError as error:
         case = ReadingCase(error.message, error.line, error.column, error.help)
-        return Written(None, ask((document.unreadable,), case), path, None)
+        return ProcedureDocument(None, ask((document.unreadable,), case), path, None)
     return _checked(found.value, found.text, path, found.place)
 
 
-def written_if_readable(path: str) -> Written:
+def read_found_procedure(path: str) -> ProcedureDocument:
     """Return the procedure of a file that was found, or that this can't be read.
 
     Nothing else than a plain file is opened: a FIFO would have to be waited for.
     """
     try:
         if os.path.isfile(path) or not os.path.exists(path):
-            return written(path)
+            return read_procedure(path)
         reason = "it is no plain file"
     except OSError as error:
         reason = f"{error.strerror}"
     case = ReadingCase(f"the file can't be opened: {reason}", 1, 1)
-    return Written(None, ask((document.unreadable,), case), path, None)
+    return ProcedureDocument(None, ask((document.unreadable,), case), path, None)
 
 
 def _checked(
     value: JSON, text: str, path: str, place: Callable[[Path], tuple[int, int]] | None
-) -> Written:
+) -> ProcedureDocument:
     case = DocumentCase(value, published("procedure").problems(value), path)
     verdicts = ask(document.RULES, case)
     if case.problems:
         found = value.get("name") if not path and isinstance(value, dict) else None
-        return Written(None, verdicts, path, place, found if isinstance(found, str) else None)
+        return ProcedureDocument(
+            None, verdicts, path, place, found if isinstance(found, str) else None
+        )
     if any(each.rule is document.unfit_inputs_schema for each in verdicts):
         value = {**value, "inputs": {"type": "object", "additionalProperties": True}}
-    return Written(made(value, text=text, source=path), verdicts, path, place)
+    return ProcedureDocument(parse_procedure(value, text=text, source=path), verdicts, path, place)
 
 
-def checked(source: Written, catalog: Catalog | None, others: Others) -> tuple[Diagnostic, ...]:
+def checked(
+    source: ProcedureDocument, catalog: Catalog | None, others: Others
+) -> tuple[Diagnostic, ...]:
     """Return what is wrong with a procedure, all at once.
 
     ``catalog`` has the tools and step handlers; None if they are not known.
@@ -144,15 +148,15 @@ def checked(source: Written, catalog: Catalog | None, others: Others) -> tuple[D
     if source.procedure is not None:
         case = ProcedureCase(source.procedure, catalog, others)
         verdicts += ask(flow.RULES, case)
-        verdicts += ask((*variables.RULES, *arguments.RULES), traced(case))
+        verdicts += ask((*variables.RULES, *arguments.RULES), trace(case))
     return source.diagnostics(verdicts)
 
 
-Named: TypeAlias = str | os.PathLike[str] | Mapping[str, JSON] | Written
+Named: TypeAlias = str | os.PathLike[str] | Mapping[str, JSON] | ProcedureDocument
 """A procedure: its file's path, a dictionary, the name of one that was added, or itself."""
 
 
-class Family(NamedTuple):
+class LinkedProcedures(NamedTuple):
     """A procedure and those that it runs, directly or not.
 
     Attributes:
@@ -178,7 +182,7 @@ class Library:
     """Finds procedures and says what is wrong with them."""
 
     def __init__(self) -> None:
-        self._added: dict[str, Written] = {}
+        self._added: dict[str, ProcedureDocument] = {}
 
     @property
     def procedures(self) -> dict[str, Procedure]:
@@ -193,7 +197,7 @@ class Library:
             ProcedureError: it can't be read, or does not fit the schema.
             OSError: there is no such file.
         """
-        found = source if isinstance(source, Written) else written(source)
+        found = source if isinstance(source, ProcedureDocument) else read_procedure(source)
         procedure = found.sound()
         self._added[procedure.name] = found
         return procedure
@@ -207,47 +211,47 @@ class Library:
         wrong: list[Diagnostic] = []
         for file in files(path):
             try:
-                self.add(written_if_readable(file))
+                self.add(read_found_procedure(file))
             except ProcedureError as error:
                 wrong += error.diagnostics
         return tuple(wrong)
 
-    def find(self, source: Named) -> Written:
+    def find(self, source: Named) -> ProcedureDocument:
         """Return a procedure.
 
         Raises:
             ProcedureNotFoundError: none of that name was added.
             OSError: there is no such file.
         """
-        if isinstance(source, Written):
+        if isinstance(source, ProcedureDocument):
             return source
         if not isinstance(source, str):
-            return written(source)
+            return read_procedure(source)
         if source in self._added:
             return self._added[source]
         if not source.endswith(SUFFIXES) and not os.path.exists(source):
             raise ProcedureNotFoundError(source, nearest(source, self._added))
-        return written(source)
+        return read_procedure(source)
 
-    def checked(self, first: Written, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
+    def checked(self, first: ProcedureDocument, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
         """Return what is wrong with a procedure, but not with those that it runs."""
 
         @cache
         def other(name: str) -> Procedure | None:
             place = self._place(first, name)
-            found = written_if_readable(place) if isinstance(place, str) else place
+            found = read_found_procedure(place) if isinstance(place, str) else place
             return None if found is None else found.procedure
 
         return checked(first, catalog, other)
 
-    def family(self, first: Written, catalog: Catalog) -> Family:
+    def link(self, first: ProcedureDocument, catalog: Catalog) -> LinkedProcedures:
         """Return a procedure with all that it runs, and what those run in turn.
 
         Raises:
             ProcedureError: one of them is unsound.
         """
-        related: dict[tuple[str, str], Written] = {}
-        pending, reading = [first], cache(written_if_readable)
+        related: dict[tuple[str, str], ProcedureDocument] = {}
+        pending, reading = [first], cache(read_found_procedure)
         while pending:
             asking = pending.pop()
             for name in asking.runs:
@@ -261,9 +265,9 @@ class Library:
         errors = [each for each in found if each.severity == "error"]
         if errors:
             raise ProcedureError(errors)
-        return Family(first.sound(), {key: each.sound() for key, each in related.items()})
+        return LinkedProcedures(first.sound(), {key: each.sound() for key, each in related.items()})
 
-    def _place(self, asking: Written, name: str) -> Written | str | None:
+    def _place(self, asking: ProcedureDocument, name: str) -> ProcedureDocument | str | None:
         """Return a procedure that was added, or the path of one beside that which asks."""
         if name in self._added:
             return self._added[name]

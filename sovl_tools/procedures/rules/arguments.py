@@ -16,7 +16,7 @@ from sovl_tools.procedures.model import MAX_SECONDS, Step
 from sovl_tools.procedures.rules.environment import (
     ANYTHING,
     Environment,
-    Lacking,
+    MissingMember,
     TracedCase,
     member,
 )
@@ -216,7 +216,7 @@ def _mistyped_text(given: Given, wanted: frozenset[str], text: str) -> Iterator[
         known = given.environment.get(reference.name)
         schema = ANYTHING if known is None else known.schema
         found = member(schema, reference.attributes)
-        types = None if isinstance(found, Lacking) else kinds(found, schema)
+        types = None if isinstance(found, MissingMember) else kinds(found, schema)
         if types and types.isdisjoint(wanted):
             name = ".".join(map(str, (reference.name, *reference.attributes)))
             is_what = " or ".join(sorted(types))

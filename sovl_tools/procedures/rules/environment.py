@@ -73,7 +73,7 @@ class TracedCase(NamedTuple):
     uses: tuple[Use, ...]
 
 
-def traced(case: ProcedureCase) -> TracedCase:
+def trace(case: ProcedureCase) -> TracedCase:
     """Return a case with what is known of the variables wherever a template may be."""
     procedure, tracing = case.procedure, _Tracing(case)
     uses = [*tracing.block(procedure.steps, {"inputs": Known(dict(procedure.inputs))})]
@@ -183,14 +183,14 @@ def _either(one: Environment, other: Environment) -> Environment:
     return found
 
 
-class Lacking(NamedTuple):
+class MissingMember(NamedTuple):
     """A property that no value of a schema can have, and those that one can have."""
 
     name: str
     others: tuple[str, ...]
 
 
-def member(root: JSON, attributes: Sequence[str | int]) -> JSON | Lacking:
+def member(root: JSON, attributes: Sequence[str | int]) -> JSON | MissingMember:
     """Return the schema of what attributes and indexes lead to; any doubt is ``ANYTHING``."""
     schema = follow(root, root)
     for key in attributes:
@@ -200,7 +200,7 @@ def member(root: JSON, attributes: Sequence[str | int]) -> JSON | Lacking:
         if isinstance(key, str) and key not in schema.get("properties", ()):
             is_closed = schema.get("additionalProperties") is False
             if is_closed and schema.get("type") == "object":
-                return Lacking(key, tuple(schema.get("properties", ())))
+                return MissingMember(key, tuple(schema.get("properties", ())))
         schema = next((follow(each.schema, root) for each in below(node, key)), ANYTHING)
     return schema
 

@@ -12,7 +12,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.model import RESERVED
 from sovl_tools.procedures.rules.environment import (
     Environment,
-    Lacking,
+    MissingMember,
     TracedCase,
     Use,
     assigned,
@@ -91,7 +91,7 @@ def _lacking(
             return f"{name!r} is assigned only later", "use it after that"
         return f"there is no variable {name!r}", did_you_mean(name, environment)
     found = member(environment[name].schema, reference.attributes)
-    if isinstance(found, Lacking):
+    if isinstance(found, MissingMember):
         words = f"{name!r} has no {found.name!r}"
         return words, did_you_mean(found.name, found.others)
     return None

@@ -28,7 +28,9 @@ from sovl_tools.schema.messages import named
 _LOGGER = logging.getLogger("sovl_tools.tools")
 
 
-async def done(step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment) -> JSON:
+async def perform(
+    step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment
+) -> JSON:
     """Do what a step says, whose templates are filled in, and return what comes of it.
 
     Raises:

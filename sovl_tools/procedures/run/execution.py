@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import InputError, StepError
 from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.procedures.run.effects import done, within
+from sovl_tools.procedures.run.effects import perform, within
 from sovl_tools.procedures.run.environment import RunEnvironment
 from sovl_tools.procedures.run.events import State, StepEvents
 from sovl_tools.procedures.run.scope import Scope, checked_inputs
@@ -157,7 +157,7 @@ class Execution:
         log.begin(key, action, tool, arguments, is_durable=has_effect)
         try:
             if act is None:
-                value = await done(step, fields, scope, self._environment)
+                value = await perform(step, fields, scope, self._environment)
             else:
                 value = await within(step.timeout, act(step, scope, key, **fields))
         except _Returned as returned:
