@@ -346,7 +346,9 @@ def test_a_file_for_want_of_which_a_tool_did_not_load_heals_it(write: Write, too
     head = "from pathlib import Path\nWORD = Path(__file__).with_name('word.txt').read_text()"
     folder = write("echo", code=gives("WORD", head=head))
     registry, news = loaded(tools)
+    (tools.parent / "whole.txt").write_text("here")
     with registry.watch():
-        (folder / "word.txt").write_text("here")
+        # whoever looks while it is being written would see an empty file
+        (tools.parent / "whole.txt").rename(folder / "word.txt")
         assert news.next().added == ("echo",)
     assert answer(registry.catalog.tools) == "here"
