@@ -67,6 +67,7 @@ def _value(text: str, node: SchemaNode | None) -> JSON:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
+    # 12 is JSON, but where only texts fit, as in an enum of them, it is one
     is_text = node is not None and not _fits(value, node) and _fits(text, node)
     return text if is_text else value
 

@@ -63,6 +63,7 @@ class Command(click.Command):
         logger = logging.getLogger("sovl_tools")
         handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
         handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+        # tests and programs run several commands in one process: the last one's handler counts
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel((logging.WARNING, logging.DEBUG, TRACE)[min(verbose, 2)])
@@ -83,6 +84,7 @@ class Command(click.Command):
             except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
                 raise
             except Exception as error:
+                # a mistake of ours: users get a line that they can report, -vv has the traceback
                 _, (_, words, advice) = internal_verdict(error)
                 raise click.ClickException(f"{words}; {advice}") from error
 

@@ -33,7 +33,7 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
     _add_code(registry, found, entry_points=entry_points)
     if not found.plugins and not registry.catalog.candidates:
-        settings(tools)
+        settings(tools)  # now that nothing was found anywhere, a missing ./tools is misuse
     if rejected and not is_quiet():
         text = f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why"
         click.echo(text, err=True)
@@ -45,6 +45,7 @@ def named_tools(
 ) -> ToolRegistry:
     """Load the tools of those names alone, if all are sound folders'; else all that there are."""
     found = settings(tools, needs_tools=False)
+    # a tool that nobody asked for must neither fail nor slow down what somebody did
     registry = folders_of(found, set(names))
     if all(name in registry for name in names):
         return registry

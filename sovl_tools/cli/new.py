@@ -135,6 +135,7 @@ def _found(origin: str) -> _Origin:
         raise Misuse(f"--from: {origin!r} is not MODULE:FUNCTION")
     is_installed = parts[0] in sys.modules or find_spec(parts[0]) is not None
     path = "" if is_installed else "."
+    # in front, as Python itself does for scripts: the user's module, not one of the same name
     sys.path.insert(0, os.getcwd())
     try:
         members = vars(import_module(module))

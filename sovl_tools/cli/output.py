@@ -37,6 +37,7 @@ def clean_output() -> Iterator[None]:
         kept = os.dup(unwritable)
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set((results, os.getpid()))
+        # child processes and C code of tools write to the descriptor, Python's print to the stream
         os.dup2(_ERROR_OUTPUT, 1)
         sys.stdout = sys.stderr
         try:

@@ -109,6 +109,7 @@ def known_tools(found: Configuration, validated: Catalog) -> Catalog:
     The child tells nothing but what is wrong, so they are loaded once more, here; what has not
     loaded there is not touched.
     """
+    # a rejected tool could hang or end this process
     names = {each.name for each in validated.candidates if each.status == "loaded"}
     registry = folders_of(found, names)
     add_code(registry, found)

@@ -106,6 +106,7 @@ def run(
     options = ctx.ensure_object(dict)
     is_quiet, is_verbose = options.get("quiet", False), options.get("verbose", False)
     is_new = run_id is None
+    # the journal of a run that goes on must be there; a new one is made only once all is checked
     with _opened(None if is_new else journal_path, create=False) as former:
         resumption = _resumption(former, run_id, force=force, repeat_unfinished=repeat_unfinished)
         if resumption is not None and _record(resumption).state == "succeeded":
@@ -162,6 +163,7 @@ def _source(file: str | None, resumption: Resumption | None) -> str | Mapping[st
     if resumption is None:
         raise Misuse("name the file of a procedure, or a run with --journal and --resume")
     record = _record(resumption)
+    # a run that a program began from a dictionary has no file, but its text is in the journal
     document: dict[str, JSON] = {} if record.path else json.loads(record.text)
     return record.path or document
 

@@ -59,6 +59,7 @@ _RECORD: dict[str, JSON] = {
     "then": {"required": ["error"]},
 }
 _LONGEST_LINE = 1_000_000
+_MOST_PIECES = 64
 _MOST_WARNINGS = 20
 
 _COLUMNS = ("TOOL", "CALLS", "P50", "P95", "P99", "LONGEST", "TOTAL", "ERRORS")
@@ -113,6 +114,7 @@ def stats(
     with _opened(file) as lines:
         warnings = _warnings(lines, tally)
         bad = _print_warnings(warnings, "standard input" if file == "-" else file)
+    # the busiest first: those are looked for
     called = sorted(summary(tally.logs).values(), key=lambda each: (-each.calls, each.tool))
     if format_ != "table":
         times = ("p50", "p95", "p99", "mean", "shortest", "longest", "total")
@@ -204,8 +206,12 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines; of one that is too long the beginning, so that memory stays bounded."""
     while line := file.readline(_LONGEST_LINE):
         yield line
-        while _is_cut(line):
+        for _ in range(_MOST_PIECES):
+            if not _is_cut(line):
+                break
             line = file.readline(_LONGEST_LINE)
+        else:
+            return  # a device, whose line never ends
 
 
 def _is_cut(line: bytes) -> bool:

@@ -130,6 +130,7 @@ def validate(
             checked(places.plugins, limit) if limits.imports else missing(places.plugins)
         )
         others += unusable
+    # folders come before plugins, as where they are served
     catalog = combine((*candidates, *plugged))
     if targets:
         from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - likewise
@@ -158,7 +159,7 @@ def _load(folders: Sequence[ToolFolder], limits: Settings, progress: _Progress) 
     if limits.imports:
         return load_in_child(folders, limits, observe=progress.advance, echo=_echo)
     candidates = []
-    for folder in folders:
+    for folder in folders:  # parsing runs nothing of a tool, so that no child is needed
         candidates.append(load_folder(folder, limits))
         progress.advance(candidates[-1])
     return candidates
@@ -178,6 +179,7 @@ class _Progress:
         self._done = 0
         self._shown = False
         self._started = perf_counter()
+        # in the log of a workflow a bar would be a line for each tool
         self._active = sys.stderr.isatty() and not is_quiet()
 
     def advance(self, event: Candidate | ToolFolder) -> None:

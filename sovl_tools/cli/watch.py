@@ -190,7 +190,7 @@ def _has_reader() -> bool:
     if sys.platform == "win32" or not stat.S_ISFIFO(os.fstat(output).st_mode):
         return True
     poll = select.poll()
-    poll.register(output, 0)
+    poll.register(output, 0)  # an error, such as a closed end, is told whatever is asked for
     return not poll.poll(0)
 
 

@@ -212,6 +212,14 @@ def test_times_of_other_zones_are_told_in_utc() -> None:
     ]  # fmt: skip
 
 
+def test_a_line_that_never_ends_is_given_up() -> None:
+    class Endless(io.BytesIO):
+        def readline(self, size: int | None = -1, /) -> bytes:
+            return b"x" * (size or 0)
+
+    assert [len(line) for line in _lines(Endless())] == [1_000_000]
+
+
 def test_a_line_is_read_in_bounded_pieces() -> None:
     assert [len(line) for line in _lines(io.BytesIO(b"x" * 2_000_000 + b"\ny\n" + b"z" * 10))] == [
         1_000_000, 2, 10,

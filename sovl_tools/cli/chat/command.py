@@ -102,6 +102,7 @@ def _approval(source: Lines, transcript: Transcript) -> Any:
     async def approve(call: ToolCall) -> bool | str:
         transcript.end()
         question = transcript.question(call.name, call.arguments)
+        # while a turn runs, asyncio takes Ctrl-C; here it has to end the question
         previous = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             return source.confirmed(question)
