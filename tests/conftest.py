@@ -28,7 +28,7 @@ CONTRACTS = (
 
 A redesign may move them, and may not loosen them: ``pytest -m contract``.
 """
-STARTS_A_PROCESS = {"forks", "run"}
+STARTS_A_PROCESS = {"forks", "run", "installed"}
 SLOW = tuple(
     Path(__file__).parent / name
     for name in (

@@ -127,6 +127,7 @@ def test_a_command_says_what_is_expected_of_a_case(case: str, run: Run, expected
     expected(case, without_last_line(done.out.rstrip("\n")))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("case", PLAIN, indirect=True)
 def test_parsing_says_the_same_as_importing(case: str) -> None:
     collected = collect(["tools"])

@@ -106,6 +106,7 @@ def test_any_messages_become_a_conversation_that_every_provider_accepts(
     assert json.dumps(messages) == before
 
 
+@pytest.mark.unmeasured
 @moderate
 @given(_any_messages)
 def test_every_call_is_answered_once_and_in_its_place(messages: list[Any]) -> None:

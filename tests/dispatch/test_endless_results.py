@@ -32,6 +32,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.unmeasured
 @check_each("make", RESULTS.values(), ids=RESULTS)
 @each_way
 def test_a_result_without_an_end_is_refused(call: Call, make: Any) -> None:

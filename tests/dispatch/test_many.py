@@ -183,6 +183,7 @@ async def tell() -> list[int]:
 """
 
 
+@pytest.mark.unmeasured
 async def test_calls_end_with_the_folder_with_which_they_began(write: Write) -> None:
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
     manifest = manifest_of("tell", parameters=parameters)

@@ -280,6 +280,7 @@ SHORT_OR_COUNT = any_of(
 NAMES = [f"n{number}" for number in range(99)]
 
 
+@pytest.mark.unmeasured
 @check_each(
     ("schema", "value", "steps"),
     [

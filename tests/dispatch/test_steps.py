@@ -466,6 +466,7 @@ WAYS = [echo, failing, refusing, numbers, numbers_later, hidden, hidden_later, s
 WAYS += [later(each) for each in (echo, failing, refusing)]
 
 
+@pytest.mark.unmeasured
 @each_way
 @check_each("limit", [None, 30])
 @check_each("given", ['{"text": "a"}', {"text": "a"}, {"text": 5}, "{", None], ids=str)

@@ -68,6 +68,7 @@ RETURNED = [
 ]
 
 
+@pytest.mark.unmeasured
 @check_each("returned", RETURNED, ids=repr)
 @check_each("form", FORMATS)
 def test_a_message_is_what_the_sdk_takes_and_can_be_sent(form: str, returned: Any) -> None:

@@ -82,6 +82,7 @@ def test_whatever_a_template_says_its_memory_is_bounded(text: str) -> None:
     assert peak() - before < 3 * MAX_MADE
 
 
+@pytest.mark.unmeasured
 @check_each("way", WAYS)
 def test_no_way_to_make_much_is_open(way: str) -> None:
     before = peak()
@@ -90,6 +91,7 @@ def test_no_way_to_make_much_is_open(way: str) -> None:
     assert peak() - before < 3 * MAX_MADE
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("block", BLOCKS[1:])
 def test_what_a_loop_gathers_is_bounded(block: str) -> None:
     before = peak()

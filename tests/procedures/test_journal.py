@@ -260,6 +260,7 @@ def test_an_export_is_json_with_all_there_is(journal: Journal) -> None:
     assert steps == [step._asdict() for step in journal.steps(log.run_id)]
 
 
+@pytest.mark.unmeasured
 def test_large_values_are_kept_whole(journal: Journal) -> None:
     log = journal.begin_run("one")
     large = ["ä" * 3_000_000, {"b": list(range(50_000))}]

@@ -236,6 +236,7 @@ def test_endless_nesting_is_refused_at_its_hundred_and_first_level(opening: str)
     assert error.offset == 100 * len(opening)
 
 
+@pytest.mark.unmeasured
 def test_a_document_has_so_many_values_and_not_one_more() -> None:
     text = "[" + "0," * (MAX_VALUES - 1) + "0]"
     error = refused(text)
