@@ -16,7 +16,7 @@ from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import configuration
 from sovl_tools.loading.discovery import tool_folder
-from sovl_tools.loading.rules.folder import fitting_name, unfit
+from sovl_tools.loading.rules.folder import fitting_name, name_problem
 from sovl_tools.model.document import encodes
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
@@ -92,7 +92,7 @@ def new(
     its arguments until you write another; with --from it is imported from where it is. The
     current directory is looked into for MODULE.
     """
-    reason = unfit(name)
+    reason = name_problem(name)
     if reason is None and name.startswith("_"):
         reason = "folders whose name begins with '_' are no tools"
     if reason is not None:

@@ -19,7 +19,7 @@ from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import agreement, code
 from sovl_tools.loading.rules.agreement import AgreementCase
 from sovl_tools.loading.rules.code import CodeCase
-from sovl_tools.loading.rules.folder import unfit
+from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.loading.rules.manifest import value_words, without_repeats
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
@@ -155,7 +155,7 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
     if depth(document) > MAX_DEPTH:
         yield f"the definition is nested more than {MAX_DEPTH} levels deep", None
         return
-    reason = unfit(str(definition.name))
+    reason = name_problem(str(definition.name))
     if reason is not None:
         yield f"{definition.name!r} can't name a tool: {reason}", "choose another one"
     every = without_repeats(published("tool").problems(document))

@@ -43,14 +43,14 @@ class PrivatePackage:
         package: its full name.
         location: the absolute path of its folder.
         sources: what the modules said when they ran, by their full names.
-        kept: files that are as they were for ``importlib.resources``, by their relative paths.
+        resources: files that are as they were for ``importlib.resources``, by their relative paths.
     """
 
     def __init__(self, package: str, location: str, source: Source) -> None:
         self.package = package
         self.location = location
         self.sources: dict[str, bytes] = {}
-        self.kept: dict[str, bytes] = {}
+        self.resources: dict[str, bytes] = {}
         self._source = source
         self._names: set[str] = set()
 
@@ -119,7 +119,7 @@ class PrivatePackage:
         relative = name.removeprefix(self.package).strip(".").replace(".", "/")
         if relative and not self._source.has_folder(relative):
             return None
-        return ResourceReader(Resource(self.location, relative, self.kept))
+        return ResourceReader(Resource(self.location, relative, self.resources))
 
     def _found(self, name: str) -> tuple[str, bytes]:
         file = self._file(name.removeprefix(f"{self.package}."))
@@ -189,13 +189,13 @@ class Resource:
     Args:
         location: the absolute path of the tool's folder.
         path: relative to it, with slashes; "" for the folder itself.
-        kept: the files that are as they were, by their relative paths.
+        known: the files that are as they were, by their relative paths.
     """
 
-    def __init__(self, location: str, path: str, kept: Mapping[str, bytes]) -> None:
+    def __init__(self, location: str, path: str, known: Mapping[str, bytes]) -> None:
         self._location = location
         self._path = path
-        self._kept = kept
+        self._known = known
 
     @property
     def name(self) -> str:
@@ -210,17 +210,17 @@ class Resource:
 
     def is_file(self) -> bool:
         """Tell whether it is a file."""
-        return self._path in self._kept or os.path.isfile(str(self))
+        return self._path in self._known or os.path.isfile(str(self))
 
     def is_dir(self) -> bool:
         """Tell whether it is a folder."""
-        return any(each.startswith(self._below) for each in self._kept) or os.path.isdir(str(self))
+        return any(each.startswith(self._below) for each in self._known) or os.path.isdir(str(self))
 
     def iterdir(self) -> Iterator[Resource]:
         """Yield what is in the folder, without compiled code."""
         names = {
             each[len(self._below) :].split("/")[0]
-            for each in self._kept
+            for each in self._known
             if each.startswith(self._below)
         }
         if os.path.isdir(str(self)):
@@ -231,7 +231,7 @@ class Resource:
         """Return what lies below it by that path."""
         path = "/".join([self._path, *(os.fspath(each) for each in descendants)])
         path = os.path.normpath(path.lstrip("/")).replace(os.sep, "/")
-        return Resource(self._location, "" if path == "." else path, self._kept)
+        return Resource(self._location, "" if path == "." else path, self._known)
 
     def __truediv__(self, child: str | os.PathLike[str]) -> Resource:
         return self.joinpath(child)
@@ -240,10 +240,10 @@ class Resource:
         """Open the file for reading, ``"r"`` as text and ``"rb"`` as bytes."""
         if mode not in {"r", "rb"}:
             raise ValueError(f"a resource is opened with 'r' or 'rb', not {mode!r}")
-        kept = self._kept.get(self._path)
-        if kept is None:
+        content = self._known.get(self._path)
+        if content is None:
             return open(str(self), mode, *args, **options)
-        stream = io.BytesIO(kept)
+        stream = io.BytesIO(content)
         return stream if mode == "rb" else io.TextIOWrapper(stream, *args, **options)
 
     def read_bytes(self) -> bytes:

@@ -118,7 +118,7 @@ def _signatures(handlers: Mapping[Any, Any]) -> dict[Any, Signature]:
     return {action: from_function(handler) for action, handler in handlers.items()}
 
 
-def takes(signature: Signature, count: int) -> bool:
+def accepts(signature: Signature, count: int) -> bool:
     """Tell whether something can be called with so many positional arguments."""
     if signature.shape in {"class", "value"}:
         return False
@@ -136,7 +136,7 @@ def _register(
     register: object, existing: Mapping[str, StepHandler]
 ) -> tuple[dict[str, StepHandler], tuple[str, ...]]:
     """Let the module register its handlers in a copy, and return what it added and removed."""
-    if not callable(register) or not takes(from_function(register), 1):
+    if not callable(register) or not accepts(from_function(register), 1):
         return {}, ()
     handlers = dict(existing)
     register(handlers)

@@ -73,12 +73,12 @@ def load_folders(
     *,
     existing: Mapping[str, StepHandler] | None = None,
     observe: Observer = lambda _: None,
-    leave: Callable[[LateFolder], None] | None = None,
+    defer: Callable[[LateFolder], None] | None = None,
 ) -> list[Candidate]:
     """Load the folders in turn, each within the time limit, and return what became of them.
 
     ``existing`` are step handlers of tools loaded before; each tool sees those before it. With
-    ``leave`` nobody waits for a folder that is not loaded soon: it is handed over, and left out.
+    ``defer`` nobody waits for a folder that is not loaded soon: it is handed over, and left out.
 
     Raises:
         KeyboardInterrupt: the user's; what a tool raises is what became of that tool.
@@ -88,11 +88,11 @@ def load_folders(
     with patient_collector() if len(folders) > _FEW else nullcontext():
         while folders:
             loader = _Loader(folders, settings, handlers, observe)
-            done = loader.outcome(SOON if leave is not None else math.inf)
+            done = loader.outcome(SOON if defer is not None else math.inf)
             candidates += done
             folders = folders[len(done) :]
-            if loader.late is not None and leave is not None:
-                leave(loader.late)
+            if loader.late is not None and defer is not None:
+                defer(loader.late)
                 folders = folders[1:]
     return candidates
 
@@ -163,12 +163,12 @@ class _Loader:
             stalled = self._give_up_overdue()
             if stalled is not None:
                 return [*self._candidates, stalled]
-            if patience < math.inf and self._leave(patience):
+            if patience < math.inf and self._defer(patience):
                 return self._candidates[:]
         self._job.result()
         return self._candidates
 
-    def _leave(self, patience: float) -> bool:
+    def _defer(self, patience: float) -> bool:
         """Take no more folders after one that goes on for long; tell whether there is one."""
         with self._lock:
             number = len(self._candidates)

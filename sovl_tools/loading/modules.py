@@ -60,7 +60,7 @@ class Generation(PrivatePackage):
         folder, files, _ = self.snapshot
         for each in files.values():
             if b"resources" in each:
-                self.kept = {**read_data(folder), **files}
+                self.resources = {**read_data(folder), **files}
                 break
         file = folder.module_name
         spec = self._spec(self.name, file)
@@ -169,7 +169,7 @@ def _packages(snapshot: Snapshot) -> tuple[str, ...]:
     return (package, f"{TOOL_ROOT}.{_placed(snapshot)}") if is_known else (package,)
 
 
-def leave(location: str) -> None:
+def forget_folder(location: str) -> None:
     """Say that there is no tool in the folder any more."""
     current = _CURRENT.get(location)
     if current is not None:

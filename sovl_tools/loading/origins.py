@@ -28,7 +28,7 @@ from sovl_tools.loading.importer import PLUGIN_ROOT, PrivatePackage, install
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.loading.registration import is_another
+from sovl_tools.loading.registration import are_distinct
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import IMPORT_TIMEOUT
@@ -75,7 +75,7 @@ def distinct(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
     found: dict[str, Candidate] = {}
     for each in candidates:
         place = each.location
-        while place in found and is_another(found[place], each):
+        while place in found and are_distinct(found[place], each):
             place += "'"
         found.setdefault(place, each if place == each.location else each._replace(location=place))
     return found

@@ -20,7 +20,7 @@ from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
-from sovl_tools.loading.rules.folder import Unreadable, unfit
+from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.schema import ExampleCase, refused_example
 from sovl_tools.loading.sources import Snapshot, read_manifest, take_snapshot
@@ -110,7 +110,9 @@ def load_folder(
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
     try:
-        verdicts = [] if unfit(folder.name) is None else ask((folder_rules.unfit_name,), folder)
+        verdicts = (
+            [] if name_problem(folder.name) is None else ask((folder_rules.unfit_name,), folder)
+        )
         reading = read_manifest(folder)
         if isinstance(reading, Unreadable):
             manifest, found = None, _unreadable(folder, reading)
@@ -295,7 +297,9 @@ def _parse(work: Work, source: bytes, missing: tuple[str, ...]) -> Candidate:
     """Check the module by its text alone: nothing of the tool runs."""
     folder = work.folder
     # without a name that a function could have there is no sense in looking for one
-    is_named = work.manifest.document.get("name") == folder.name and unfit(folder.name) is None
+    is_named = (
+        work.manifest.document.get("name") == folder.name and name_problem(folder.name) is None
+    )
     readable = work.has_schemas and is_named
     if has_errors(work.verdicts):
         lint = lambda: _parsed(work, source, readable=readable)[1]  # noqa: E731

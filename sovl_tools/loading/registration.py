@@ -14,7 +14,7 @@ from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 
 
-def is_another(first: Candidate, second: Candidate) -> bool:
+def are_distinct(first: Candidate, second: Candidate) -> bool:
     """Tell whether two candidates certainly stand for two objects."""
     functions = [each.definition.function for each in (first, second) if each.definition]
     return len(functions) > 1 and function_ids(functions[0]) != function_ids(functions[1])
@@ -99,7 +99,7 @@ class Registrations:
         entries = sorted(self._entries.values(), key=lambda each: each.rank)
         return [each.candidate for each in entries]
 
-    def definitely(self, name: str) -> Candidate | None:
+    def certain_holder(self, name: str) -> Candidate | None:
         """Return what has a name, whatever else there is; None if that can't be told.
 
         The first of a name has it, unless tools bring step handlers: then actions decide as well.

@@ -81,15 +81,15 @@ class Origins:
         }
 
     def look(
-        self, origins: Iterable[Origin], leave: Callable[[LateLook], None] | None = None
+        self, origins: Iterable[Origin], defer: Callable[[LateLook], None] | None = None
     ) -> None:
-        """Look at origins, again or for the first time; ``leave`` takes those that take long."""
+        """Look at origins, again or for the first time; ``defer`` takes those that take long."""
         for origin in origins:
             late = self.begin(origin)
-            if late.is_done(math.inf if leave is None else SOON):
+            if late.is_done(math.inf if defer is None else SOON):
                 self.enter(late, late.outcome())
-            elif leave is not None:
-                leave(late)
+            elif defer is not None:
+                defer(late)
 
     def begin(self, origin: Origin) -> LateLook:
         """Begin to look at an origin, from now on at every reload as well."""

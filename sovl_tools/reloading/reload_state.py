@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.load import LateFolder, Load, load_folders, patient_collector
-from sovl_tools.loading.modules import leave, snapshots
+from sovl_tools.loading.modules import forget_folder, snapshots
 from sovl_tools.loading.origins import (
     OriginLoad,
 )
@@ -63,7 +63,7 @@ class ReloadState:
         self._combined = list(load.candidates)
         self._ruled: dict[str, Ruling] = {}
         self._revisions: dict[str, int] = {}
-        self._is_torn = False
+        self._is_interrupted = False
         self._late: dict[str, _Late] = {}
 
     @property
@@ -103,7 +103,7 @@ class ReloadState:
         self,
         touched: Collection[str] | None = None,
         *,
-        leave: Callable[[Late], None] | None = None,
+        defer: Callable[[Late], None] | None = None,
     ) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and combine anew.
 
@@ -111,14 +111,14 @@ class ReloadState:
 
         Args:
             touched: absolute paths where something may have happened; None looks everywhere.
-            leave: takes a folder or an origin whose import goes on after the reload, and hands what
+            defer: takes a folder or an origin whose import goes on after the reload, and hands what
                 comes of it to ``arrive``; None waits for all imports.
         """
         known = self.diagnostics
         sources = self.libraries.sources(touched or ())
-        was_torn, self._is_torn = self._is_torn, True
-        is_everywhere = was_torn or touched is None
-        for late, _ in [*self._late.values()] if leave is None else ():
+        was_interrupted, self._is_interrupted = self._is_interrupted, True
+        is_everywhere = was_interrupted or touched is None
+        for late, _ in [*self._late.values()] if defer is None else ():
             self._finish(late, late.outcome())
         others = [path for path in touched or () if path not in sources]
         # a path outside of all folders, or a folder itself: some may have come or gone
@@ -127,21 +127,21 @@ class ReloadState:
         taken = self.libraries.unload(sources, self._users()) if sources else Unloaded()
         reimport_parts(taken.modules, limit=self._source.settings.limit)
         concerned = self.origins.concerned(touched or (), taken.users if sources else None)
-        self.origins.look(self.origins if is_everywhere else concerned, leave)
-        forced = (
-            set(self.folders) if was_torn else self._depending(taken.users) if sources else set()
-        )
+        self.origins.look(self.origins if is_everywhere else concerned, defer)
+        forced: set[str] = self._depending(taken.users) if sources else set()
+        if was_interrupted:
+            forced = set(self.folders)
         if is_everywhere:
             due = list(self.folders.values())
         else:
             new = self.folders.keys() - self._candidates.keys()
             due = self._in_order(new | forced | {self._owner(path) for path in others})
-        candidates = self._load(due, is_patient=touched is not None, forced=forced, leave=leave)
+        candidates = self._load(due, is_patient=touched is not None, forced=forced, defer=defer)
         reimport(taken.modules, limit=self._source.settings.limit)
         for each in candidates:
             self._enter(each)
         change = self._recombined(known)
-        self._is_torn = False
+        self._is_interrupted = False
         return change
 
     def _users(self) -> dict[str, Iterable[bytes]]:
@@ -185,7 +185,7 @@ class ReloadState:
         """Return those that were registered after another of their name, as they will be shown."""
         known, found = self.catalog.rulings, []
         for each in candidates:
-            first = self.registrations.definitely(each.name)
+            first = self.registrations.certain_holder(each.name)
             is_new = each.location not in known and each.location not in self._ruled
             if each.status == "loaded" and is_new and first is not None and first is not each:
                 self._ruled[each.location] = duplicate(each, first)
@@ -273,7 +273,7 @@ class ReloadState:
             self._give_up(location)
             self._revise(location)
             self.changes.forget(location)
-            leave(location)
+            forget_folder(location)
 
     def _revise(self, location: str) -> None:
         """See to it that the module in the folder runs again, even if its sources are the same."""
@@ -303,7 +303,7 @@ class ReloadState:
         *,
         is_patient: bool,
         forced: Collection[str],
-        leave: Callable[[LateFolder], None] | None,
+        defer: Callable[[LateFolder], None] | None,
     ) -> list[Candidate]:
         """Load those folders again that have changed, and those that are forced to.
 
@@ -331,12 +331,12 @@ class ReloadState:
                 self._revise(location)
             ready.append(self.folders[location])
         late: list[LateFolder] = []
-        candidates += self._load_all(ready, late.append if leave else None)
+        candidates += self._load_all(ready, late.append if defer else None)
         for each in late:
             location = each.folder.location
             self._late[location] = _Late(each, looks.pop(location))
-            if leave:
-                leave(each)
+            if defer:
+                defer(each)
         sound = {each.location for each in candidates if each.status == "loaded"}
         for location, seen in looks.items():
             self.changes.keep(self.folders[location], seen, is_loaded=location in sound)
@@ -360,7 +360,7 @@ class ReloadState:
         return self.changes.is_changed(folder, seen, is_loaded=self._is_loaded(folder))
 
     def _load_all(
-        self, folders: Sequence[ToolFolder], leave: Callable[[LateFolder], None] | None
+        self, folders: Sequence[ToolFolder], defer: Callable[[LateFolder], None] | None
     ) -> list[Candidate]:
         """Load folders; each sees the step handlers of all other tools."""
         handlers = dict(self.catalog.step_handlers)
@@ -368,7 +368,7 @@ class ReloadState:
             tool = self.catalog.tools.get(folder.name)
             for action in tool.step_handlers if tool is not None else ():
                 handlers.pop(action, None)
-        return load_folders(folders, self._source.settings, existing=handlers, leave=leave)
+        return load_folders(folders, self._source.settings, existing=handlers, defer=defer)
 
 
 Late: TypeAlias = LateFolder | LateLook

@@ -71,17 +71,17 @@ class Reloader:
             since: when the first sign of the change was seen, by ``perf_counter``.
         """
         started = perf_counter() if since is None else since
-        leave = None if touched is None else partial(self._leave, started)
+        defer = None if touched is None else partial(self._defer, started)
         with self._lock:
             try:
                 self.refresh()
-                change = self._state.reload(touched, leave=leave)
+                change = self._state.reload(touched, defer=defer)
                 return self._handed_over(change, started)
             except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
 
-    def _leave(self, started: float, late: Late) -> None:
+    def _defer(self, started: float, late: Late) -> None:
         """Wait on another thread for an import that takes long."""
         wait = partial(self._wait_for, late, started)
         threading.Thread(target=wait, name="sovl-tools-late", daemon=True).start()
@@ -121,7 +121,7 @@ class Reloader:
             if strict and not override:
                 self._check_new(many)
             candidates = [self._state.register(each, is_first=override) for each in many]
-            holders = [self._state.registrations.definitely(each.name) for each in many]
+            holders = [self._state.registrations.certain_holder(each.name) for each in many]
             in_force = [each.definition for each in holders if each is not None]
             if len(in_force) < len(many) or not self._may_wait(candidates):
                 self.refresh()
@@ -140,7 +140,7 @@ class Reloader:
 
     def _check_new(self, definitions: Iterable[ToolDefinition]) -> None:
         for each in definitions:
-            first = self._state.registrations.definitely(each.name)
+            first = self._state.registrations.certain_holder(each.name)
             known = None if first is None else first.definition
             if known is None and each.name in self._state.catalog.tools:
                 self.refresh()

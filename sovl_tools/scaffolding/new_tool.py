@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.rules.folder import unfit
+from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.model.document import JSON, JSON_TYPES, kind
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.scaffolding.function_spec import function_spec
@@ -52,7 +52,7 @@ def parameter(text: str) -> NewParameter:
     if found is None:
         raise ValueError(f"{text!r} is not NAME:TYPE; write for example city:string")
     name, type_ = found["name"], _TYPES.get(found["type"])
-    reason = unfit(name)
+    reason = name_problem(name)
     if reason is not None:
         raise ValueError(f"{name!r} can't name a parameter: {reason}")
     if type_ is None:

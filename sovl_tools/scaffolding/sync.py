@@ -14,7 +14,7 @@ from sovl_tools.loading.pipeline import Settings, example_verdicts, load_folder,
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement
 from sovl_tools.loading.rules import manifest as manifest_rules
-from sovl_tools.loading.rules.folder import Unreadable, unfit
+from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.rules.schema import default_on_required, unfit_default
@@ -124,7 +124,7 @@ def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
             for each in problems
             if each.path[0] == "parameters"
         ) and not expands_too_far(manifest.document.get("parameters", {}))
-    if not is_workable or unfit(folder.name) is not None:
+    if not is_workable or name_problem(folder.name) is not None:
         return _refused(folder)
     if manifest is not None and not manifest.enabled:
         return Sync(folder, notes=('left alone: its manifest says "enabled": false',))

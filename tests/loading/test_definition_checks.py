@@ -19,7 +19,7 @@ from sovl_tools.authoring.decorator import definition_of
 from sovl_tools.loading.definitions import checked, diagnosed, not_inferable, rejected
 from sovl_tools.loading.rules import code
 from sovl_tools.loading.rules.code import CodeCase
-from sovl_tools.loading.rules.folder import unfit
+from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.model.catalog import Candidate
 from tests.loading.folders import handler
 from tests.schema.strategies import moderate
@@ -151,7 +151,7 @@ def test_advice_stands_in_the_help() -> None:
 @given(st.text(max_size=70) | st.from_regex(r"[A-Za-z_]\w{0,66}", fullmatch=True))
 def test_whatever_can_name_a_folder_can_name_a_tool(name: str) -> None:
     candidate = checked(decorated(name=name or None), "")
-    assert (candidate.status == "loaded") == (unfit(name or "echo") is None)
+    assert (candidate.status == "loaded") == (name_problem(name or "echo") is None)
 
 
 @pytest.mark.parametrize("description", ["", " ", "\n"])

@@ -99,7 +99,7 @@ def unfit_name(folder: ToolFolder) -> Iterator[Finding]:
     that accept little else: it must be an ASCII Python identifier, no keyword, of at most 64
     characters. Rename the folder and the files in it, or begin its name with ``_``.
     """
-    reason = unfit(folder.name)
+    reason = name_problem(folder.name)
     if reason is not None:
         better = fitting_name(folder.name)
         new = "" if better is None else f" to {better!r}"
@@ -107,7 +107,7 @@ def unfit_name(folder: ToolFolder) -> Iterator[Finding]:
         yield Finding(Position(), f"{folder.name!r} can't name a tool: {reason}", hint)
 
 
-def unfit(name: str) -> str | None:
+def name_problem(name: str) -> str | None:
     """Return why a name can't be a tool's, or None if it can."""
     if not (name.isascii() and name.isidentifier()):
         return "it is not an ASCII identifier"
@@ -126,7 +126,7 @@ def fitting_name(name: str) -> str | None:
         better = f"tool_{better}"[:MAX_NAME_LENGTH]
     if iskeyword(better):
         better = f"{better}_"
-    return better if unfit(better) is None else None
+    return better if name_problem(better) is None else None
 
 
 @rule("ST106", "warning")

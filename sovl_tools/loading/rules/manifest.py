@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.requirements import is_requirement
-from sovl_tools.loading.rules.folder import unfit
+from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, dotted
 from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder
@@ -109,7 +109,7 @@ def name_differs(case: ManifestCase) -> Iterator[Finding]:
     leads to a file without looking anything up. Make them equal.
     """
     name = case.document.get("name")
-    if isinstance(name, str) and unfit(name) is None and name != case.folder.name:
+    if isinstance(name, str) and name_problem(name) is None and name != case.folder.name:
         message = f"the name is {name!r}, the folder's is {case.folder.name!r}"
         yield Finding(ManifestPlace(("name",)), message, "make them equal")
 
@@ -122,7 +122,7 @@ def unfit_name(case: ManifestCase) -> Iterator[Finding]:
     the function's name and because providers accept little else.
     """
     name = case.document.get("name", "")
-    reason = unfit(name) if isinstance(name, str) else "it is no string"
+    reason = name_problem(name) if isinstance(name, str) else "it is no string"
     if "name" in case.document and reason is not None and name != case.folder.name:
         message = f"{name!r:.80} can't name a tool: {reason}"
         yield Finding(

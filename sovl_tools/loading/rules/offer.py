@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER, Interface, takes
+from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER, Interface, accepts
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, RuleTable, rule
 from sovl_tools.search.words import words
@@ -131,7 +131,7 @@ def unfit_handler(case: OfferCase) -> Iterator[Finding]:
     templates rendered, and the context. A handler must take both and must not require more.
     """
     for action, signature in case.handlers.items():
-        if signature is not UNKNOWN and not takes(signature, _STEP_ARGUMENTS):
+        if signature is not UNKNOWN and not accepts(signature, _STEP_ARGUMENTS):
             message = f"the handler of {action!r:.80} can't be called as handler(step, context)"
             place = case.place(action)
             yield Finding(place, message, "let it take two parameters: step and context")
@@ -147,7 +147,7 @@ def unfit_registration(case: OfferCase) -> Iterator[Finding]:
     """
     registration = case.interface.registration
     place = ModulePlace(REGISTER)
-    if registration is not None and not takes(registration, 1):
+    if registration is not None and not accepts(registration, 1):
         yield Finding(place, f"{REGISTER} can't be called with one dictionary")
     for action in case.interface.removals:
         yield Finding(place, f"{REGISTER} takes the handler of {action!r} away")
