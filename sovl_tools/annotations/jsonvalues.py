@@ -223,23 +223,32 @@ def take_limited(items: Iterable[Any], path: Path = ()) -> Iterator[Any]:
     Raises:
         InvalidResult: there are too many, or they are too long.
     """
-    size = 0
-    for count, item in enumerate(items, 1):
-        size += item_size(item)
-        if count > MAX_ITEMS or size > MAX_BYTES:
-            raise too_many_items(count, path)
+    limit = ItemLimit(path)
+    for item in items:
+        limit.count(item)
         yield item
 
 
-def item_size(item: Any) -> int:
-    """Return about how many bytes an item has, without its own items."""
-    return getsizeof(item) if type(item) in _SIZED else 0
+class ItemLimit:
+    """Counts items that are made one by one."""
 
+    def __init__(self, path: Path = ()) -> None:
+        self._path = path
+        self._items = self._bytes = 0
 
-def too_many_items(count: int, path: Path = ()) -> InvalidResult:
-    """Return why the items of something that makes them one by one are no result."""
-    words = f"{MAX_ITEMS:,} items" if count > MAX_ITEMS else f"{MAX_BYTES:,} bytes"
-    return InvalidResult(path, f"has more than {words}")
+    def count(self, item: Any) -> None:
+        """Count an item.
+
+        Raises:
+            InvalidResult: there are too many, or they are too long.
+        """
+        self._items += 1
+        # about as long as the item is, without its own items
+        self._bytes += getsizeof(item) if type(item) in _SIZED else 0
+        if self._items > MAX_ITEMS:
+            raise InvalidResult(self._path, f"has more than {MAX_ITEMS:,} items")
+        if self._bytes > MAX_BYTES:
+            raise InvalidResult(self._path, f"has more than {MAX_BYTES:,} bytes")
 
 
 _SIZED = frozenset({str, bytes, bytearray, list, tuple, dict, set, frozenset})

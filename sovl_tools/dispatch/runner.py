@@ -25,11 +25,8 @@ from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from sovl_tools.annotations.jsonvalues import (
-    MAX_BYTES,
-    MAX_ITEMS,
-    item_size,
+    ItemLimit,
     take_limited,
-    too_many_items,
 )
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.scope import CallScope, Sink
@@ -383,16 +380,14 @@ async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any,
 
 async def _collect(items: AsyncGenerator[Any, None], scope: CallScope | None) -> list[Any]:
     found: list[Any] = []
-    size, sink = 0, open_sink(scope)
+    limit, sink = ItemLimit(), open_sink(scope)
     async with aclosing(items):
         async for item in items:
-            if sink is not None:
+            if sink is None:
+                limit.count(item)
+                found.append(item)
+            else:
                 found.append(await sink.put_later(item))
-                continue
-            size += item_size(item)
-            if len(found) >= MAX_ITEMS or size > MAX_BYTES:
-                raise too_many_items(len(found) + 1)
-            found.append(item)
     return found
 
 
