@@ -135,7 +135,10 @@ def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
     if found.spec is not None:
         return _synced(folder, manifest, spec=found.spec, interface=found.interface, prune=prune)
     wrong = _unsound(folder, manifest) if manifest else ()
-    missing = unmet(manifest.document) if manifest and not wrong else ()
+    # what is wrong with ``requires`` itself is said, and nobody reads it
+    places = [each.finding.place for each in wrong]
+    is_legible = all(getattr(each, "path", ())[:1] != ("requires",) for each in places)
+    missing = unmet(manifest.document) if manifest and is_legible else ()
     # The import failed, and what is required and missing explains that.
     if found.verdicts and missing:
         return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
