@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.forking import Forker, Request, forker, outputs_of_python
-from tests.in_process import outputs_in_process
-from tests.measuring import UNMEASURED, Measuring
+from tests.coverage_pauses import UNMEASURED, Measuring
+from tests.forked_commands import Forker, Request, forker, outputs_of_python
+from tests.in_process_commands import outputs_in_process
 
 REPOSITORY = Path(__file__).parent.parent
 SHIPPED = Path(__file__).parent / "tools"

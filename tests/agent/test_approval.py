@@ -11,7 +11,7 @@ import pytest
 from sovl_tools import ToolError, tool
 from sovl_tools.model.call import ToolCall
 from sovl_tools.testing import calls, says
-from tests.agent.talking import Way, each_api, talk
+from tests.agent.conversations import Way, each_api, talk
 
 NOT_APPROVED = "the user did not approve of this call"
 

@@ -13,7 +13,7 @@ import pytest
 from sovl_tools import Agent
 from sovl_tools.agent.events import TextDelta, ToolFinished
 from sovl_tools.testing import Pause, calls, holds, says
-from tests.agent.talking import Talk, Way, each_crossed, each_provider, each_way, talk
+from tests.agent.conversations import Talk, Way, each_crossed, each_provider, each_way, talk
 
 STOPPED = "this call was cancelled: the turn ended before it"
 SECONDS = 20

@@ -20,7 +20,15 @@ from hypothesis import strategies as st
 from sovl_tools import Agent
 from sovl_tools.agent.errors import ProviderError, RoundsError, provider_error, reported_error
 from sovl_tools.testing import Reply, calls, drops, fails, interrupts, says
-from tests.agent.talking import Way, each_api, each_provider, each_streaming, each_way, said, talk
+from tests.agent.conversations import (
+    Way,
+    each_api,
+    each_provider,
+    each_streaming,
+    each_way,
+    said,
+    talk,
+)
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sovl_tools import Agent, ToolRegistry, tool
 from sovl_tools.testing import Request, ScriptedServer, calls, refuses, says
-from tests.agent.talking import Way, client_of, each_api, talk
+from tests.agent.conversations import Way, client_of, each_api, talk
 
 INNER = "You are the inner one."
 

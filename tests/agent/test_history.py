@@ -27,7 +27,7 @@ from sovl_tools.registry import ToolRegistry
 from sovl_tools.testing import calls, says
 from sovl_tools.testing.exchange import Memory, Request
 from sovl_tools.testing.server import APIS
-from tests.agent.talking import PROVIDERS, Way, each_api, each_provider, talk
+from tests.agent.conversations import PROVIDERS, Way, each_api, each_provider, talk
 from tests.schema.strategies import moderate
 
 ADAPTERS: dict[str, Any] = {

@@ -13,7 +13,7 @@ import pytest
 
 from sovl_tools import Agent, tool
 from sovl_tools.testing import Request, ScriptedServer, calls, says
-from tests.agent.talking import PROVIDERS, client_of
+from tests.agent.conversations import PROVIDERS, client_of
 
 ANALYST = "You answer questions about places."
 PARCELS = {"parcels": 1200, "roads": 80}

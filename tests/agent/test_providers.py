@@ -13,7 +13,7 @@ from sovl_tools import Agent
 from sovl_tools.agent.errors import AgentError
 from sovl_tools.agent.providers.choice import PROVIDERS, choose_provider
 from sovl_tools.testing import ScriptedServer, says
-from tests.agent.talking import client_of
+from tests.agent.conversations import client_of
 
 VARIABLES = [
     each for known in PROVIDERS.values() for each in (known.variable, known.model_variable)

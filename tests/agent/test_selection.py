@@ -11,7 +11,7 @@ from sovl_tools import ToolNotFoundError, ToolRegistry, tool
 from sovl_tools.formats.tokens import estimate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.testing import Request, calls, says
-from tests.agent.talking import Talk, Way, each_api, each_provider, talk
+from tests.agent.conversations import Talk, Way, each_api, each_provider, talk
 
 NAMES = ("weather", "calendar", "music", "lights", "news", "route", "mail", "alarm")
 

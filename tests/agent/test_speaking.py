@@ -10,7 +10,7 @@ import pytest
 from sovl_tools import Agent, hook, tool
 from sovl_tools.agent.events import ToolStarted
 from sovl_tools.testing import calls, refuses, says
-from tests.agent.talking import Talk, Way, each_api, each_provider, talk
+from tests.agent.conversations import Talk, Way, each_api, each_provider, talk
 from tests.tables import check_each
 
 

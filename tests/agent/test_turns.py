@@ -14,7 +14,7 @@ from sovl_tools.agent.errors import EmptyAnswerError, LengthError, RefusalError,
 from sovl_tools.agent.events import RoundFinished, ToolFinished, ToolStarted, TurnFinished
 from sovl_tools.testing import Usage as Cost
 from sovl_tools.testing import calls, refuses, says
-from tests.agent.talking import (
+from tests.agent.conversations import (
     Way,
     each_api,
     each_crossed,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Done, Run, Write, clean_environment
-from tests.forking import Forker, Request
+from tests.forked_commands import Forker, Request
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import Document, MalformedFenceError, matches
-from tests.docs.playing import played
+from tests.docs.document_player import played
 
 
 @pytest.fixture(autouse=True)

@@ -24,8 +24,8 @@ from sovl_tools.rules import FAMILIES
 from sovl_tools.schema.engine import published, schema_text
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document
-from tests.docs.playing import played
-from tests.forking import Forker
+from tests.docs.document_player import played
+from tests.forked_commands import Forker
 from tests.tables import check_each
 
 GUIDE = REPOSITORY / "docs" / "tool-guide.md"

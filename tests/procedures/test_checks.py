@@ -13,7 +13,7 @@ from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.parse.library import RULES, read_procedure
-from tests.procedures.killing import Kitchen
+from tests.procedures.killed_runs import Kitchen
 from tests.procedures.strategies import procedures
 from tests.procedures.workshop import add, call, found, manager_of, procedure, values
 from tests.schema.strategies import examples

@@ -28,7 +28,7 @@ Trial = Callable[[Any, list[int]], dict[str, Any]]
 def trial() -> Iterator[Trial]:
     """Run a procedure in processes that are killed; see ``killing``."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.procedures.killing"],
+        [sys.executable, "-m", "tests.procedures.killed_runs"],
         cwd=REPOSITORY,
         env=clean_environment(),
         stdin=subprocess.PIPE,

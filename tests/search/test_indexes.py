@@ -12,7 +12,7 @@ from sovl_tools import ToolDefinition, ToolMatch, ToolRegistry
 from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.search.indexes import Indexes
 from tests.conftest import Write, manifest_of
-from tests.search.everyday import made
+from tests.search.everyday_tools import made
 
 
 def catalog_of(*tools: ToolDefinition) -> Catalog:

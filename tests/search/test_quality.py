@@ -3,7 +3,7 @@ from __future__ import annotations
 from sovl_tools import ToolRegistry
 from sovl_tools.search.ranking import SearchIndex
 from tests.conftest import REPOSITORY
-from tests.search.everyday import QUERIES, TOOLS
+from tests.search.everyday_tools import QUERIES, TOOLS
 from tests.tables import check_each
 
 INDEX = SearchIndex(TOOLS)

@@ -14,7 +14,7 @@ from sovl_tools.search.matches import ToolMatch
 from sovl_tools.search.ranking import FIELDS, SearchIndex, texts
 from sovl_tools.search.words import parts, term, terms
 from tests.schema.strategies import moderate
-from tests.search.everyday import TOOLS, made
+from tests.search.everyday_tools import TOOLS, made
 from tests.tables import check_each
 
 WORDS = ("map", "maps", "route", "city", "draw", "the", "of", "天気", "read_file")

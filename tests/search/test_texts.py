@@ -4,7 +4,7 @@ import pytest
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.search.ranking import FIELDS, texts
-from tests.search.everyday import made
+from tests.search.everyday_tools import made
 
 
 def test_every_field_of_a_tool_is_told() -> None:

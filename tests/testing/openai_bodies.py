@@ -8,7 +8,7 @@ import openai
 import pytest
 
 from sovl_tools.testing import ScriptedServer
-from tests.testing.asking import client_of
+from tests.testing.provider_clients import client_of
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sovl_tools.testing import Call, Reply, ScriptedServer, Usage, calls, refuses, says
 from tests.schema.strategies import moderate
 from tests.tables import check_each
-from tests.testing.asking import PROVIDERS, Heard, ask, ask_async, client_of, create
+from tests.testing.provider_clients import PROVIDERS, Heard, ask, ask_async, client_of, create
 
 STREAM = pytest.mark.parametrize("stream", [False, True], ids=["plain", "streaming"])
 PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)

@@ -6,8 +6,8 @@ from typing import Any
 
 from sovl_tools.testing import ScriptedServer, says
 from tests.tables import check_each
-from tests.testing.asking import client_of
 from tests.testing.openai_bodies import USER, chat_tool, refused_chat, tool
+from tests.testing.provider_clients import client_of
 
 
 def chat_call(identity: str = "call_1", name: str = "add") -> dict[str, Any]:

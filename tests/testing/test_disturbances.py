@@ -24,7 +24,7 @@ from sovl_tools.testing import (
     says,
 )
 from tests.tables import check_each
-from tests.testing.asking import (
+from tests.testing.provider_clients import (
     PROVIDERS,
     ask,
     ask_async,

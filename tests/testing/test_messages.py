@@ -9,7 +9,7 @@ import pytest
 
 from sovl_tools.testing import ScriptedServer, calls, says
 from tests.tables import check_each
-from tests.testing.asking import client_of
+from tests.testing.provider_clients import client_of
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 USER = {"role": "user", "content": "Hello"}

@@ -9,7 +9,7 @@ import pytest
 
 from sovl_tools.testing import ScriptedServer, says
 from tests.tables import check_each
-from tests.testing.asking import PROVIDERS, ask
+from tests.testing.provider_clients import PROVIDERS, ask
 
 PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)
 PATHS = {

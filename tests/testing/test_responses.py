@@ -9,8 +9,8 @@ import pytest
 
 from sovl_tools.testing import ScriptedServer, calls, says
 from tests.tables import check_each
-from tests.testing.asking import client_of
 from tests.testing.openai_bodies import USER, refused_response, tool
+from tests.testing.provider_clients import client_of
 
 
 def call(identity: str = "call_1", **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 import sovl_tools.testing as public
 from sovl_tools.testing import Reply, Request, ScriptedServer, fails, holds, says
 from sovl_tools.testing.server import Part
-from tests.testing.asking import PROVIDERS, ask, client_of, create, errors_of
+from tests.testing.provider_clients import PROVIDERS, ask, client_of, create, errors_of
 
 PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)
 

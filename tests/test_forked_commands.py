@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Write, clean_environment
-from tests.forking import Forker, Request, outputs_of_python
+from tests.forked_commands import Forker, Request, outputs_of_python
 
 CODE = """
 import os, sys

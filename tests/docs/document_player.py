@@ -22,7 +22,7 @@ import yaml
 from sovl_tools.schema.engine import published
 from tests.conftest import manifest_of
 from tests.docs.blocks import Block, Document, Step, manifest_part, matches, steps
-from tests.forking import Forker, Request
+from tests.forked_commands import Forker, Request
 
 _PLAIN = re.compile(r"sovl-tools [^|&;<>()$*?`~]*")
 _END = Block("", "")

@@ -2,7 +2,7 @@
 
 What it is given is its own nevertheless: a directory, an environment, and the descriptors of its
 standard input and outputs. It leaves all that as it was, and no module of the directory behind.
-A command that is stopped, that gives tools up or breaks the process needs ``tests.forking``.
+A command that is stopped, gives tools up or breaks the process needs ``tests.forked_commands``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from importlib import import_module, invalidate_caches
 from typing import IO
 from unittest import mock
 
-from tests.forking import Request
+from tests.forked_commands import Request
 
 
 def outputs_in_process(request: Request, stdin: bytes = b"") -> tuple[int, bytes, bytes]:

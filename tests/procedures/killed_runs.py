@@ -2,7 +2,7 @@
 
 A request has a procedure, and for each process after how many signs of its tools it is killed. The
 answer tells what a run without harm does, how often each tool was called, and what the journal
-said when a process had been killed. It runs by itself: ``python -m tests.procedures.killing``.
+said when a process had been killed. It runs by itself: ``python -m tests.procedures.killed_runs``.
 """
 
 from __future__ import annotations
