@@ -66,8 +66,7 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
     def spend(name: str, count: int) -> None:
         after[name] += count
         if after[name] > MOST[name]:
-            message = f"the request would have more than {MOST[name]} {name}"
-            raise StrictError(ROOT, message)
+            raise _beyond(name)
 
     try:
         spend("strict tools", 1)
@@ -76,6 +75,10 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
         return not_strict(shape, error)
     spent.update(after)
     return found
+
+
+def _beyond(name: str) -> StrictError:
+    return StrictError(ROOT, f"the request would have more than {MOST[name]} {name}")
 
 
 def _completed(shape: Shape, options: Options) -> Shape:
@@ -110,10 +113,16 @@ def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
 
     It takes them as they are when they are not strict, so that nobody makes more than can be.
     """
+    if not options.strict:
+        return list(shapes)
     spent = dict.fromkeys(MOST, 0)
-    return (
-        [_enforced(shape, options, spent) for shape in shapes] if options.strict else list(shapes)
-    )
+    found = []
+    for shape in shapes:
+        if spent["strict tools"] < MOST["strict tools"]:
+            found.append(_enforced(shape, options, spent))
+        else:  # there is no room for any other, whatever it is like
+            found.append(not_strict(shape, _beyond("strict tools")))
+    return found
 
 
 def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.keywords import SILENT
@@ -20,9 +21,15 @@ def is_silent(keyword: str) -> bool:
 
 def audible(schema: JSON) -> JSON:
     """Return a schema without what says nothing."""
-    if not isinstance(schema, dict) or not any(map(is_silent, schema)):
+    silent = _silent_among(tuple(schema)) if isinstance(schema, dict) else ()
+    if not silent:
         return schema
-    return {key: value for key, value in schema.items() if not is_silent(key)}
+    return {key: value for key, value in schema.items() if key not in silent}
+
+
+@lru_cache(maxsize=4096)
+def _silent_among(keywords: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(filter(is_silent, keywords))
 
 
 def mentioned(schema: JSON) -> Iterator[str]:

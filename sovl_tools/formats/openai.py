@@ -6,7 +6,9 @@ types of its SDK (``openai.types.chat.ChatCompletionToolParam``).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from operator import le
 from typing import Any
 
 from sovl_tools.formats.base import ROOT, Loss, Options, Shape, too_many
@@ -16,10 +18,14 @@ from sovl_tools.formats.strict import FORMATS, Dialect, StrictError, is_elaborat
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
+_ANY = sys.maxsize
 MOST_TOOLS = 128
 """So many tools may stand in one request."""
 
-MOST = Size(properties=5000, values=1000, characters=120_000, longest=15_000, depth=10)
+MOST = Size(
+    properties=5000, optional=_ANY, unions=_ANY, values=1000, characters=120_000, longest=15_000,
+    depth=10,
+)  # fmt: skip
 """How large a strict schema may be."""
 
 _SAYS = {
@@ -49,6 +55,8 @@ def check_size(schema: dict[str, JSON]) -> None:
         StrictError: it says what there is too much of.
     """
     size = size_of(schema)
+    if all(map(le, size, MOST)):
+        return
     for name, words in _SAYS.items():
         count, most = getattr(size, name), getattr(MOST, name)
         if count > most:
