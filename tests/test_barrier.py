@@ -16,7 +16,7 @@ from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.rules import agreement, manifest, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.model.diagnostic import Finding, RuleTable, rule
-from sovl_tools.scaffolding.sync import sync_of
+from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
 
 
@@ -152,9 +152,9 @@ def test_a_tool_that_can_t_be_exported_by_our_mistake_is_left_out(
 
 
 def test_sync_goes_on_after_a_mistake_of_ours(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sovl_tools.scaffolding.sync.patched", None)
+    monkeypatch.setattr("sovl_tools.scaffolding.sync.patch_manifest", None)
     (folder,) = collect(["tools/fine"]).folders
-    assert [each.code for each in sync_of(folder).diagnostics()] == ["ST001"]
+    assert [each.code for each in plan_sync(folder).diagnostics()] == ["ST001"]
 
 
 @pytest.mark.parametrize("phrases", [[1, "x y"], {"x": 1}, "x y", None, [["x"]]], ids=str)

@@ -25,7 +25,7 @@ from sovl_tools.configuration import configuration
 from sovl_tools.loading.discovery import discover
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.procedures.errors import ProcedureError
-from sovl_tools.scaffolding.sync import sync_of
+from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import code_of, manifest_of
 from tests.procedures.workshop import add, manager_of
 from tests.schema.strategies import examples, moderate
@@ -283,11 +283,11 @@ def test_sync_tells_of_a_wrong_value_or_mends_around_it(
         if not has_function:
             (root / "subject" / "subject.py").write_text("subject = 3\n")
         folder = next(each for each in discover(str(root), str(root)) if each.name == "subject")
-        found = sync_of(folder, prune=prune)
+        found = plan_sync(folder, prune=prune)
         assert not any(each.code.startswith("ST0") for each in found.diagnostics())
         if found.is_changed:
             found.save()
-            assert not sync_of(folder, prune=prune).is_changed
+            assert not plan_sync(folder, prune=prune).is_changed
 
 
 @settings(moderate, max_examples=examples(500))

@@ -29,7 +29,7 @@ from sovl_tools.scaffolding.new_tool import (
     tool_of_function,
     tool_of_parameters,
 )
-from sovl_tools.scaffolding.sample import sample_of
+from sovl_tools.scaffolding.sample import sample_argument
 
 EXAMPLES = """\b
 Examples:
@@ -193,7 +193,7 @@ def _save(made: NewTool, place: str, *, force: bool) -> None:
 def _advice(made: NewTool, tools: Sequence[str], *, origin: str | None, path: str) -> str:
     """Return what to do next, with a call that fits."""
     parameters = made.document["parameters"]
-    pairs = [f"{key}={sample_of(parameters, key)}" for key in parameters["required"]]
+    pairs = [f"{key}={sample_argument(parameters, key)}" for key in parameters["required"]]
     option = ["--tools", tools[0]] if tools else []
     command = shlex.join(["sovl-tools", "call", made.name, *pairs, *option])
     if path:

@@ -23,7 +23,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain
 from sovl_tools.reporting.text import block, painted
-from sovl_tools.scaffolding.sync import Sync, sync_of
+from sovl_tools.scaffolding.sync import Sync, plan_sync
 
 EXAMPLES = """\b
 Examples:
@@ -67,7 +67,7 @@ def sync(
     found = settings(tools)
     collected = _collected(found.paths, name)
     limit = import_timeout or found.import_timeout
-    syncs = [sync_of(folder, prune=prune, limit=limit) for folder in collected.folders]
+    syncs = [plan_sync(folder, prune=prune, limit=limit) for folder in collected.folders]
     done = [each for each in syncs if check or _save(each)]
     for diagnostic in collected.diagnostics:
         write(block(diagnostic, color=colored()))

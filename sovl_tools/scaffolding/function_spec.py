@@ -107,7 +107,7 @@ def function_spec(function: Callable[..., Any]) -> FunctionSpec:
     """
     is_decorated = isinstance(getattr(function, ATTRIBUTE, None), ToolDefinition)
     definition = definition_of(function) if is_decorated else None
-    spec = _inferred(function) if definition is None else _decorated(function, definition)
+    spec = _infer(function) if definition is None else _from_decorator(function, definition)
     # what each call has to give needs no default
     properties, notes = dict(spec.parameters["properties"]), list(spec.notes)
     for name in spec.parameters["required"]:
@@ -117,16 +117,18 @@ def function_spec(function: Callable[..., Any]) -> FunctionSpec:
                 notes.append(f"the default of {name!r} is left out: the function has none")
     parameters = {**spec.parameters, "properties": properties}
     spec = spec._replace(parameters=parameters, notes=tuple(notes))
-    return _writable(spec, str(getattr(function, "__qualname__", type(function).__qualname__)))
+    return _without_unwritable(
+        spec, str(getattr(function, "__qualname__", type(function).__qualname__))
+    )
 
 
-def _inferred(function: Callable[..., Any]) -> FunctionSpec:
+def _infer(function: Callable[..., Any]) -> FunctionSpec:
     documentation = documentation_of(function)
     errors: dict[str, InferenceError] = {}
     while True:
         try:
             # An error names one parameter: what the others have to say is asked without it.
-            found = infer(_without(function, errors), documentation=documentation)
+            found = infer(_without_parameters(function, errors), documentation=documentation)
         except InferenceError as error:
             if error.parameter is None or error.parameter in errors:
                 raise
@@ -135,7 +137,7 @@ def _inferred(function: Callable[..., Any]) -> FunctionSpec:
             return FunctionSpec(documentation, found.parameters, from_function(function), errors)
 
 
-def _without(function: Callable[..., Any], names: Collection[str]) -> Callable[..., Any]:
+def _without_parameters(function: Callable[..., Any], names: Collection[str]) -> Callable[..., Any]:
     """Return a function that looks as if it had no parameters of those names."""
     if not names:
         return function
@@ -153,7 +155,7 @@ def _without(function: Callable[..., Any], names: Collection[str]) -> Callable[.
     return narrowed
 
 
-def _decorated(function: Callable[..., Any], definition: ToolDefinition) -> FunctionSpec:
+def _from_decorator(function: Callable[..., Any], definition: ToolDefinition) -> FunctionSpec:
     source, parameters = definition.source, definition.parameters
     # The decorator makes up such a text where nobody gave one.
     is_described = definition.description != f"Tool: {definition.name}"
@@ -211,7 +213,7 @@ def _unwritable_parameters(
                 yield key, InferenceError(source, key, f"its {place!r} {describe(problem)}")
 
 
-def _writable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
+def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
     """Leave out what the text of a manifest can't hold."""
     notes, schema = list(spec.notes), copied(spec.parameters)
     for node in nodes(schema, ()):
@@ -231,7 +233,9 @@ def _writable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
     definitions = schema.get("$defs", {})
     for name, each in schema["properties"].items():
         # A definition that nothing else needs goes with the property that does.
-        flaw = unwritable([each, *(definitions[key] for key in needed(each, definitions))])
+        flaw = unwritable(
+            [each, *(definitions[key] for key in needed_definitions(each, definitions))]
+        )
         if flaw is not None:
             words = f"its schema can't be written: {flaw}"
             errors[name] = InferenceError(qualified, name, words)
@@ -268,7 +272,7 @@ def plain(value: Any) -> JSON:
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def needed(schema: JSON, definitions: Mapping[str, JSON]) -> list[str]:
+def needed_definitions(schema: JSON, definitions: Mapping[str, JSON]) -> list[str]:
     """Return the names of the definitions that a schema refers to, or those that it needs do."""
     found: list[str] = []
     pending = [schema]

@@ -54,7 +54,7 @@ class Child(NamedTuple):
     value: Node
 
 
-def parsed(text: str) -> Node:
+def parse_nodes(text: str) -> Node:
     """Return where the values of a JSON text stand, from the first to the last character."""
     tokens = _TOKEN.finditer(text)
     return _node(next(tokens), tokens)
@@ -132,7 +132,7 @@ def _indentation(gap: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def rendered(
+def render_json(
     value: JSON,
     layout: Layout = HOUSE,
     *,
@@ -162,7 +162,7 @@ def rendered(
     lines = []
     for key, each in keyed:
         start = "" if key is None else f"{_scalar(key, layout)}{layout.colon}"
-        lines.append(start + rendered(each, layout, indent=inner, lead=len(start)))
+        lines.append(start + render_json(each, layout, indent=inner, lead=len(start)))
     first, last = "{}" if isinstance(value, dict) else "[]"
     between = f",{layout.newline}{inner}"
     return f"{first}{layout.newline}{inner}{between.join(lines)}{layout.newline}{indent}{last}"
@@ -199,7 +199,7 @@ def _on_one_line(value: JSON, layout: Layout) -> str:
     return f"{{{layout.brace}{layout.comma.join(members)}{layout.brace}}}"
 
 
-def edited(text: str, document: JSON) -> str:
+def edit_json(text: str, document: JSON) -> str:
     """Return a JSON text with as few changes as make it the text of the document.
 
     What is new is written in the manner of what stands beside it. Members that stay keep their
@@ -209,7 +209,7 @@ def edited(text: str, document: JSON) -> str:
         ValueError: the text is no JSON.
     """
     before = json.loads(text)
-    tree = parsed(text)
+    tree = parse_nodes(text)
     editor = _Editor(text, _layout_of(text, tree))
     return text[: tree.start] + editor.value(tree, before, document) + text[tree.end :]
 
@@ -239,7 +239,7 @@ class _Editor(NamedTuple):
         line = self.text[begin : node.start]
         indent = _indentation(line)
         lead, spread = len(line) - len(indent), None if is_free else False
-        return rendered(after, self.layout, indent=indent, lead=lead, spread=spread)
+        return render_json(after, self.layout, indent=indent, lead=lead, spread=spread)
 
     def _text_of(self, node: Node) -> str:
         return self.text[node.start : node.end]
@@ -286,10 +286,10 @@ class _Editor(NamedTuple):
             sibling = node.children[0]
             colon = self.text[sibling.key_end : sibling.value.start]
             colon = self.layout.colon if "\n" in colon else colon
-            start = rendered(key, self.layout) + colon
+            start = render_json(key, self.layout) + colon
         spread = self._manner(node, value) if gap else False
         indent = _indentation(gap)
-        inner = rendered(value, self.layout, indent=indent, lead=len(start), spread=spread)
+        inner = render_json(value, self.layout, indent=indent, lead=len(start), spread=spread)
         return start + inner
 
     def _manner(self, node: Node, value: JSON) -> bool | None:

@@ -15,7 +15,7 @@ from sovl_tools.loading.rules.schema import (
 )
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.folder import SECTIONS
-from sovl_tools.scaffolding.function_spec import FunctionSpec, defined_name, needed
+from sovl_tools.scaffolding.function_spec import FunctionSpec, defined_name, needed_definitions
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import alternatives_of, kinds
 from sovl_tools.schema.subschemas import SchemaNode, nodes
@@ -57,18 +57,20 @@ def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict
     return {
         "name": name,
         **title,
-        "description": description or spec.documentation.description or purpose_of(name),
+        "description": description
+        or spec.documentation.description
+        or description_placeholder(name),
         "parameters": parameters,
         **{key: value for key, value in spec.fields.items() if key not in title},
     }
 
 
-def purpose_of(name: str) -> str:
+def description_placeholder(name: str) -> str:
     """Return what stands in the place of a tool's description."""
     return f"Say what {name} does and when to use it."
 
 
-def meaning_of(name: object) -> str:
+def property_placeholder(name: object) -> str:
     """Return what stands in the place of a property's description."""
     return f"Say what {name} means, its unit and its format."
 
@@ -80,15 +82,15 @@ def _complete(node: SchemaNode) -> None:
         del schema["default"]
     if any(no_type.check(node)):
         types = ["string", "number", "boolean", "array", "object", "null"]
-        _overwrite(schema, _placed(schema, "type", types, after=()))
+        _overwrite(schema, _insert(schema, "type", types, after=()))
     if any(no_items.check(node)):
-        _overwrite(schema, _placed(schema, "items", {}, after=("type",)))
+        _overwrite(schema, _insert(schema, "items", {}, after=("type",)))
     if any(no_description.check(node)):
-        text = meaning_of(node.path[-1])
-        _overwrite(schema, _placed(schema, "description", text, after=("$ref", "type")))
+        text = property_placeholder(node.path[-1])
+        _overwrite(schema, _insert(schema, "description", text, after=("$ref", "type")))
 
 
-def patched(
+def patch_manifest(
     document: Mapping[str, JSON], spec: FunctionSpec, *, name: str, prune: bool = False
 ) -> dict[str, JSON]:
     """Return a manifest brought into line with its folder and its function.
@@ -102,28 +104,28 @@ def patched(
         prune: takes out properties and values that the function does not take.
     """
     found = dict(copied(dict(document)))
-    found = _placed(found, "name", name, after=("$schema",))
+    found = _insert(found, "name", name, after=("$schema",))
     text, own = spec.documentation.description, found.get("description", "")
     # A description of another type is a finding, and not ours to replace.
     if text and isinstance(own, str) and not own.strip():
-        found = _placed(found, "description", text, after=("$schema", "name", "title"))
+        found = _insert(found, "description", text, after=("$schema", "name", "title"))
     parameters = _parameters(found.get("parameters", {}), spec, prune=prune)
-    found = _placed(found, "parameters", parameters, after=("name", "title", "description"))
-    whole = _with_new(found, spec.fields, after=("$schema", "name", "description", "parameters"))
+    found = _insert(found, "parameters", parameters, after=("name", "title", "description"))
+    whole = _add_missing(found, spec.fields, after=("$schema", "name", "description", "parameters"))
     for key in SECTIONS.keys() & spec.fields.keys():
         if isinstance(whole[key], dict):
-            whole[key] = _with_new(whole[key], spec.fields[key], after=whole[key])
+            whole[key] = _add_missing(whole[key], spec.fields[key], after=whole[key])
     return whole
 
 
 def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> dict[str, JSON]:
     if not parameters:
         return {**spec.parameters, "properties": spec.described}
-    spec = spec._replace(parameters=_renamed(parameters, spec.parameters))
+    spec = spec._replace(parameters=_rename_definitions(parameters, spec.parameters))
     _patch_below(parameters, spec.parameters, prune=prune)
     found = parameters
     if "type" not in found:
-        found = _placed(found, "type", "object", after=("$schema",))
+        found = _insert(found, "type", "object", after=("$schema",))
     properties, texts = {}, spec.documentation.parameters
     for name, each in found.get("properties", {}).items():
         if prune and not spec.takes(name):
@@ -132,16 +134,16 @@ def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
         if isinstance(each, dict):
             own = spec.parameters["properties"].get(name, {})
             node = SchemaNode((*BASE, "properties", name), each, found, BASE, is_property=True)
-            properties[name] = _annotated(node, own, texts.get(name))
-    properties = _with_new(properties, spec.described)
-    found = _placed(found, "properties", properties, after=("type",))
+            properties[name] = _with_texts(node, own, texts.get(name))
+    properties = _add_missing(properties, spec.described)
+    found = _insert(found, "properties", properties, after=("type",))
     required = _required(found, spec, prune=prune)
     if required or "required" in found:
-        found = _placed(found, "required", required, after=("type", "properties"))
+        found = _insert(found, "required", required, after=("type", "properties"))
     known, own = found.get("$defs", {}), spec.parameters.get("$defs", {})
-    new = sorted({*needed(found, {**own, **known})} - known.keys())
+    new = sorted({*needed_definitions(found, {**own, **known})} - known.keys())
     definitions = {**known, **{name: own[name] for name in new}}
-    return _placed(found, "$defs", definitions, after=found) if definitions else found
+    return _insert(found, "$defs", definitions, after=found) if definitions else found
 
 
 def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> list[str]:
@@ -162,7 +164,7 @@ def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -
     return found
 
 
-def _renamed(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSON]:
+def _rename_definitions(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSON]:
     """Return a function's schema with its definitions under the names that a manifest has.
 
     That is the name of the definition to which the manifest refers in the same place, or else of
@@ -172,7 +174,7 @@ def _renamed(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSO
     if not ours:
         return own
     same = {name for name, each in ours.items() if theirs.get(name) == each}
-    names = {name: name for name in same if same.issuperset(needed(ours[name], ours))}
+    names = {name: name for name in same if same.issuperset(needed_definitions(ours[name], ours))}
     # What both sides use in one place is one thing, whatever they call it.
     known = {id(each): name for name, each in ours.items()}
     partners: dict[str, str] = {}
@@ -220,20 +222,20 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
     for pair in pairs(parameters, own):
         node = places.get(id(pair.schema))
         if node is not None and pair.is_inner and pair.is_property and not pair.is_part:
-            _overwrite(pair.schema, _annotated(node, pair.own))
+            _overwrite(pair.schema, _with_texts(node, pair.own))
 
 
-def _annotated(
+def _with_texts(
     node: SchemaNode, own: Mapping[str, JSON], text: str | None = None
 ) -> dict[str, JSON]:
     """Return the schema of a property, with a description and a default if it lacks them."""
     found = node.schema
     text = own.get("description") or text
     if text and any(no_description.check(node)):
-        found = _placed(found, "description", text, after=("$ref", "type", "title"))
+        found = _insert(found, "description", text, after=("$ref", "type", "title"))
     is_open = "default" in own and "default" not in found and not node.is_required
     if is_open and not fit.problems(node, own["default"]):
-        found = _placed(found, "default", own["default"], after=found)
+        found = _insert(found, "default", own["default"], after=found)
     return found
 
 
@@ -265,12 +267,12 @@ def _with_properties(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     known = {
         key: each for key, each in found.get("properties", {}).items() if key not in superfluous
     }
-    properties = _with_new(known, own["properties"])
+    properties = _add_missing(known, own["properties"])
     required = [name for name in found.get("required", ()) if name not in superfluous]
     required += [name for name in own.get("required", ()) if name not in required]
-    found = _placed(found, "properties", properties, after=("type", "title", "description"))
+    found = _insert(found, "properties", properties, after=("type", "title", "description"))
     if required or "required" in found:
-        found = _placed(found, "required", required, after=("properties",))
+        found = _insert(found, "required", required, after=("properties",))
     return found
 
 
@@ -280,7 +282,7 @@ def _with_items(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
         return found
     if found.keys().isdisjoint(_SAYS_ITEMS):
         said: dict[str, JSON] = {key: own[key] for key in ("prefixItems", "items") if key in own}
-        found = _with_new(found, said, after=("type", "title", "description"))
+        found = _add_missing(found, said, after=("type", "title", "description"))
     places, known = own.get("prefixItems", []), found.get("prefixItems", [])
     if "prefixItems" in found and len(places) > len(known):
         found = {**found, "prefixItems": [*known, *places[len(known) :]]}
@@ -294,7 +296,7 @@ def _with_values(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     if "enum" not in found:
         is_same = kinds(found, case.matcher.parameters) == kinds(own, case.matcher.own)
         is_open = is_same and found.keys().isdisjoint(_SAYS_VALUES)
-        return _placed(found, "enum", own["enum"], after=("type",)) if is_open else found
+        return _insert(found, "enum", own["enum"], after=("type",)) if is_open else found
     unknown = {canonical(each) for each in unknown_values(found["enum"], own)}
     kept = [each for each in found["enum"] if not (case.prune and canonical(each) in unknown)]
     known = {*map(canonical, found["enum"])}
@@ -316,7 +318,7 @@ def _with_constraints(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     ours, theirs = kinds(found, case.matcher.parameters), kinds(case.own, case.matcher.own)
     if is_wider(ours, theirs) or not found.keys().isdisjoint({"anyOf", "oneOf", "allOf"}):
         return found
-    return found if any(contrary_bounds(found, own)) else _with_new(found, own, after=found)
+    return found if any(contrary_bounds(found, own)) else _add_missing(found, own, after=found)
 
 
 _PARTS: tuple[Callable[[_Case, dict[str, JSON]], dict[str, JSON]], ...] = (
@@ -328,7 +330,7 @@ _PARTS: tuple[Callable[[_Case, dict[str, JSON]], dict[str, JSON]], ...] = (
 )
 
 
-def _placed(
+def _insert(
     document: Mapping[str, JSON], key: str, value: JSON, *, after: Iterable[str]
 ) -> dict[str, JSON]:
     """Return an object with a member: where it is, or else after those that are there."""
@@ -340,14 +342,14 @@ def _placed(
     return {each: value if each == key else document[each] for each in keys}
 
 
-def _with_new(
+def _add_missing(
     document: Mapping[str, JSON], members: Mapping[str, JSON], *, after: Iterable[str] = ()
 ) -> dict[str, JSON]:
     """Return an object with those members that it lacks, in their order; what is there stays."""
     found, earlier = dict(document), [*after]
     for key, value in members.items():
         if key not in found:
-            found = _placed(found, key, value, after=earlier)
+            found = _insert(found, key, value, after=earlier)
         earlier.append(key)
     return found
 

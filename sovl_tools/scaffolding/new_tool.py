@@ -12,8 +12,12 @@ from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.model.document import JSON, JSON_TYPES, kind
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.scaffolding.function_spec import function_spec
-from sovl_tools.scaffolding.jsonedit import rendered
-from sovl_tools.scaffolding.manifest import manifest_of, meaning_of, purpose_of
+from sovl_tools.scaffolding.jsonedit import render_json
+from sovl_tools.scaffolding.manifest import (
+    description_placeholder,
+    manifest_of,
+    property_placeholder,
+)
 from sovl_tools.schema.fit import has_type
 
 PYTHON = {name: each.__name__ for each, name in JSON_TYPES.items() if each is not NoneType}
@@ -102,7 +106,7 @@ class NewTool(NamedTuple):
     def files(self) -> dict[str, bytes]:
         """The content of the folder by file name."""
         return {
-            f"{self.name}.json": f"{rendered(self.document)}\n".encode(),
+            f"{self.name}.json": f"{render_json(self.document)}\n".encode(),
             f"{self.name}.py": self.source.encode(),
         }
 
@@ -113,10 +117,10 @@ def tool_of_parameters(
     """Return a tool with these parameters, which does nothing yet but return them."""
     # In Python a parameter with a default can't stand before one without.
     ordered = sorted(parameters, key=lambda each: not each.is_required)
-    purpose = description or purpose_of(name)
+    purpose = description or description_placeholder(name)
     properties: dict[str, JSON] = {}
     for each in ordered:
-        said: dict[str, JSON] = {"type": each.type, "description": meaning_of(each.name)}
+        said: dict[str, JSON] = {"type": each.type, "description": property_placeholder(each.name)}
         said |= {"items": {}} if each.type == "array" else {}
         said |= {"default": each.default} if each.default is not None else {}
         properties[each.name] = said

@@ -26,7 +26,7 @@ _FORMATS = {
 }
 
 
-def sample_of(parameters: dict[str, JSON], name: str) -> str:
+def sample_argument(parameters: dict[str, JSON], name: str) -> str:
     """Return a value for a property as ``KEY=VALUE`` takes it: text as it stands, or JSON."""
     schema = parameters["properties"][name]
     value = sample(schema, parameters)

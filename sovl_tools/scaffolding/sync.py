@@ -38,8 +38,8 @@ from sovl_tools.model.errors import InferenceError, TimeLimitError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.function_spec import FunctionSpec, function_spec
-from sovl_tools.scaffolding.jsonedit import edited, rendered
-from sovl_tools.scaffolding.manifest import manifest_of, patched
+from sovl_tools.scaffolding.jsonedit import edit_json, render_json
+from sovl_tools.scaffolding.manifest import manifest_of, patch_manifest
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import expands_too_far
 from sovl_tools.schema.visitor import visit
@@ -93,7 +93,7 @@ class Sync(NamedTuple):
         return self.refusals or Locator(self.folder).diagnostics(self.verdicts)
 
 
-def sync_of(folder: ToolFolder, *, prune: bool = False, limit: float = IMPORT_TIMEOUT) -> Sync:
+def plan_sync(folder: ToolFolder, *, prune: bool = False, limit: float = IMPORT_TIMEOUT) -> Sync:
     """Return what a folder's manifest ought to be, going by its function; nothing is written.
 
     Args:
@@ -105,12 +105,12 @@ def sync_of(folder: ToolFolder, *, prune: bool = False, limit: float = IMPORT_TI
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
     try:
-        return _sync_of(folder, prune=prune, limit=limit)
+        return _plan(folder, prune=prune, limit=limit)
     except Exception as error:  # noqa: BLE001 - the barrier: the other tools are synced
         return Sync(folder, refusals=(internal_diagnostic(error, folder.path, folder.name),))
 
 
-def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
+def _plan(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
     reading = read_manifest(folder)
     is_absent = isinstance(reading, Unreadable) and reading.is_absent
     manifest = None if isinstance(reading, Unreadable) else reading.manifest
@@ -131,9 +131,9 @@ def _sync_of(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
     snapshot = take_snapshot(folder)
     if isinstance(snapshot, Unreadable):
         return _refused(folder)
-    found = _look(snapshot, limit=limit)
+    found = _import_function(snapshot, limit=limit)
     if found.spec is not None:
-        return _synced(folder, manifest, spec=found.spec, interface=found.interface, prune=prune)
+        return _patch(folder, manifest, spec=found.spec, interface=found.interface, prune=prune)
     wrong = _unsound(folder, manifest) if manifest else ()
     # what is wrong with ``requires`` itself is said, and nobody reads it
     places = [each.finding.place for each in wrong]
@@ -171,7 +171,7 @@ class _Look(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
 
 
-def _look(snapshot: Snapshot, *, limit: float) -> _Look:
+def _import_function(snapshot: Snapshot, *, limit: float) -> _Look:
     """Import a folder's module, within so many seconds, and look at the tool's function."""
     # On a thread of its own, which can be given up.
     outcome = run_within(limit, lambda: _run(snapshot))
@@ -202,7 +202,7 @@ def _run(snapshot: Snapshot) -> _Look:
         generation.release()
 
 
-def _synced(
+def _patch(
     folder: ToolFolder,
     manifest: Manifest | None,
     *,
@@ -212,13 +212,13 @@ def _synced(
 ) -> Sync:
     if manifest is None:
         document = manifest_of(folder.name, spec)
-        before, after = None, f"{rendered(document)}\n"
+        before, after = None, f"{render_json(document)}\n"
     else:
-        document = patched(manifest.document, spec, name=folder.name, prune=prune)
-        before, after = manifest.text, edited(manifest.text, document)
+        document = patch_manifest(manifest.document, spec, name=folder.name, prune=prune)
+        before, after = manifest.text, edit_json(manifest.text, document)
     # What is told has its place in the text that will be there.
     new = Manifest(document, after)
-    verdicts = (*_unsound(folder, new), *_left(new, spec, interface))
+    verdicts = (*_unsound(folder, new), *_remaining(new, spec, interface))
     notes = [
         f"{name!r} is left out: {error.message}"
         for name, error in spec.errors.items()
@@ -241,7 +241,7 @@ def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-def _left(manifest: Manifest, spec: FunctionSpec, interface: Interface) -> Iterator[Verdict]:
+def _remaining(manifest: Manifest, spec: FunctionSpec, interface: Interface) -> Iterator[Verdict]:
     """Yield what is still wrong between a patched manifest and its function."""
     for verdict in agreement.disagreements(manifest, interface):
         # Differences that only warn are contradictions, which come next.

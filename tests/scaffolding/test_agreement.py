@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sovl_tools.loading.discovery import discover
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.scaffolding.sync import sync_of
+from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import Run, Write, manifest_of
 from tests.schema.strategies import examples, moderate
 
@@ -116,10 +116,10 @@ def test_what_sync_refuses_is_what_validate_tells(made: tuple[dict[str, Any], st
         (place / "echo.json").write_text(json.dumps(manifest))
         (place / "echo.py").write_text(code)
         [folder] = discover(root, root)
-        synced = sync_of(folder)
+        synced = plan_sync(folder)
         if synced.is_changed:
             synced.save()
-            synced = sync_of(folder)
+            synced = plan_sync(folder)
         loaded = load_folder(folder, Settings())
         if {each.code[:3] for each in loaded.diagnostics if each.severity == "error"} - {"ST4"}:
             event("refused for other reasons")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.scaffolding.jsonedit import Node, edited, parsed
+from sovl_tools.scaffolding.jsonedit import Node, edit_json, parse_nodes
 from tests.scaffolding.strategies import changed, documents, texts_of
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
@@ -33,10 +33,10 @@ def test_the_text_says_what_the_document_says(data: st.DataObject) -> None:
     before = data.draw(documents)
     after = data.draw(changed(before) | documents)
     text = data.draw(texts_of(before))
-    new = edited(text, after)
+    new = edit_json(text, after)
     assert canonical(json.loads(new)) == canonical(after)
-    assert edited(new, after) == new
-    assert edited(text, before) == text
+    assert edit_json(new, after) == new
+    assert edit_json(text, before) == text
 
 
 @moderate
@@ -45,8 +45,8 @@ def test_what_is_the_same_stays_as_it_is_written(data: st.DataObject) -> None:
     before = data.draw(documents)
     after = data.draw(changed(before))
     text = data.draw(texts_of(before))
-    new = edited(text, after)
-    old_slices, new_slices = slices(parsed(text), text), slices(parsed(new), new)
+    new = edit_json(text, after)
+    old_slices, new_slices = slices(parse_nodes(text), text), slices(parse_nodes(new), new)
     shared = [
         path
         for path in old_slices.keys() & new_slices.keys()
@@ -64,7 +64,7 @@ def test_one_member_more_or_less_is_one_piece_of_text_more_or_less(data: st.Data
     longer = dict([*pairs[:place], ("new", data.draw(values)), *pairs[place:]])
     for before, after in ((shorter, longer), (longer, shorter)):
         text = data.draw(texts_of(before))
-        new = edited(text, after)
+        new = edit_json(text, after)
         assert list(json.loads(new)) == list(after)
         assert is_one_piece(*sorted((text, new), key=len))
 
@@ -106,7 +106,7 @@ def shared(one: str, other: str) -> int:
     ],
 )  # fmt: skip
 def test_new_text_is_in_the_manner_of_the_old(text: str, document: Any, expected: str) -> None:
-    assert edited(text, document) == expected
+    assert edit_json(text, document) == expected
 
 
 ONE_LINE = """{
@@ -135,31 +135,31 @@ SEVERAL = """{
 )
 def test_an_object_stands_as_its_siblings_do(text: str, line: str) -> None:
     document = {"p": {"a": {"type": "integer"}, "b": {"type": "array", "items": {}}}}
-    assert line in edited(text, document)
+    assert line in edit_json(text, document)
 
 
 def test_a_long_object_stands_on_one_line_among_siblings_that_do() -> None:
     schema = {"type": "string", "description": "word " * 30}
     document = {"p": {"a": {"type": "integer"}, "b": schema}}
-    assert f'    "b": {json.dumps(schema)}\n' in edited(ONE_LINE, document)
+    assert f'    "b": {json.dumps(schema)}\n' in edit_json(ONE_LINE, document)
 
 
 def test_an_object_of_objects_takes_several_lines_all_the_same() -> None:
     schema = {"type": "object", "properties": {"x": {"type": "string"}}}
     document = {"p": {"a": {"type": "integer"}, "b": schema}}
-    assert '        "x": {"type": "string"}\n' in edited(ONE_LINE, document)
+    assert '        "x": {"type": "string"}\n' in edit_json(ONE_LINE, document)
 
 
 def test_the_length_decides_where_siblings_differ() -> None:
     text = '{\n  "p": {\n    "a": {\n      "x": 1\n    },\n    "b": {"x": 1}\n  }\n}'
     document = {"p": {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}, "d": {"x": "y" * 100}}}
-    new = edited(text, document)
+    new = edit_json(text, document)
     assert '    "c": {"x": 1},\n' in new
     assert '    "d": {\n      "x": "' in new
 
 
 def test_a_text_that_ends_too_early_is_refused() -> None:
     with pytest.raises(ValueError, match="has no end"):
-        parsed('{"a": [1')
+        parse_nodes('{"a": [1')
     with pytest.raises(ValueError, match="Expecting"):
-        edited("{", {})
+        edit_json("{", {})

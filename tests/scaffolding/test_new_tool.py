@@ -26,7 +26,7 @@ from sovl_tools.scaffolding.new_tool import (
     tool_of_function,
     tool_of_parameters,
 )
-from sovl_tools.scaffolding.sync import sync_of
+from sovl_tools.scaffolding.sync import plan_sync
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
@@ -72,7 +72,7 @@ def test_a_new_tool_is_sound_and_returns_its_arguments(*, is_async: bool, tmp_pa
 def test_a_new_tool_is_in_line_with_its_function(tmp_path: Path) -> None:
     registry = put(tool_of_parameters("fresh", EVERY), tmp_path)
     [candidate] = registry.report.folders
-    [found] = [sync_of(each) for each in folders(tmp_path)]
+    [found] = [plan_sync(each) for each in folders(tmp_path)]
     assert (candidate.name, found.is_changed, found.diagnostics()) == ("fresh", False, ())
 
 
@@ -151,7 +151,7 @@ def test_the_tool_of_a_function_is_sound(
     registry = put(made_for(function, name), tmp_path)
     assert registry.report.diagnostics == ()
     assert registry[name].function is function
-    assert [sync_of(each).is_changed for each in folders(tmp_path)] == [False]
+    assert [plan_sync(each).is_changed for each in folders(tmp_path)] == [False]
 
 
 def test_what_a_function_does_not_say_is_to_be_written() -> None:

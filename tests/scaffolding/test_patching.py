@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sovl_tools import ToolContext
 from sovl_tools.scaffolding.function_spec import function_spec
-from sovl_tools.scaffolding.jsonedit import edited
-from sovl_tools.scaffolding.manifest import patched
+from sovl_tools.scaffolding.jsonedit import edit_json
+from sovl_tools.scaffolding.manifest import patch_manifest
 from tests.scaffolding.strategies import Case, cases, texts_of
 from tests.schema.strategies import moderate
 
@@ -34,7 +34,7 @@ class Unknown:
 
 
 def after(function: Any, document: dict[str, Any], *, prune: bool = False) -> dict[str, Any]:
-    return patched(document, function_spec(function), name="made", prune=prune)
+    return patch_manifest(document, function_spec(function), name="made", prune=prune)
 
 
 def parameters(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def parameters(properties: dict[str, Any], *required: str, **more: Any) -> dict[
 def test_a_second_time_changes_nothing(case: Case, *, prune: bool, data: st.DataObject) -> None:
     once = after(case.function, case.document, prune=prune)
     assert json.dumps(after(case.function, once, prune=prune)) == json.dumps(once)
-    text = edited(data.draw(texts_of(case.document)), once)
+    text = edit_json(data.draw(texts_of(case.document)), once)
     assert json.dumps(json.loads(text)) == json.dumps(once)
 
 

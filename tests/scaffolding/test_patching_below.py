@@ -14,7 +14,7 @@ from sovl_tools.loading.rules.agreement import contradictions
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import Manifest
 from sovl_tools.scaffolding.function_spec import function_spec
-from sovl_tools.scaffolding.manifest import manifest_of, patched
+from sovl_tools.scaffolding.manifest import manifest_of, patch_manifest
 from sovl_tools.scaffolding.sample import sample
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.from_function import from_function
@@ -358,8 +358,8 @@ def test_after_any_drift_a_manifest_serves_the_function_or_something_is_told(
     before = manifest_of("made", function_spec(taking(old)))
     function = taking(new)
     spec = function_spec(function)
-    document = patched(before, spec, name="made")
-    assert patched(document, spec, name="made") == document
+    document = patch_manifest(before, spec, name="made")
+    assert patch_manifest(document, spec, name="made") == document
     assert lost(document, before) == []
     schema = document["parameters"]
     if not differences(schema, function):
@@ -374,5 +374,5 @@ def test_a_manifest_of_the_function_itself_needs_no_mending(annotation: Any) -> 
     function = taking(annotation)
     spec = function_spec(function)
     document = manifest_of("made", spec)
-    assert patched(document, spec, name="made") == document
+    assert patch_manifest(document, spec, name="made") == document
     assert differences(document["parameters"], function) == []

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 
 from sovl_tools.scaffolding.function_spec import function_spec
-from sovl_tools.scaffolding.sample import sample, sample_of
+from sovl_tools.scaffolding.sample import sample, sample_argument
 from sovl_tools.schema.engine import compile_schema
 from tests.scaffolding.strategies import annotated_types
 from tests.scaffolding.test_patching_below import taking
@@ -60,10 +60,10 @@ def test_a_sample_fits(annotation: Any) -> None:
 def test_a_sample_is_written_as_a_call_takes_it(schema: Any, text: str) -> None:
     definitions = {"Unit": {"type": "string", "enum": ["é"]}}
     parameters = {"type": "object", "properties": {"a": schema}, "$defs": definitions}
-    assert sample_of(parameters, "a") == text
+    assert sample_argument(parameters, "a") == text
 
 
 def test_a_schema_without_an_end_has_a_sample_all_the_same() -> None:
     inner = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"]}
     parameters = {"type": "object", "properties": {"a": inner}, "$defs": {"A": inner}}
-    assert sample_of(parameters, "a").startswith('{"a": {"a": ')
+    assert sample_argument(parameters, "a").startswith('{"a": {"a": ')

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sovl_tools.loading.discovery import discover
-from sovl_tools.scaffolding.sync import Sync, sync_of
+from sovl_tools.scaffolding.sync import Sync, plan_sync
 from tests.conftest import Write, manifest_of
 
 CODE = 'def echo(text: str, times: int = 2) -> str:\n    """Say it."""\n    return text\n'
@@ -15,7 +15,7 @@ CODE = 'def echo(text: str, times: int = 2) -> str:\n    """Say it."""\n    retu
 
 def synced(root: Path, **options: Any) -> Sync:
     [folder] = discover("tools", f"{root}/tools")
-    return sync_of(folder, **options)
+    return plan_sync(folder, **options)
 
 
 def told(found: Sync) -> list[str]:
