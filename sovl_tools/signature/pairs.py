@@ -51,7 +51,24 @@ def pairs(parameters: dict[str, JSON], own: dict[str, JSON]) -> list[Pair]:
     References are followed on both sides. What is used in several places is met once for each
     thing that the function says there.
     """
-    return list(_Walk(parameters, own).pairs())
+    walk, found = _Walk(parameters, own), []
+    # Schemas may refer to themselves, so each combination is visited once.
+    seen: set[tuple[int, int]] = set()
+    pending = deque(_members("", BASE, parameters, own))
+    while pending:
+        step = pending.popleft()
+        name, path, schema, said, is_part = step
+        key = (id(schema), id(said))
+        if isinstance(schema, dict) and isinstance(said, dict) and key not in seen:
+            seen.add(key)
+            target = follow(said, own)
+            if target is not said and isinstance(target, dict):
+                # what stands beside a reference adds to what it refers to
+                beside = {name: each for name, each in said.items() if name != "$ref"}
+                said = {**target, **beside}
+            found.append(Pair(name, path, schema, said, is_part))
+            pending.extend(walk.below(step))
+    return found
 
 
 class _Step(NamedTuple):
@@ -67,34 +84,12 @@ class _Walk:
 
     def __init__(self, parameters: dict[str, JSON], own: dict[str, JSON]) -> None:
         self._matcher = Matcher(parameters, own)
-        self._seen: set[tuple[int, int]] = set()
 
     @cached_property
     def _places(self) -> dict[int, Path]:
         return {id(each.schema): each.path for each in nodes(self._matcher.parameters, BASE)}
 
-    def pairs(self) -> Iterator[Pair]:
-        root, own = self._matcher
-        pending = deque(_members("", BASE, root, own))
-        while pending:
-            step = pending.popleft()
-            if not isinstance(step.schema, dict) or not isinstance(step.own, dict):
-                continue
-            # Schemas may refer to themselves, so each combination is visited once.
-            key = (id(step.schema), id(step.own))
-            if key not in self._seen:
-                self._seen.add(key)
-                name, path, schema, said, is_part = step
-                yield Pair(name, path, schema, self._whole(said), is_part)
-                pending.extend(self._inner(step))
-
-    def _whole(self, own: dict[str, JSON]) -> dict[str, JSON]:
-        target = follow(own, self._matcher.own)
-        if target is own or not isinstance(target, dict):
-            return own
-        return {**target, **{key: each for key, each in own.items() if key != "$ref"}}
-
-    def _inner(self, step: _Step) -> Iterator[_Step]:
+    def below(self, step: _Step) -> Iterator[_Step]:
         """Yield what lies below a step, or what it refers to."""
         parameters, root = self._matcher
         name, path, schema, _, _ = step
