@@ -203,30 +203,11 @@ def run(tmp_path: Path) -> Run:
     def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
         needs_start = any(key.startswith("PYTHON") for key in environment)
         outputs = outputs_of_python if needs_start else outputs_in_process
-        request = _request(tmp_path, arguments, environment)
-        return _done(outputs(request, stdin.encode()))
+        request = Request(arguments, str(tmp_path), {**clean_environment(), **environment})
+        code, out, err = outputs(request, stdin.encode())
+        return Done(code, _text(out), _text(err))
 
     return command
-
-
-@pytest.fixture
-def run_apart(tmp_path: Path, forks: Forker) -> Run:
-    """Run ``sovl-tools`` in a process of its own, where that makes a difference."""
-
-    def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
-        request = _request(tmp_path, arguments, environment)
-        return _done(forks.outputs(request, stdin.encode()))
-
-    return command
-
-
-def _request(directory: Path, arguments: tuple[str, ...], environment: dict[str, str]) -> Request:
-    return Request(arguments, str(directory), {**clean_environment(), **environment})
-
-
-def _done(outputs: tuple[int, bytes, bytes]) -> Done:
-    code, out, err = outputs
-    return Done(code, _text(out), _text(err))
 
 
 def _text(written: bytes) -> str:
