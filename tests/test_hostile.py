@@ -447,3 +447,10 @@ def test_a_tool_with_an_annotation_that_nobody_can_read_takes_what_its_schema_sa
     assert [each for each in registry.report.diagnostics if each.severity == "error"] == []
     assert Tooler(registry).call_sync("odd").value == [None]
     assert Tooler(registry).call_sync("odd", {"text": "a"}).value == ["a"]
+
+
+def test_a_path_with_a_nul_is_no_directory() -> None:
+    registry = ToolRegistry.from_directory("a\0b")
+    registry.load_modules("c\0d")
+    assert [each.code for each in registry.report.errors] == ["ST101", "ST701"]
+    assert not registry.reload()

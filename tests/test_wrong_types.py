@@ -40,7 +40,7 @@ Place: TypeAlias = tuple[str | int, ...]
 
 WRONG: list[Any] = [
     ABSENT, None, True, False, 0, 1, -1, 2.5, 1e300, 10**30, "", " ", "x", "hello there", "0",
-    "\u200b", "\ud800", [], [1], [None], [[]], [""], ["x", "x"], [1, "x y"], [{}], ["x", 1],
+    "\u200b", "\ud800", "a\0b", [], [1], [None], [[]], [""], ["x", "x"], [1, "x y"], [{}], ["x", 1],
     {}, {"": 0}, {"x": 1}, {"x": None}, {"type": 1}, {"type": "object"}, {"$ref": 1},
     {"$ref": "#/nowhere"}, {"properties": []}, {"items": [{}]}, {"enum": "x"},
 ]  # fmt: skip

@@ -213,8 +213,8 @@ class Modules:
         """Run every module whose name does not begin with ``_`` or ``.``, if it has changed."""
         try:
             names = sorted(os.listdir(self.path))
-        except OSError as error:
-            words = f"the directory can't be listed: {error.strerror}"
+        except (OSError, ValueError) as error:  # the latter of a path with a NUL
+            words = f"the directory can't be listed: {getattr(error, 'strerror', error)}"
             return OriginLoad.of_problem(unavailable(words, relative_path(self.path)))
         modules = [name[:-3] for name in names if name.endswith(".py") and name[0] not in "._"]
         if not modules:

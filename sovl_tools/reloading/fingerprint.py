@@ -209,7 +209,7 @@ class _Walk:
             _, level, prefix = heappop(self._folders)
             try:
                 self._look_into(level, prefix)
-            except OSError:
+            except (OSError, ValueError):  # the latter of a path with a NUL
                 continue
         for path in self._own if not self._left else ():  # without them there is no tool
             place = f"{self._location}/{path}"
