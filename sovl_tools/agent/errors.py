@@ -109,6 +109,7 @@ def provider_error(error: BaseException) -> ProviderError | None:
     if not is_ours and not isinstance(error, ConnectionError):
         return None
     answered = getattr(error, "status_code", None)
+    # An error in the middle of a stream comes with the status 200 of its beginning.
     status = answered if answered is not None and answered >= _WRONG else None
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
     return ProviderError(

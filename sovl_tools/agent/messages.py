@@ -117,6 +117,7 @@ def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> 
         own: the names of the providers whose items are sent back as they came.
     """
     made: list[Message] = []
+    # What is sent in a provider's own words names its calls by the ids that they have.
     kept = (each for each in messages if items_of(each, own))
     taken = {call.id for each in kept for call in calls_of(each)}
     for index, message in enumerate(messages):
@@ -172,7 +173,7 @@ def _answers(
         if found is None:
             yield unmade_call(fit, LOST)
         else:
-            results.remove(found)
+            results.remove(found)  # an id may come twice, and each result answers one call
             yield found if fit == call else {**found, "id": fit.id, "name": fit.name}
 
 

@@ -81,6 +81,7 @@ class Offering:
         registry = self._tools()
         if wanted is not None:
             return self._of(registry, tuple(registry[name].name for name in wanted))
+        # Without a budget of tokens nothing has to be exported to know that there are too many.
         if self._budget.tokens is None and len(registry) > self._budget.tools:
             return self._selected(registry, messages, lambda _: 0)
         made = self._exporter.export(registry.catalog, self._format, None, strict=self._strict)

@@ -87,6 +87,7 @@ def agent_registry(agent: object, tools: Any) -> ToolRegistry:
         TypeError: there is something among the tools of which no tool can be made.
         ToolLoadError: the definition of a method or a function is unsound.
     """
+    # The registry that somebody gave is used as it is, so that its changes are seen.
     methods = tool_methods(agent)
     is_registry = isinstance(tools, ToolRegistry)
     if is_registry and not methods:

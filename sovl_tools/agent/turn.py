@@ -163,6 +163,7 @@ class Turn:
             response = yield Ask(method, body)
             with reading_answer():
                 return check_answer(adapter.parse_answer(response))
+        # If the turn breaks off, the draft is what had come in until then.
         self._draft = adapter.Draft()
         yield Listen(method, {**adapter.STREAM, **body}, self._draft)
         with reading_answer():
@@ -188,6 +189,7 @@ class Turn:
         if problem is None:
             messages.append(assistant_message(answer, self._settings.configuration.provider.name))
             return
+        # What was said is kept without the provider's own form, which may be cut off.
         if answer.text.strip():
             messages.append(assistant_message(Answer(answer.text), ""))
         raise problem
@@ -282,6 +284,7 @@ class RoundCalls:
                     await self._emit(finished)
                     yield finished
             finally:
+                # No call outlives its turn: those that are cancelled are waited for.
                 for each in tasks:
                     each.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)

@@ -201,6 +201,8 @@ def compatible(parameters: dict[str, JSON], rules: Rules) -> Compatible:
     """Return a copy of a schema of arguments that a provider takes, and what that loses."""
     compat = _Compat(parameters, rules, admits_more=False)
     found = compat.whole()
+    # A schema that admits more within a ``not``, an ``if`` or a ``oneOf`` makes the whole admit
+    # less. This is rare, so that it costs a second walk only where it happens.
     if compat.is_weakened and compat.has_inverse():
         return _Compat(parameters, rules, admits_more=True).whole()
     return found
@@ -365,6 +367,7 @@ class _Root:
             are_all_needed: whether all definitions are referred to so far.
         """
         written = self.schema
+        # No provider takes either beside the properties of the root.
         if "allOf" in written or "$ref" in written:
             self.schema, *others = self._parts(written, set())
             self._merge(others, "allOf" if "allOf" in written else "$ref")
@@ -411,6 +414,7 @@ class _Root:
                 others.append(part)
             else:
                 self.schema = found
+        # What is not evaluated is told from all parts, so that it can be said again only now.
         if closing is not None:
             self.schema[_CLOSING] = closing
         if others:

@@ -130,7 +130,7 @@ def size_of(schema: dict[str, JSON]) -> Size:
     definitions: dict[str, JSON] = schema.get("$defs", {})
     properties = optional = unions = values = longest = depth = 0
     characters = sum(map(len, definitions))
-    pending = [schema, *definitions.values()]
+    pending = [schema, *definitions.values()]  # each definition once, as providers count
     for each in pending:  # which grows
         if "anyOf" in each:
             unions += 1

@@ -143,6 +143,7 @@ class _Declaration(Adaptation):
 def _kept(schema: dict[str, JSON], path: Path) -> frozenset[str]:
     """Return the keywords that stay as they are; those of the root are seen to later."""
     kept = _KEPT | _OF_THE_ROOT if path == ROOT else _KEPT
+    # Without the patterns it would be about the names that match them, too.
     if "patternProperties" in schema:
         kept -= {"additionalProperties"}
     # an enum has to list texts or numbers of the schema's own type

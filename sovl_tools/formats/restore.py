@@ -98,6 +98,7 @@ class Restore:
         return different[:_MOST] or [value]
 
     def _fits(self, value: JSON, branch: dict[str, JSON], compile_schema: Compile) -> bool:
+        # The branches live as long as this does, so that nothing else gets their ids.
         if id(branch) not in self._checks:
             whole = {**_rerooted(branch), "$defs": self._definitions()}
             self._checks[id(branch)] = compile_schema(whole)

@@ -198,6 +198,7 @@ def strict_subset(
     work = _Subset(parameters, dialect, require_all=require_all, spend=spend)
     schema = work.root()
     work.write_notes()
+    # Whether a reference admits null is known when all definitions are there.
     for properties, name in work.nullable:
         properties[name] = _nullable(properties[name], work.definitions)
     made = {**schema, "$defs": work.definitions} if work.definitions else schema
@@ -291,7 +292,7 @@ class _Subset:
         """Return a schema without ``allOf``, and without a reference beside other constraints."""
         steps, schema = 0, self._referring(audible(schema))
         while self._dialect.plan(schema).way == "several" or (path == ROOT and "$ref" in schema):
-            steps += 1
+            steps += 1  # what is merged may bring up another ``allOf`` or reference
             if steps > _MOST or len(path) > _MOST:
                 raise StrictError(path[:_SHOWN], "it refers to itself")
             parts = [{key: each for key, each in schema.items() if key not in {"allOf", "$ref"}}]
@@ -369,9 +370,10 @@ class _Subset:
     def _define(self, name: str | None, target: JSON) -> None:
         if name is None or name in self.definitions:
             return
-        self.definitions[name] = {}
+        self.definitions[name] = {}  # it has its place before it is made, so that recursion ends
         path = (*ROOT, *self._source.targets[name].path)
         made = self.definitions[name] = self._inlined(target, name, path)
+        # A definition that is nothing but a reference could lead in a circle.
         seen = {name}
         while "$ref" in made:
             following = made["$ref"].removeprefix(_DEFINITION)

@@ -1,9 +1,11 @@
-"""The table of built-in actions is the only list of them: what is said elsewhere is of the same."""
+"""What there is only one place for: the built-in actions, and what files of procedures end in."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import sovl_tools
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.procedures import outline
 from sovl_tools.procedures.model import COMMON
@@ -20,3 +22,14 @@ def test_the_published_schema_has_the_actions_with_their_keys() -> None:
 
 def test_every_action_is_told_in_words() -> None:
     assert outline.WORDS.keys() == ACTIONS.keys()
+
+
+def test_what_files_of_procedures_end_in_stands_in_one_place() -> None:
+    package = Path(sovl_tools.__file__).parent
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if '".yml"' in path.read_text(encoding="utf-8")
+    }
+    # the other finds paths of any file in what is printed
+    assert found == {"procedures/parse/files.py", "reporting/text.py"}

@@ -219,6 +219,7 @@ class Lock:
             self._connection = sqlite3.connect(
                 path, timeout=0, isolation_level=None, check_same_thread=False
             )
+            # Nothing is written, so that no journal has to lie beside the file.
             self._connection.execute("PRAGMA journal_mode = OFF")
             self._connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:

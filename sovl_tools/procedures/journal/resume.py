@@ -90,6 +90,7 @@ def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
     step = _step_of(record.key, linked)
     if step is None:
         return False
+    # Only the last attempt ends a step, and only if the run is to go on after its failure.
     attempt = record.key.rpartition("~")[2]
     is_last = (int(attempt) if attempt.isdigit() else 1) > step.on_error.retry
     return not is_last or step.on_error.then == "continue"

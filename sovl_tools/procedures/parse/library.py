@@ -132,6 +132,7 @@ def _checked(
         return ProcedureDocument(
             None, verdicts, path, place, found if isinstance(found, str) else None
         )
+    # An unsound schema of the inputs is told once, and nothing else is blamed on it.
     if any(each.rule is document.unfit_inputs_schema for each in verdicts):
         value = {**value, "inputs": {"type": "object", "additionalProperties": True}}
     return ProcedureDocument(parse_procedure(value, text=text, source=path), verdicts, path, place)

@@ -180,6 +180,7 @@ class Execution:
     async def _for_each(self, step: Step, scope: Scope, key: str, *, items: list[JSON]) -> JSON:
         name = step.fields.get("as", "item")
         results: list[JSON] = [None] * len(items)
+        # As many tasks as may work at once share one iterator, so that each takes what is next.
         pending = iter(enumerate(items))
 
         async def iterate() -> None:
@@ -265,7 +266,7 @@ def _numbered(key: str, attempt: int) -> str:
 
 async def _all(works: list[Coroutine[Any, Any, None]]) -> None:
     """Do works at the same time; the first failure ends the others and is raised."""
-    if len(works) == 1:
+    if len(works) == 1:  # a task would cost more than many a step
         await works[0]
         return
     try:
@@ -273,6 +274,7 @@ async def _all(works: list[Coroutine[Any, Any, None]]) -> None:
             for work in works:
                 group.create_task(work)
     except BaseExceptionGroup as errors:
+        # raised below, so that the group is not told as its cause
         failure = errors.exceptions[0]
     else:
         return

@@ -89,6 +89,7 @@ class Scope:
 
     def merge(self, others: list[Scope]) -> None:
         """Take over the variables that other scopes, which began with these, have changed."""
+        # Two branches never assign one variable: a rule refuses that before anything runs.
         before = dict(self.variables)
         for other in others:
             for name, value in other.variables.items():
