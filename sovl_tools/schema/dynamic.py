@@ -68,7 +68,14 @@ class _Part(NamedTuple):
 
     def schema(self, value: Any) -> JSON:
         if isinstance(value, Mapping):
-            return {self._key(key): self._keyword(key, value[key]) for key in value}
+            found: dict[str, JSON] = {}
+            for key, said in ((each, value[each]) for each in value):
+                # most keywords are plain values, whose places nobody needs
+                is_plain = type(said) in JSON_TYPES and not self.is_returned
+                is_plain = is_plain and not is_dynamic(said)
+                name = self._key(key)
+                found[name] = copied(said) if is_plain else self._at(key).keyword(key, said)
+            return found
         if _is_function(value):
             return self._returned(value, _Part.schema)
         if self.is_returned and type(value) is not bool:
@@ -76,11 +83,6 @@ class _Part(NamedTuple):
         if isinstance(value, list | tuple):  # as older drafts have it under items
             return [self._at(index).schema(each) for index, each in enumerate(value)]
         return self.json(value)
-
-    def _keyword(self, key: str, value: Any) -> JSON:
-        if type(value) in JSON_TYPES and not self.is_returned and not is_dynamic(value):
-            return copied(value)  # most keywords are plain values, whose places nobody needs
-        return self._at(key).keyword(key, value)
 
     def keyword(self, key: str, value: Any) -> JSON:
         """Return what a keyword says."""

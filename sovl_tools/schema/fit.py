@@ -93,8 +93,12 @@ class _Fit(NamedTuple):
         keys = schema.keys()
         if not keys.isdisjoint(_LEFT_TO_THE_ENGINE) or type(value) not in _KINDS:
             return None
-        if "type" in schema and not _is_of(value, schema["type"]):
-            return False
+        if "type" in schema:
+            kinds, known = schema["type"], _KINDS[type(value)]
+            if type(value) is float and value.is_integer():
+                known = _INTEGRAL
+            if not (kinds in known if type(kinds) is str else any(k in known for k in kinds)):
+                return False
         verdict: bool | None = True
         check = _CHECKS.get(type(value))
         if check is not None:
@@ -142,13 +146,6 @@ def _any(verdicts: Iterator[bool | None]) -> bool | None:
             return True
         found = found or each is None
     return None if found else False
-
-
-def _is_of(value: JSON, kinds: JSON) -> bool:
-    known = _KINDS[type(value)]
-    if type(value) is float and value.is_integer():
-        known = _INTEGRAL
-    return kinds in known if type(kinds) is str else any(each in known for each in kinds)
 
 
 _INTEGRAL = ("integer", "number")

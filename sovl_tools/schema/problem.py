@@ -105,22 +105,21 @@ def _resolved(problem: Problem) -> _Branch:
         # A branch that is a union itself, and undecided, stands for its own branches.
         is_union = len(inner) == 1 and first.path == problem.path and first.branches
         branches += first.branches if is_union else [inner]
-    alike = [branch for branch in branches if _could_be_meant(branch, problem)]
+    alike: list[_Branch] = []
+    given = _kind(problem.value)
+    for candidate in branches:
+        here = [each for each in candidate if each.path == problem.path]
+        # one that takes values of another kind than the one that is given can't be meant
+        is_other = any(
+            each.keyword == "type"
+            or (each.keyword in LISTED and given not in map(_kind, options(each)))
+            for each in here
+        )
+        alike += [] if is_other else [candidate]
     if not alike:
         return [_any_kind(problem, branches)]
     found = _unlisted(problem, alike) or _lacking(problem, alike)
     return found or min(alike, key=lambda branch: _distance(branch, problem))
-
-
-def _could_be_meant(branch: _Branch, parent: Problem) -> bool:
-    """Tell whether a branch takes values of the kind that is given."""
-    given = _kind(parent.value)
-    return not any(
-        each.keyword == "type"
-        or (each.keyword in LISTED and given not in map(_kind, options(each)))
-        for each in branch
-        if each.path == parent.path
-    )
 
 
 def _kind(value: JSON) -> str:

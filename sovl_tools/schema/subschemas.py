@@ -262,23 +262,21 @@ def _expansion(root: dict[str, JSON]) -> _Expansion:
     while pending:
         value, is_measured_below = pending.pop()
         if is_measured_below:
-            known[id(value)] = _measured(root, value, known)
+            below = [known[id(part)] for part in _parts(value)]
+            below += [
+                _Expansion(size, steps + 1)
+                for size, steps in (known[id(target)] for target in _targets(root, value))
+            ]
+            # a list is no subschema
+            size = isinstance(value, dict) + sum(each.size for each in below)
+            steps = max((each.steps for each in below), default=0)
+            known[id(value)] = _Expansion(min(size, MAX_EXPANSION + 1), steps)
         elif id(value) not in known:
             # What leads back to itself meets this provisional measure and ends there.
             known[id(value)] = _Expansion(1, 0)
             pending.append((value, True))
             pending.extend((part, False) for part in (*_parts(value), *_targets(root, value)))
     return known[id(root)]
-
-
-def _measured(root: dict[str, JSON], value: JSON, known: dict[int, _Expansion]) -> _Expansion:
-    below = [known[id(part)] for part in _parts(value)]
-    below += [
-        _Expansion(size, steps + 1)
-        for size, steps in (known[id(target)] for target in _targets(root, value))
-    ]
-    size = isinstance(value, dict) + sum(each.size for each in below)  # a list is no subschema
-    return _Expansion(min(size, MAX_EXPANSION + 1), max((each.steps for each in below), default=0))
 
 
 def _parts(value: JSON) -> list[JSON]:

@@ -56,7 +56,17 @@ class Visit(NamedTuple):
 
         That is whatever gives places names, and references to what is no subschema.
         """
-        return self.has_names or (bool(self.references) and any(map(_is_astray, self.references)))
+        if self.has_names:
+            return True
+        for node in self.references:
+            reference = node.schema["$ref"]
+            # of definitions, where most lead, the rules ask whether they are there
+            if reference.startswith("#/$defs/") and reference.count("/") == 2:  # noqa: PLR2004
+                continue
+            found = lookup(node.root, reference)
+            if not isinstance(found.target, dict) or not is_subschema(found.path):
+                return True
+        return False
 
     def verdicts(self) -> list[Verdict]:
         """Ask the rules that are due."""
@@ -65,15 +75,6 @@ class Visit(NamedTuple):
             if each.check in self.due:
                 found += ask((each,), *self.due[each.check])
         return found
-
-
-def _is_astray(node: SchemaNode) -> bool:
-    """Tell whether a reference may lead to what is no subschema."""
-    reference = node.schema["$ref"]
-    if reference.startswith("#/$defs/") and reference.count("/") == 2:  # noqa: PLR2004
-        return False
-    found = lookup(node.root, reference)
-    return not isinstance(found.target, dict) or not is_subschema(found.path)
 
 
 def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
