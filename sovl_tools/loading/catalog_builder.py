@@ -79,6 +79,7 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
                 rulings[candidate.location], after = ruling, ruling.shown
             elif candidate.previous is not None:
                 after = candidate._replace(previous=None)
+        # whoever is entered first wins; what comes later clashes with it
         if after.status == "loaded":
             claims.enter(after)
         elif after.previous is not None and not any(

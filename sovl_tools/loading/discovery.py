@@ -34,6 +34,7 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
     if entry.name[0] in "._":
         return False
     try:
+        # a link to nothing is a tool whose folder is gone, which somebody wants to hear of
         return entry.is_dir() or (entry.is_symlink() and not os.path.exists(entry.path))
     except OSError:
         return True

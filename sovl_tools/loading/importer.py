@@ -143,6 +143,7 @@ def install(root: str, find: Callable[[str], PrivatePackage | None]) -> None:
         module.__path__ = []
         module.__spec__ = ModuleSpec(root, None, is_package=True)
         sys.modules[root] = module
+    # asked each time: the program, or a tool, may have cleared the list meanwhile
     if _Finder not in sys.meta_path:
         sys.meta_path.append(_Finder)
 
@@ -159,6 +160,7 @@ class _Finder:
             return None
         if found.package == f"{root}.{digest}":
             return found.find(relative)
+        # A pickle of another process may name a copy of this folder.
         return ModuleSpec(name, _alias(f"{found.package}.{relative}".rstrip(".")))
 
 

@@ -93,6 +93,7 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     own, register, phrases = members.get(HANDLERS), members.get(REGISTER), members.get(PHRASES)
     if isinstance(phrases, list | tuple):
         phrases = [str.__str__(each) if isinstance(each, str) else each for each in phrases]
+    # Most modules bring a function alone. Names are for suggestions, where that is missing.
     if name in members and own is None and register is None:
         function = members[name]
         return Interface(from_function(function), phrases=phrases, function=function)

@@ -208,7 +208,7 @@ class _Child:
             self._process.wait(timeout=_GRACE)
         except subprocess.TimeoutExpired:
             self._kill()
-        self._readers[1].join(timeout=_GRACE)
+        self._readers[1].join(timeout=_GRACE)  # which still reads the traceback
 
     def end(self) -> None:
         """End the child and everything that it started."""

@@ -152,6 +152,7 @@ def generation_of(snapshot: Snapshot) -> Generation:
             known = _GENERATIONS[package] = Generation(snapshot, package)
             install(TOOL_ROOT, _named)
         before = _CURRENT.get(location)
+        # a generation of before may come back, when an edit is undone
         if before is not known:
             known.is_current = True
             _CURRENT[location] = known

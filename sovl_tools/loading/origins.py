@@ -131,7 +131,7 @@ class EntryPoints:
         """Load every entry point, by name."""
         from importlib.metadata import entry_points  # noqa: PLC0415 - 20 ms, and the scan 70
 
-        importlib.invalidate_caches()
+        importlib.invalidate_caches()  # a distribution may have been installed since
         found = sorted(entry_points(group=self.group), key=lambda each: (each.name, each.value))
         loads = []
         for point in found:

@@ -155,6 +155,7 @@ def _checked(
 ) -> Work:
     """Check a manifest and its schemas for errors; ``verdicts`` are those of before."""
     document = manifest.document
+    # What the meta-schema guarantees, no rule asks again; what it refuses, no rule reads.
     problems = published("tool").problems(document)
     case = ManifestCase(folder, document, problems)
     verdicts += manifest_rules.RULES.verdicts(case, "error")
@@ -243,7 +244,7 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
         if has_errors(verdicts):
             return _candidate(work, "rejected", source=source, lint=lint)
         definition = bind(manifest, interface, source=folder.path)
-        generation.lease(definition)
+        generation.lease(definition)  # from here on the definition keeps the module
     finally:
         generation.release()
     return _candidate(
@@ -373,6 +374,7 @@ def rejected(
 ) -> Candidate:
     """Return the candidate of a folder that can't be loaded, for the errors among the verdicts."""
     errors = [each for each in verdicts if each.rule.severity == "error"]
+    # one for both, because each reads the manifest again to find places in it
     locator = Locator(folder, text, source)
     found = Deferred(partial(_diagnostics, locator, verdicts, lint))
     causes = partial(_diagnostics, locator, errors, list)

@@ -35,6 +35,7 @@ def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadabl
         is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
         return Unreadable(name, _reason(error), is_absent)
     try:
+        # of the open file, not of the path, which may be another one by now
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")

@@ -121,6 +121,7 @@ class Fingerprint(NamedTuple):
             return _walked(self.location, self.suffixes, reading=self.contents)
         if not self.contents:
             return self
+        # Files that were written a moment before the last look may have changed without a trace.
         moment = time_ns()
         contents = {path: _content(self.location, path) for path in self.contents}
         if contents != self.contents or None in contents.values():
