@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools import configured, default_registry
-from sovl_tools.model.errors import SovlToolsError
+from sovl_tools import SovlToolsError, configured, default_registry
 from tests.conftest import Write
 from tests.loading.plugins import decorated, importable
 

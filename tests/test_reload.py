@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.catalog import CatalogChange
+from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from tests.conftest import Write, manifest_of
 from tests.loading.folders import PATIENCE, News, answer, gives, loaded, says, statuses
 

@@ -25,10 +25,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools import Tooler, ToolRegistry, ToolResult
+from sovl_tools import CatalogChange, Tooler, ToolRegistry, ToolResult
 from sovl_tools.loading.importer import TOOL_ROOT
 from sovl_tools.loading.modules import Generation
-from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import REPOSITORY, clean_environment, manifest_of
 
 SECONDS = float(os.environ.get("STRESS_SECONDS", "2"))

@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.catalog import CatalogChange
+from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from sovl_tools.reloading.stream import stream
 from tests.conftest import Write
 from tests.loading.folders import PATIENCE, News, answer, answers, gives, loaded, says, statuses

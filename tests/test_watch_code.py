@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.catalog import CatalogChange
+from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from tests.conftest import Write
 from tests.loading.folders import News, says
 from tests.loading.plugins import decorated

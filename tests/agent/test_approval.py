@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolError, tool
-from sovl_tools.model.call import ToolCall
+from sovl_tools import ToolCall, ToolError, tool
 from sovl_tools.testing import calls, says
 from tests.agent.conversations import Way, each_api, talk
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools import Audio, Image, Text, ToolRegistry
 from sovl_tools.agent.answer import Prompt
 from sovl_tools.agent.messages import (
     LOST,
@@ -22,8 +23,6 @@ from sovl_tools.agent.messages import (
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.agent.trimming import last_tokens, last_turns
 from sovl_tools.formats.tokens import estimate
-from sovl_tools.model.content import Audio, Image, Text
-from sovl_tools.registry import ToolRegistry
 from sovl_tools.testing import calls, says
 from sovl_tools.testing.exchange import Memory, Request
 from sovl_tools.testing.server import APIS

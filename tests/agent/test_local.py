@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import Agent, ToolNotFoundError, ToolRegistry, tool
+from sovl_tools import Agent, ToolDefinition, ToolNotFoundError, ToolRegistry, tool
 from sovl_tools.agent.events import Reply, TextDelta
 from sovl_tools.agent.messages import text_of
-from sovl_tools.model.definition import ToolDefinition
 from tests.conftest import Write, code_of, manifest_of
 from tests.schema.strategies import moderate, texts, values
 from tests.tables import check_each

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Agent, ToolRegistry, tool
-from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools import Agent, ToolNotFoundError, ToolRegistry, tool
 from sovl_tools.testing import ScriptedServer, calls, says
 from tests.agent.conversations import Talk, Way, client_of, each_provider, talk
 from tests.conftest import Write

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import Agent
-from sovl_tools.agent.errors import AgentError
+from sovl_tools import Agent, AgentError
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.testing import Reply, calls, refuses, says
 from sovl_tools.testing.exchange import Memory, Request

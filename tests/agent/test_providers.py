@@ -9,8 +9,7 @@ import anthropic
 import openai
 import pytest
 
-from sovl_tools import Agent
-from sovl_tools.agent.errors import AgentError
+from sovl_tools import Agent, AgentError
 from sovl_tools.agent.providers.choice import PROVIDERS, choose_provider
 from sovl_tools.testing import ScriptedServer, says
 from tests.agent.conversations import client_of

@@ -25,8 +25,9 @@ from typing import (
 import pytest
 from jsonschema import Draft202012Validator
 
+from sovl_tools import InferenceError
 from sovl_tools.authoring.inference import infer
-from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
+from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.annotations.strategies import schema_of
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 from tests.tables import check_each

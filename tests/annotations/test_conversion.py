@@ -40,10 +40,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sovl_tools import ToolError
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.model.document import Path
-from sovl_tools.model.errors import ToolError
 from tests.dispatch.toolbox import run_script
 from tests.schema.strategies import examples, moderate, values
 from tests.tables import check_each

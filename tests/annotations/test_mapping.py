@@ -36,8 +36,8 @@ from uuid import UUID
 
 import pytest
 
+from sovl_tools import InferenceError
 from sovl_tools.authoring.inference import infer
-from sovl_tools.model.errors import InferenceError
 from tests.annotations.strategies import OPTION, Color, Level, Mixed, Right, Unit, schema_of
 from tests.tables import check_each
 

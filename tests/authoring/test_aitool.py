@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import AITool, Tooler, ToolRegistry
+from sovl_tools import AITool, Tooler, ToolLoadError, ToolRegistry
 from sovl_tools.authoring.aitool import definition_of_instance
-from sovl_tools.model.errors import ToolLoadError
 from tests.tables import check_each
 
 PARAMETERS = {

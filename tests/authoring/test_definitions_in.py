@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import AITool, InferenceError, ToolDefinition, Tooler, ToolRegistry, tool
-from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of, definitions_in
-from sovl_tools.model.errors import ToolLoadError, UnresolvedReferenceError
+from sovl_tools import (
+    AITool,
+    InferenceError,
+    ToolDefinition,
+    Tooler,
+    ToolLoadError,
+    ToolRegistry,
+    definition_of,
+    tool,
+)
+from sovl_tools.authoring.decorator import ATTRIBUTE, definitions_in
+from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.tables import check_each
 
 EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"

@@ -15,10 +15,10 @@ from typing import Annotated, Any, Optional, TypeVar
 
 import pytest
 
+from sovl_tools import InferenceError, ToolContext
 from sovl_tools.annotations.docstrings import Documentation
 from sovl_tools.authoring.inference import Inference, infer
-from sovl_tools.model.context import ToolContext
-from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
+from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.annotations.strategies import Color, schema_of
 from tests.dispatch.toolbox import run_script
 from tests.tables import check_each

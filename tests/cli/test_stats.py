@@ -12,10 +12,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools import CallEvent
 from sovl_tools.cli.stats import _lines, _Tally, _warnings
 from sovl_tools.dispatch.statistics import summary
 from sovl_tools.dispatch.telemetry import JsonLines
-from sovl_tools.model.call import CallEvent
 from tests.conftest import Run, clean_environment
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each

@@ -21,9 +21,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools import CatalogChange
 from sovl_tools.cli.output import clean_output
 from sovl_tools.cli.watch import Moment, document, follow, text
-from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.loading.plugins import decorated
 from tests.reporting.findings import ODD, WRONG

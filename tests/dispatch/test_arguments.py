@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
+from sovl_tools import Failure, ToolDefinition
 from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.result import BadArgument, Failure
+from sovl_tools.model.result import BadArgument
 from tests.dispatch.toolbox import properties, tool
 from tests.schema.strategies import moderate, texts
 from tests.tables import check_each

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.model.errors import ToolError
-from sovl_tools.model.result import ToolResult
+from sovl_tools import ToolError, ToolResult
 from tests.dispatch.toolbox import Call, call_async, call_sync, each_way, run_script, tool, tooler
 from tests.tables import check_each
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolContext, ToolRegistry
-from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.model.catalog import Catalog
-from sovl_tools.model.definition import ToolDefinition
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import Shelf, catalog_of, properties, tool, tooler
 from tests.tables import check_each

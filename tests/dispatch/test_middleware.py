@@ -14,12 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import ToolCall, ToolError, ToolResult
+from sovl_tools import Failure, ToolCall, ToolDefinition, Tooler, ToolError, ToolResult
 from sovl_tools.dispatch.hooks import Hook, Pause
 from sovl_tools.dispatch.middleware import cache, rate_limit, retry
-from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.result import Failure, FailureKind
+from sovl_tools.model.result import FailureKind
 from tests.dispatch.toolbox import TEXT, Call, Shelf, catalog_of, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate
 from tests.tables import check_each

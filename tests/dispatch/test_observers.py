@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import CallEvent, ToolCall, ToolContext, ToolError, ToolResult
+from sovl_tools import CallEvent, ToolCall, ToolContext, Tooler, ToolError, ToolResult
 from sovl_tools.dispatch.hooks import Hook
-from sovl_tools.dispatch.tooler import Tooler
 from tests.dispatch.toolbox import TEXT, Call, Shelf, catalog_of, each_way, tool, tooler
 from tests.tables import check_each
 

@@ -17,12 +17,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from sovl_tools import CallEvent, Failure, ToolCall, ToolDefinition, ToolResult
 from sovl_tools.dispatch import opentelemetry
 from sovl_tools.dispatch.opentelemetry import OpenTelemetry
 from sovl_tools.dispatch.telemetry import LONGEST
-from sovl_tools.model.call import CallEvent, ToolCall
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.result import Failure, ToolResult
 from tests.dispatch.toolbox import Call, each_way, tooler
 
 TOOL = ToolDefinition("echo", "Say something.", {"type": "object"}, lambda text: text)

@@ -24,11 +24,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools import Audio, EmbeddedResource, Image, Text, ToolError
 from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, to_json
 from sovl_tools.dispatch.results import content_of, convert_result, limit_result, shorten_json
-from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text
 from sovl_tools.model.document import depth
-from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
 

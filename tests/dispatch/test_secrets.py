@@ -17,10 +17,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import CallEvent, ToolCall, ToolContext, ToolError, ToolResult
+from sovl_tools import (
+    CallEvent,
+    Failure,
+    ToolCall,
+    ToolContext,
+    ToolDefinition,
+    ToolError,
+    ToolResult,
+)
 from sovl_tools.dispatch.failure import redact, trace_of, without_secrets
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.result import BadArgument, Failure
+from sovl_tools.model.result import BadArgument
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate
 from tests.tables import check_each

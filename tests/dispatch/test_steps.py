@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Image, Text, ToolError, ToolRegistry, ToolResult
+from sovl_tools import Image, Text, ToolDefinition, Tooler, ToolError, ToolRegistry, ToolResult
 from sovl_tools.dispatch.runner import run_without_loop
-from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.result import BadArgument
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import TEXT, Call, call_sync, each_way, properties, tool, tooler

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools import CallEvent
 from sovl_tools.dispatch.telemetry import (
     LONGEST,
     CallLogger,
@@ -23,7 +24,6 @@ from sovl_tools.dispatch.telemetry import (
     log_calls,
     readable,
 )
-from sovl_tools.model.call import CallEvent
 from tests.conftest import clean_environment
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each

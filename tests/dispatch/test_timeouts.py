@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.model.result import ToolResult
+from sovl_tools import ToolResult
 from tests.dispatch.toolbox import Call, each_way, tool, tooler
 from tests.tables import check_each
 

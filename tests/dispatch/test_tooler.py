@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.result import BadArgument
-from sovl_tools.registry import ToolRegistry
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import Call, Shelf, catalog_of, each_way, properties, tool, tooler
 from tests.tables import check_each

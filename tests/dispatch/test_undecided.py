@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolDefinition, Tooler, ToolRegistry, tool
-from sovl_tools.dispatch.hooks import hook
-from sovl_tools.model.result import ToolResult
+from sovl_tools import ToolDefinition, Tooler, ToolRegistry, ToolResult, hook, tool
 from tests.dispatch.toolbox import Call, each_way
 
 PATIENCE = 30

@@ -11,10 +11,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools import ToolDefinition, Tooler, ToolResult
 from sovl_tools.model.catalog import Catalog
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.result import ToolResult
 from tests.conftest import REPOSITORY
 
 

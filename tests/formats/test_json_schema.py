@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import given
 
+from sovl_tools import ToolDefinition
 from sovl_tools.formats.base import Options
 from sovl_tools.formats.json_schema import collect, convert
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from tests.formats.schemas import moderate, parameters
 

@@ -8,11 +8,10 @@ from hypothesis import given
 from mcp_types import _v2025_11_25, _v2026_07_28
 from pydantic import TypeAdapter, ValidationError
 
+from sovl_tools import ToolDefinition, ToolRegistry
 from sovl_tools.formats.base import Loss, Options
 from sovl_tools.formats.mcp import collect, convert
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.registry import ToolRegistry
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import manifests, moderate
 

@@ -7,10 +7,9 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
-from sovl_tools import Tooler, ToolError, ToolRegistry
+from sovl_tools import ToolDefinition, Tooler, ToolError, ToolRegistry
 from sovl_tools.formats.base import Loss, Options
 from sovl_tools.formats.openapi import ANSWERS, collect, convert
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.result import FailureKind
 from sovl_tools.schema.engine import Validator, compile_schema

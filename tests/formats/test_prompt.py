@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from sovl_tools import ToolDefinition
 from sovl_tools.formats.base import Options
 from sovl_tools.formats.prompt import collect, convert
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from tests.formats.schemas import moderate, parameters
 from tests.tables import check_each

@@ -11,11 +11,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from sovl_tools import ToolRegistry
+from sovl_tools import CatalogChange, ToolDefinition, ToolRegistry
 from sovl_tools.loading.importer import TOOL_ROOT
 from sovl_tools.loading.modules import Generation
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Status
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.catalog import Candidate, Catalog, Status
 
 PATIENCE = 30
 """Seconds after which something that is waited for will not come any more."""

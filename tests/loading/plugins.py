@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sovl_tools import ToolRegistry, tool
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools import Diagnostic, ToolRegistry, tool
 from tests.conftest import manifest_of
 from tests.loading.folders import says
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools import ToolDefinition
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.model.catalog import Candidate, Catalog, Status
-from sovl_tools.model.definition import ToolDefinition
 from tests.schema.strategies import moderate
 
 

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import AITool, InferenceError, ToolDefinition, tool
+from sovl_tools import AITool, InferenceError, ToolDefinition, definition_of, tool
 from sovl_tools.authoring.aitool import definition_of_instance
-from sovl_tools.authoring.decorator import definition_of
 from sovl_tools.loading.definitions import checked, diagnosed, not_inferable, rejected
 from sovl_tools.loading.rules import code
 from sovl_tools.loading.rules.code import CodeCase

@@ -13,9 +13,7 @@ from weakref import ref
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.catalog import CatalogChange
-from sovl_tools.model.result import ToolResult
+from sovl_tools import CatalogChange, Tooler, ToolRegistry, ToolResult
 from tests.conftest import Write, manifest_of
 from tests.loading.folders import Left, answer, generations, gives, loggers, says
 

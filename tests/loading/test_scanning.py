@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import AITool, tool
-from sovl_tools.authoring.decorator import definition_of
+from sovl_tools import AITool, definition_of, tool
 from sovl_tools.loading.definitions import candidate_of, candidates_of, identity, members
 from sovl_tools.model.catalog import Candidate
 from tests.dispatch.toolbox import tooler

@@ -9,9 +9,16 @@ from typing import Annotated, Any, Optional
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry, definition_of, tool
+from sovl_tools import (
+    ToolContext,
+    ToolDefinition,
+    Tooler,
+    ToolLoadError,
+    ToolRegistry,
+    definition_of,
+    tool,
+)
 from sovl_tools.loading.definitions import disagreements, signature_for
-from sovl_tools.model.errors import ToolLoadError
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

@@ -14,16 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.content import (
-    CONTENT,
-    Audio,
-    Content,
-    EmbeddedResource,
-    Image,
-    Text,
-    cut,
-    encodable,
-)
+from sovl_tools import Audio, EmbeddedResource, Image, Text
+from sovl_tools.model.content import CONTENT, Content, cut, encodable
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools import ToolDefinition
 
 PARAMETERS = {"type": "object", "properties": {"text": {"type": "string"}}}
 

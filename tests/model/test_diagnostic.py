@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sovl_tools import Diagnostic
 from sovl_tools.model.diagnostic import (
     MAX_FINDINGS,
-    Diagnostic,
     Finding,
     Position,
     Verdict,

@@ -2,16 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from sovl_tools import Diagnostic, SovlToolsError, ToolError, ToolLoadError, ToolNotFoundError
 from sovl_tools.model.catalog import LoadReport
-from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.errors import (
-    ConfigurationError,
-    SchemaError,
-    SovlToolsError,
-    ToolError,
-    ToolLoadError,
-    ToolNotFoundError,
-)
+from sovl_tools.model.errors import ConfigurationError, SchemaError
 from tests.tables import check_each
 
 WRONG = Diagnostic("ST201", "error", "a comma is missing", None, "echo", "echo/echo.json", 4, 3)

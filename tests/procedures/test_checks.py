@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from sovl_tools import ProcedureManager, ToolRegistry
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools import Diagnostic, ProcedureManager, ToolRegistry
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.parse.library import RULES, read_procedure
 from tests.procedures.killed_runs import Kitchen

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry, tool
-from sovl_tools.model.call import LogMessage
+from sovl_tools import LogMessage, Tooler, ToolRegistry, tool
 from tests.procedures.workshop import add, call, inputs, procedure, refuse, registry_of, returning
 
 

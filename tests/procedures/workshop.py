@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from sovl_tools import ProcedureManager, Tooler, ToolRegistry
-from sovl_tools.model.call import LogMessage, Progress
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools import Diagnostic, LogMessage, ProcedureManager, Progress, Tooler, ToolRegistry
 from sovl_tools.procedures.run.events import Event, RunStarted, StepEnded, StepRetried, StepStarted
 
 

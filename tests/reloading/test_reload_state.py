@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from sovl_tools import CatalogChange
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.load import load
 from sovl_tools.loading.pipeline import Settings
-from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.reloading.events import Place
 from sovl_tools.reloading.reload_state import ReloadState
 from tests.conftest import Write, manifest_of

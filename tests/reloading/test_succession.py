@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from sovl_tools import ToolDefinition
 from sovl_tools.model.catalog import Candidate, Status
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.fingerprint import fingerprint
 from sovl_tools.reloading.folder_changes import arriving, successor

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sovl_tools import Diagnostic
 from sovl_tools.model.catalog import Candidate, LoadReport, Status
-from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.outcome import Outcome
 
 WRONG = Diagnostic("ST201", "error", "a comma is missing", None, "echo", "tools/echo/x.json", 4, 3)

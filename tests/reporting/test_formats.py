@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools import Diagnostic
 from sovl_tools.reporting.outcome import FORMATS, render
 from tests.reporting.findings import ODD, WRONG, diagnostic, folder, outcome
 from tests.schema.strategies import moderate

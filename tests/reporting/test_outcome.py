@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from sovl_tools import Diagnostic
 from sovl_tools.model.catalog import LoadReport, Status
-from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.outcome import counted, selected, strict
 from tests.reporting.findings import ODD, WRONG, folder, outcome
 from tests.tables import check_each

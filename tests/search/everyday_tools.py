@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools import ToolDefinition
 
 
 def made(

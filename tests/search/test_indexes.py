@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools import ToolDefinition, ToolMatch, ToolRegistry
-from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools import CatalogChange, ToolDefinition, ToolMatch, ToolRegistry
+from sovl_tools.model.catalog import Catalog
 from sovl_tools.search.indexes import Indexes
 from tests.conftest import Write, manifest_of
 from tests.search.everyday_tools import made

@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.matches import PhraseMatch
+from sovl_tools import PhraseMatch, ToolDefinition
 from sovl_tools.search.phrases import PhraseIndex, _Node
 from sovl_tools.search.words import spans, words
 from tests.schema.strategies import moderate

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.matches import ToolMatch
+from sovl_tools import ToolDefinition, ToolMatch
 from sovl_tools.search.ranking import FIELDS, SearchIndex, texts
 from sovl_tools.search.words import parts, term, terms
 from tests.schema.strategies import moderate

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools import ToolDefinition
 from sovl_tools.search.ranking import FIELDS, texts
 from tests.search.everyday_tools import made
 

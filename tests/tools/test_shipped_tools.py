@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sovl_tools
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools import Diagnostic
 from tests.tables import check_each
 
 from .conftest import REPOSITORY, Module
