@@ -14,7 +14,7 @@ from itertools import takewhile
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from sovl_tools.agent.answer import Answer, Call, Message, Prompt
+from sovl_tools.agent.answer import Answer, Call, Prompt
 from sovl_tools.agent.messages import text_of, with_all_results
 from sovl_tools.agent.offering import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck
@@ -84,7 +84,15 @@ def _respond(*, prompt: Prompt, is_streaming: bool = False) -> Answer | Iterator
         answer = Answer("\n".join(each or "Done, without a result." for each in texts))
     else:
         text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
-        pending = _pending(messages[-2]) if len(messages) > 1 else None
+        pending = None
+        before = messages[-2] if len(messages) > 1 else {}
+        # the message may come from a file that anybody has written
+        match before.get("provider"), before.get("items"):
+            case "local", [
+                {"tool": str(tool), "arguments": dict(known), "asking": str() | None as asking},
+                *_,
+            ]:
+                pending = Pending(tool, known, asking)
         try:
             answer = _Dialogue(prompt, text).answer(pending)
         except ResolutionError as error:
@@ -104,19 +112,6 @@ class Pending(NamedTuple):
     tool: str
     arguments: dict[str, JSON]
     asking: str | None
-
-
-_TYPES = {"tool": str, "arguments": dict, "asking": str | None}
-
-
-def _pending(message: Message) -> Pending | None:
-    """Return what a message waits for, if it is one of ours and asks for something."""
-    items = message.get("items") if message.get("provider") == "local" else None
-    item = items[0] if isinstance(items, list) and items else None
-    if not isinstance(item, dict) or item.keys() != _TYPES.keys():
-        return None
-    is_sound = all(isinstance(item[key], kind) for key, kind in _TYPES.items())
-    return Pending(**item) if is_sound else None
 
 
 class _Dialogue:
@@ -168,9 +163,8 @@ class _Dialogue:
     def _overview(self) -> Answer:
         if not self._tools:
             return Answer("There are no tools to call.")
-        lines = ["These tools are here:"]
-        if self._spoken not in _GREETINGS:
-            lines = ["No tool fits that. These tools are here:"]
+        is_greeting = self._spoken in _GREETINGS
+        lines = [f"{'' if is_greeting else 'No tool fits that. '}These tools are here:"]
         listed = list(self._tools.values())
         lines += [f"- {each.name}: {_first_sentence(each)}" for each in listed[:_MOST_TOOLS]]
         if len(listed) > _MOST_TOOLS:
@@ -289,9 +283,9 @@ class _Form:
             listed = [each if isinstance(each, str) else shown(each) for each in options]
             more = ["…"] if len(options) > _MOST_CHOICES else []
             kind = f"one of {', '.join([*listed[:_MOST_CHOICES], *more])}"
-        question = f"{name} ({kind})" if kind else name
         described = " ".join(str(schema.get("description") or schema.get("title") or "").split())
-        question = f"{question}: {described}" if described else question
+        question = f"{name} ({kind})" if kind else name
+        question += f": {described}" if described else ""
         return question if question.endswith((".", "!", "?", "…")) else f"{question}?"
 
 
