@@ -179,8 +179,13 @@ class _Value:
             title = title or each.get("title", "").strip()
             self._required.update(dict.fromkeys(each.get("required", ())))
             for keyword in _noted(tuple(each)):
-                if keyword not in _MAYBE_TOLD or self._is_noted(keyword, each[keyword]):
-                    notes.append(note(keyword, each[keyword]))
+                value = each[keyword]
+                if keyword in _REFERENCES:  # what can be followed is described in its place
+                    is_noted = not isinstance(text.follow(value), dict)
+                else:  # a schema is, too
+                    is_noted = keyword not in _MAYBE_TOLD or value is (keyword != "items")
+                if is_noted:
+                    notes.append(note(keyword, value))
         self.meaning = description or title
         if self._required:
             known = {name for each in self._schemas for name in each.get("properties", ())}
@@ -198,11 +203,6 @@ class _Value:
         types = [] if items is None else self._text.types(items)
         is_plain = len(types) == 1 and types[0] in _PLURALS
         return f"array of {_PLURALS[types[0]]}" if is_plain else "array"
-
-    def _is_noted(self, keyword: str, value: JSON) -> bool:
-        if keyword in _REFERENCES:
-            return not isinstance(self._text.follow(value), dict)
-        return value is (keyword == "additionalProperties")
 
     def default(self) -> str:
         """Return what happens if it is left out."""

@@ -334,14 +334,6 @@ class _Subset:
             return self._source.root
         return self._source.targets[address.removeprefix(_DEFINITION)].target
 
-    def _shallow(self, schema: JSON) -> dict[str, JSON]:
-        """Return a schema, or the definition to which it refers."""
-        schema = self._referring(schema)
-        if isinstance(schema, dict) and "$ref" in schema:
-            address = self._source.address(schema["$ref"])
-            schema = self._target(address) if address not in (None, "#") else None
-        return schema if isinstance(schema, dict) else {}
-
     def _reference(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         address = self._address(schema["$ref"], path)
         target = self._target(address)
@@ -417,7 +409,13 @@ class _Subset:
     def _doubt_alternatives(self, branches: Sequence[JSON], keyword: str, place: Path) -> None:
         if keyword != "oneOf" and not self._dialect.tells_by_first:
             return
-        found = [self._shallow(each) for each in branches]
+        found = []
+        for each in branches:  # each as it is, or the definition to which it refers
+            schema = self._referring(each)
+            if isinstance(schema, dict) and "$ref" in schema:
+                address = self._source.address(schema["$ref"])
+                schema = self._target(address) if address not in (None, "#") else None
+            found.append(schema if isinstance(schema, dict) else {})
         if are_disjoint(found):
             return
         if keyword == "oneOf":
