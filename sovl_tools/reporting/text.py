@@ -42,7 +42,7 @@ def read_lines(path: str) -> Sequence[str]:
             text = file.read()
     except (OSError, ValueError):
         return ()
-    return [line.rstrip("\r").replace("\t", " ") for line in text.split("\n")]
+    return text.replace("\t", " ").split("\n")
 
 
 def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:
