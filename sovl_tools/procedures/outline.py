@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON
 from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.reporting.plain import plain
 
@@ -53,14 +53,12 @@ def _outline(step: Step) -> Outline:
     notes = tuple(_notes(step))
     if step.name:
         notes = (what, *notes)
-    blocks = tuple(_block(place, steps) for place, steps in step.blocks.items())
+    blocks = tuple(
+        Block("" if place == ("steps",) else str(place[-1]), tuple(map(_outline, steps)))
+        for place, steps in step.blocks.items()
+    )
     title = what if step.name is None else shortened(step.name)
     return Outline(f"{title}{kept}", notes, _SHAPES.get(step.action, "work"), blocks)
-
-
-def _block(place: Path, steps: tuple[Step, ...]) -> Block:
-    caption = "" if place == ("steps",) else str(place[-1])
-    return Block(caption, tuple(map(_outline, steps)))
 
 
 def _notes(step: Step) -> Iterator[str]:

@@ -105,18 +105,13 @@ def unfit_inputs_schema(case: DocumentCase) -> Iterator[Finding]:
         problems = meta_schema().problems(inputs)
         for problem in explained(problems):
             yield Finding(ManifestPlace(("inputs", *problem.path)), describe(problem))
-        if not problems:
-            yield from [*_uncompilable(inputs)] or _unfit_defaults(inputs)
-
-
-def _unfit_defaults(inputs: dict[str, JSON]) -> Iterator[Finding]:
-    """Yield which defaults a run would fill in and then refuse.
-
-    The rule of manifests only warns, because the functions of tools have defaults of their own.
-    """
-    for node in nodes(inputs, ("inputs",)):
-        if node.path[1:-1] == ("properties",):
-            yield from unfit_default.check(node)
+        found = [] if problems else [*_uncompilable(inputs)]
+        yield from found
+        # A run would fill a default in and then refuse it. The rule of manifests only warns of
+        # that, because the functions of tools have defaults of their own.
+        for node in () if problems or found else nodes(inputs, ("inputs",)):
+            if node.path[1:-1] == ("properties",):
+                yield from unfit_default.check(node)
 
 
 def _uncompilable(inputs: dict[str, JSON]) -> Iterator[Finding]:

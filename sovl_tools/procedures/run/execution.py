@@ -186,7 +186,8 @@ class Execution:
         async def iterate() -> None:
             for index, item in pending:
                 loop = {"index": index + 1, "count": len(items)}
-                inner = scope.iteration(step, key, index, {name: item, "loop": loop})
+                own = {**scope.variables, name: item, "loop": loop}
+                inner = scope.inner(step, f"{key}[{index}]", own)
                 await self._steps(step.blocks[("steps",)], inner)
                 results[index] = inner.render(step.fields.get("result"), (*step.path, "result"))
 

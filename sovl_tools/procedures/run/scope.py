@@ -71,14 +71,10 @@ class Scope:
     def inner(self, step: Step, key: str, variables: dict[str, JSON] | None = None) -> Scope:
         """Return the scope of the steps in a step; with the same variables unless others are given.
 
-        ``key`` is that of the step, here and below with its attempt.
+        ``key`` is that of the step, with its attempt and the iteration in it.
         """
         given = self.variables if variables is None else variables
         return self._below(f"{key}.", step.path, given)
-
-    def iteration(self, step: Step, key: str, number: int, variables: Mapping[str, JSON]) -> Scope:
-        """Return the scope of one iteration of a step, with further variables of its own."""
-        return self._below(f"{key}[{number}].", step.path, {**self.variables, **variables})
 
     def procedure(self, key: str, name: str, inputs: JSON) -> Scope:
         """Return the scope of another procedure that a step runs."""
