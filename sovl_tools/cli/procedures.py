@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -103,18 +103,20 @@ def location_of(error: StepError, procedures: Sequence[ProcedureDocument]) -> st
     return ""
 
 
-def known_tools(found: Configuration, validated: Catalog) -> Catalog:
-    """Return a catalog of the tools that have loaded in the child process, and of tools in code.
+def known_tools(
+    found: Configuration, names: Collection[str], unavailable: Mapping[str, tuple[str, ...]]
+) -> Catalog:
+    """Return a catalog of the tool folders of some names, and of the tools in code.
 
-    The child tells nothing but what is wrong, so they are loaded once more, here; what has not
-    loaded there is not touched.
+    ``unavailable`` are the reasons why others can't be called.
     """
-    # a rejected tool could hang or end this process
-    names = {each.name for each in validated.candidates if each.status == "loaded"}
     registry = folders_of(found, names)
     add_code(registry, found)
-    unavailable = {**registry.catalog.unavailable, **validated.unavailable}
-    return replace(registry.catalog, unavailable=unavailable)
+    known = {
+        **registry.catalog.unavailable,
+        **{name: tuple(unavailable[name]) for name in unavailable},
+    }
+    return replace(registry.catalog, unavailable=known)
 
 
 def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import chdir, suppress
+from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from types import TracebackType
@@ -124,10 +124,14 @@ def validate(
         each._replace(severity="error") if each.code == no_tools.code else each for each in others
     ]
     if places.plugins:
-        from sovl_tools.cli.plugins import checked, missing  # noqa: PLC0415 - only for plugins
+        from sovl_tools.cli.child_checks import (  # noqa: PLC0415 - only for plugins
+            check_plugins,
+            missing_plugins,
+        )
 
+        directories = places.plugins
         plugged, unusable = (
-            checked(places.plugins, limit) if limits.imports else missing(places.plugins)
+            check_plugins(directories, limit) if limits.imports else missing_plugins(directories)
         )
         others += unusable
     # folders come before plugins, as where they are served
@@ -136,12 +140,14 @@ def validate(
         from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - likewise
 
         others += losses(catalog.candidates, targets)
-    if places.procedures:
-        from sovl_tools.cli.procedures import check_procedures, known_tools  # noqa: PLC0415 - likewise
+    if places.procedures and limits.imports:
+        from sovl_tools.cli.child_checks import check_procedures_with_tools  # noqa: PLC0415 - for them
 
-        with chdir("."):  # a tool that changes the directory as it is imported does so here again
-            known = known_tools(found, catalog) if limits.imports else None
-        others += check_procedures(places.procedures, known)
+        others += check_procedures_with_tools(places.procedures, found, catalog)
+    elif places.procedures:
+        from sovl_tools.cli.procedures import check_procedures  # noqa: PLC0415 - likewise
+
+        others += check_procedures(places.procedures, None)
     report = report_of(catalog, others)
     report = selected(report, select=select, ignore=ignore)
     report = strict(report) if warnings_as_errors else report

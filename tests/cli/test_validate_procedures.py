@@ -250,3 +250,15 @@ def test_a_tool_that_leaves_the_directory_hides_no_procedure(
     write("away", manifest_of("away"), "import os\nos.chdir('/')\ndef away(text):\n    return 1\n")
     done = run("validate", "greetings.yaml")
     assert (done.code, done.out.count("ST750")) == (0, 0)
+
+
+def test_a_tool_that_ends_the_second_process_ends_no_other(
+    run: Run, put: Put, write: Write
+) -> None:
+    put("greetings.yaml", GREETINGS)
+    code = "import os\nif os.path.exists('seen'):\n    os._exit(7)\nopen('seen', 'w').close()\n"
+    write("echo", code=f"{code}def echo(text):\n    return text\n")
+    done = run("validate", "greetings.yaml")
+    assert done.code == 1
+    words = "ST701 importing the tools for it ended the process: exit code 7"
+    assert f"greetings.yaml:1:1: {words}" in done.out

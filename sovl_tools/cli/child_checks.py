@@ -1,0 +1,153 @@
+"""What ``validate`` checks in child processes: plugins, and procedures with the tools they call."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import chdir
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from sovl_tools.configuration import Configuration
+from sovl_tools.loading.child import candidate_of, document_of
+from sovl_tools.loading.import_errors import unavailable
+from sovl_tools.loading.isolation import ending, interpreter
+from sovl_tools.loading.location import relative_path
+from sovl_tools.loading.origins import Modules
+from sovl_tools.model.catalog import Candidate, Catalog
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.errors import SovlToolsError, TimeLimitError
+
+_START_TIME = 30.0
+_COMMAND = (
+    "import json, sys\n"
+    "request = json.loads(sys.stdin.readline())\n"
+    "sys.path[:] = request['path']\n"
+    "from sovl_tools.cli.child_checks import serve\n"
+    "serve(request)\n"
+)
+"""What the child runs: it takes its parent's module path before it imports anything."""
+
+
+class Found(NamedTuple):
+    """What was found in a child process, the definitions of tools apart.
+
+    Attributes:
+        candidates: of the tools, in the order of their precedence.
+        diagnostics: what is wrong with directories, modules and procedures themselves.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def check_plugins(paths: Iterable[str], limit: float, *, start: float = _START_TIME) -> Found:
+    """Look for tools in directories of modules, in a child process for each.
+
+    Args:
+        paths: of the directories.
+        limit: how long importing one module may take, in seconds.
+        start: how much longer a child may take, in seconds.
+    """
+    candidates: list[Candidate] = []
+    diagnostics: list[Diagnostic] = []
+    for path in map(os.path.abspath, paths):
+        request = {"plugins": path, "limit": limit}
+        found = _asked(request, start + limit * _count(path), relative_path(path), "its modules")
+        candidates += found.candidates
+        diagnostics += found.diagnostics
+    return Found(tuple(candidates), tuple(diagnostics))
+
+
+def check_procedures_with_tools(
+    paths: Sequence[str], found: Configuration, validated: Catalog
+) -> Sequence[Diagnostic]:
+    """Check procedures of files with the tools that they may call.
+
+    The child that imported the folders' tools has told nothing of them but what is wrong, so they
+    are loaded once more; what did not load there is not touched again.
+    """
+    tools = sorted({each.name for each in validated.candidates if each.status == "loaded"})
+    request = {
+        "procedures": paths,
+        "tools": tools,
+        "unavailable": {name: [*reasons] for name, reasons in validated.unavailable.items()},
+        "configuration": asdict(found),
+    }
+    imports = len(tools) + sum(map(_count, found.plugins))
+    most = _START_TIME + found.import_timeout * imports
+    return _asked(request, most, paths[0], "the tools for it").diagnostics
+
+
+def missing_plugins(paths: Iterable[str]) -> Found:
+    """Return which directories of modules are not there, without running any module."""
+    absent = [path for path in paths if not os.path.isdir(path)]
+    words = "the directory can't be listed: it is not there"
+    return Found((), tuple(unavailable(words, path) for path in absent))
+
+
+def _asked(request: dict[str, Any], most: float, path: str, what: str) -> Found:
+    """Return what a child process answers, or that it broke: where, and importing what."""
+    broken = f"importing {what}"
+    try:
+        done = subprocess.run(  # noqa: S603 - this interpreter, our own command
+            [interpreter(), "-P", "-c", _COMMAND],
+            input=f"{json.dumps({'path': sys.path, **request})}\n".encode(),
+            stdout=subprocess.PIPE,
+            timeout=most,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Found((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
+    except OSError as error:
+        raise SovlToolsError(f"the child process did not start: {error}") from error
+    try:
+        candidates, diagnostics = json.loads(done.stdout)
+        return Found(
+            tuple(map(candidate_of, candidates)), tuple(Diagnostic(*each) for each in diagnostics)
+        )
+    except (ValueError, TypeError, KeyError):  # it did not come to its end
+        words = f"{broken} ended the process: {ending(done.returncode)}"
+        return Found((), (unavailable(words, path),))
+
+
+def _count(path: str) -> int:
+    try:
+        return sum(name.endswith(".py") for name in os.listdir(path))
+    except OSError:
+        return 0
+
+
+def serve(request: dict[str, Any]) -> None:
+    """Check what is asked for, and write what was found to what was the standard output.
+
+    The standard output itself leads to the error output from here on, because it belongs to
+    whatever the modules print. Does not return: threads that they started are not waited for.
+    """
+    reports = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    logging.getLogger("sovl_tools").addHandler(logging.NullHandler())  # the parent tells it all
+    candidates: Sequence[Candidate] = ()
+    diagnostics: Sequence[Diagnostic]
+    if "procedures" in request:
+        from sovl_tools.cli.procedures import (  # noqa: PLC0415 - plugins need none of it
+            check_procedures,
+            known_tools,
+        )
+
+        with chdir("."):  # a tool may change the directory as it is imported
+            settings = Configuration(**request["configuration"])
+            tools = known_tools(settings, request["tools"], request["unavailable"])
+        diagnostics = check_procedures(request["procedures"], tools)
+    else:
+        sight = Modules(request["plugins"], request["limit"]).look()
+        candidates, diagnostics = sight.candidates, sight.diagnostics
+    found = [[*map(document_of, candidates)], diagnostics]
+    reports.write(json.dumps(found).encode())
+    reports.flush()
+    sys.stderr.flush()
+    os._exit(0)  # a module may have started threads that never end
