@@ -21,6 +21,7 @@ from sovl_tools.annotations.hints import (
     field_hints,
     is_required,
     names_in,
+    origin_of,
     read_annotations,
     resolved,
     resolved_or_any,
@@ -54,10 +55,6 @@ class _Field(NamedTuple):
     default: Any = EMPTY
 
 
-def _origin(annotation: Any) -> Any:
-    return typing.get_origin(annotation) or annotation
-
-
 def _is_typed_dict(kind: Any) -> bool:
     return hasattr(kind, "__required_keys__")
 
@@ -77,7 +74,7 @@ def _fields_of(
     annotation: Any, parameters: Iterable[inspect.Parameter], resolve: Resolve
 ) -> dict[str, _Field]:
     """Return the keys of a TypedDict, or the parameters that an object's keys can be given for."""
-    kind, hints = _origin(annotation), field_hints(annotation, resolve)
+    kind, hints = origin_of(annotation), field_hints(annotation, resolve)
     if _is_typed_dict(kind):
         return {name: _Field(hint, is_required(kind, name, hint)) for name, hint in hints.items()}
     names, found = names_in(kind), {}
@@ -96,7 +93,7 @@ def _is_open(kind: Any, parameters: Iterable[inspect.Parameter]) -> bool:
 
 
 def _schema(builder: Builder, annotation: Any) -> Schema:
-    kind = _origin(annotation)
+    kind = origin_of(annotation)
     parameters, documentation = _parameters(kind), class_documentation(kind)
     for each in parameters:
         if each.kind is each.POSITIONAL_ONLY and each.default is EMPTY:
@@ -123,7 +120,7 @@ class _Maker:
     def __init__(self, build: Build, annotation: Any) -> None:
         self._build = build
         self._annotation = annotation
-        self._class = _origin(annotation)
+        self._class = origin_of(annotation)
         self._parameters = _parameters(self._class)
         self._is_open = _is_open(self._class, self._parameters)
 
@@ -199,7 +196,7 @@ class _Class(Kind):
     def describe(self, builder: Builder, annotation: Any) -> Schema:
         # A generic class has the names of its arguments in its own: Box_date.
         arguments = (getattr(each, "__name__", str(each)) for each in typing.get_args(annotation))
-        title = "_".join([_origin(annotation).__name__, *arguments])
+        title = "_".join([origin_of(annotation).__name__, *arguments])
         return builder.define(annotation, title, partial(_schema, builder, annotation))
 
     def convert(self, build: Build, annotation: Any) -> Convert:

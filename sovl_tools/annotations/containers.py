@@ -15,7 +15,7 @@ from contextlib import suppress
 from itertools import chain, count
 from typing import Any
 
-from sovl_tools.annotations.hints import text_of
+from sovl_tools.annotations.hints import origin_of, text_of
 from sovl_tools.annotations.kind import (
     MAPPINGS,
     Build,
@@ -57,7 +57,7 @@ _SETS = (set, frozenset)
 
 def _parts(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return the container that an annotation names, and the types of what it holds."""
-    return typing.get_origin(annotation) or annotation, typing.get_args(annotation)
+    return origin_of(annotation), typing.get_args(annotation)
 
 
 _ARRAY_LIKE = (list, tuple, set, frozenset, collections.deque)

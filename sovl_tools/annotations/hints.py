@@ -181,9 +181,14 @@ def read_annotations(read: Callable[..., Any], owner: Any, option: str) -> Any:
     return read(owner, **{option: library.Format.FORWARDREF})
 
 
+def origin_of(annotation: Any) -> Any:
+    """Return ``list`` for ``list[int]``; an annotation without arguments as it is."""
+    return typing.get_origin(annotation) or annotation
+
+
 def is_alias(annotation: Any) -> bool:
     """Tell whether an annotation is an alias that the statement ``type`` makes."""
-    return type(typing.get_origin(annotation) or annotation).__name__ == "TypeAliasType"
+    return type(origin_of(annotation)).__name__ == "TypeAliasType"
 
 
 def value_of(annotation: Any) -> Any:
@@ -194,7 +199,7 @@ def value_of(annotation: Any) -> Any:
     Raises:
         InexpressibleError: a name in it is not defined, or it is no expression.
     """
-    alias = typing.get_origin(annotation) or annotation
+    alias = origin_of(annotation)
     with _evaluating():
         value: Any
         if isinstance(alias, typing.NewType):
@@ -256,7 +261,7 @@ def field_hints(annotation: Any, resolve: Resolve) -> dict[str, Any]:
     Raises:
         InexpressibleError: ``resolve`` raised it of one of them.
     """
-    kind, bases = typing.get_origin(annotation) or annotation, _bases_of(annotation)
+    kind, bases = origin_of(annotation), _bases_of(annotation)
     # Those of a TypedDict, which is made of dict alone, are not in its __mro__.
     hidden = [base for base in reversed(bases) if base not in kind.__mro__]
     found: dict[str, Any] = {}
@@ -277,7 +282,7 @@ def _bases_of(annotation: Any) -> dict[type, _Bound]:
     pending = [annotation]
     while pending:
         base = pending.pop()
-        kind = typing.get_origin(base) or base
+        kind = origin_of(base)
         parameters = getattr(kind, "__parameters__", ())
         bound = dict(zip(parameters, typing.get_args(base), strict=False))
         if isinstance(kind, type) and (kind not in found or (bound and not found[kind])):
@@ -302,7 +307,7 @@ def _own_annotations(kind: type) -> dict[str, Any]:
     found = _annotations(kind)
     if not hasattr(kind, "__required_keys__"):
         return found
-    bases = [typing.get_origin(base) or base for base in _written_bases(kind)]
+    bases = [origin_of(base) for base in _written_bases(kind)]
     inherited = [_annotations(base) for base in bases if isinstance(base, type)]
     return {
         name: each

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Union
 from sovl_tools.annotations.annotated import ANNOTATED
 from sovl_tools.annotations.classes import DATACLASS, NAMED_TUPLE, TYPED_DICT
 from sovl_tools.annotations.containers import CONTAINERS
-from sovl_tools.annotations.hints import QUALIFIERS, is_alias, text_of, value_of
+from sovl_tools.annotations.hints import QUALIFIERS, is_alias, origin_of, text_of, value_of
 from sovl_tools.annotations.kind import (
     Build,
     Builder,
@@ -55,7 +55,7 @@ class _Alias(Kind):
     is_shared = True
 
     def describe(self, builder: Builder, annotation: Any) -> Schema:
-        name = (typing.get_origin(annotation) or annotation).__name__
+        name = origin_of(annotation).__name__
         return builder.define(annotation, name, lambda: builder.build(value_of(annotation)))
 
     def convert(self, build: Build, annotation: Any) -> Convert:
@@ -108,7 +108,7 @@ def kind_of(annotation: Any) -> Kind:
     found = scalar_of(annotation)
     if found is not None:
         return found
-    origin = typing.get_origin(annotation) or annotation
+    origin = origin_of(annotation)
     if id(origin) in _CONTAINERS:
         return _CONTAINERS[id(origin)]
     if id(origin) in _FORMS and annotation is not origin:

@@ -29,6 +29,7 @@ from operator import attrgetter, methodcaller
 from types import NoneType
 from typing import Any
 
+from sovl_tools.annotations.hints import origin_of
 from sovl_tools.annotations.kind import (
     Build,
     Builder,
@@ -94,7 +95,7 @@ def _class_of(annotation: Any) -> Any:
     """Return the class that an annotation names."""
     if annotation is None or annotation is typing.LiteralString:
         return NoneType if annotation is None else str
-    return typing.get_origin(annotation) or annotation
+    return origin_of(annotation)
 
 
 def _stay(_: Any, value: Any) -> Any:
@@ -263,7 +264,7 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 def _find(annotation: Any) -> _Scalar | None:
     if id(annotation) in _OWN:
         return _OWN[id(annotation)]
-    kind = typing.get_origin(annotation) or annotation
+    kind = origin_of(annotation)
     if not isinstance(kind, type):
         return None
     return _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")

@@ -330,9 +330,13 @@ class _Defaults(NamedTuple):
 
 def _classes(annotation: Any) -> Iterator[type]:
     """Yield the classes that an annotation admits."""
-    from sovl_tools.annotations.hints import is_alias, value_of  # noqa: PLC0415 - seldom needed
+    from sovl_tools.annotations.hints import (  # noqa: PLC0415 - seldom needed
+        is_alias,
+        origin_of,
+        value_of,
+    )
 
-    origin = typing.get_origin(annotation) or annotation
+    origin = origin_of(annotation)
     if is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):
         yield from _classes(value_of(annotation))
     elif origin is Annotated:
