@@ -112,11 +112,8 @@ def known_tools(
     """
     registry = folders_of(found, names)
     add_code(registry, found)
-    known = {
-        **registry.catalog.unavailable,
-        **{name: tuple(unavailable[name]) for name in unavailable},
-    }
-    return replace(registry.catalog, unavailable=known)
+    every = {**registry.catalog.unavailable, **unavailable}
+    return replace(registry.catalog, unavailable=every)
 
 
 def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
