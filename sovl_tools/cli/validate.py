@@ -31,7 +31,7 @@ from sovl_tools.loading.discovery import Collected, collect, discover, report_of
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.rules.folder import missing_directory, no_tools
-from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
@@ -117,37 +117,20 @@ def validate(
     limits = Settings(imports=not no_import, limit=limit, compiles=True)
     with _Progress(len(collected.folders)) as progress:
         candidates = _load(collected.folders, limits, progress)
-    plugged: Sequence[Candidate] = ()
     others = [*places.misplaced, *collected.diagnostics]
     # to find nothing is an error for whoever asks for a check
     others = [
         each._replace(severity="error") if each.code == no_tools.code else each for each in others
     ]
-    if places.plugins:
-        from sovl_tools.cli.child_checks import (  # noqa: PLC0415 - only for plugins
-            check_plugins,
-            missing_plugins,
-        )
-
-        directories = places.plugins
-        plugged, unusable = (
-            check_plugins(directories, limit) if limits.imports else missing_plugins(directories)
-        )
-        others += unusable
+    plugged, unusable = _check_plugins(places.plugins, limits)
+    others += unusable
     # folders come before plugins, as where they are served
     catalog = combine((*candidates, *plugged))
     if targets:
-        from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - likewise
+        from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - for targets
 
         others += losses(catalog.candidates, targets)
-    if places.procedures and limits.imports:
-        from sovl_tools.cli.child_checks import check_procedures_with_tools  # noqa: PLC0415 - for them
-
-        others += check_procedures_with_tools(places.procedures, found, catalog)
-    elif places.procedures:
-        from sovl_tools.cli.procedures import check_procedures  # noqa: PLC0415 - likewise
-
-        others += check_procedures(places.procedures, None)
+    others += _check_procedures(places, catalog, limits)
     report = report_of(catalog, others)
     report = selected(report, select=select, ignore=ignore)
     report = strict(report) if warnings_as_errors else report
@@ -159,6 +142,29 @@ def validate(
         outcome = replace(outcome, rules=RULES)
     write(render(outcome, format_))
     ctx.exit(FINDINGS if report.errors else 0)
+
+
+def _check_plugins(
+    paths: Sequence[str], limits: Settings
+) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
+    if not paths:
+        return (), ()
+    from sovl_tools.cli import child_checks  # noqa: PLC0415 - most have no plugins
+
+    if not limits.imports:
+        return child_checks.missing_plugins(paths)
+    return child_checks.check_plugins(paths, limits.limit)
+
+
+def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Sequence[Diagnostic]:
+    if not places.procedures:
+        return ()
+    from sovl_tools.cli import child_checks, procedures  # noqa: PLC0415 - most check none
+
+    if not limits.imports:
+        return procedures.check_procedures(places.procedures, None)
+    found = replace(places.configuration, import_timeout=limits.limit)
+    return child_checks.check_procedures_with_tools(places.procedures, found, catalog)
 
 
 def _load(folders: Sequence[ToolFolder], limits: Settings, progress: _Progress) -> list[Candidate]:
