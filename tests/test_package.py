@@ -8,8 +8,10 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 import sovl_tools
@@ -53,6 +55,13 @@ def modules_after(statement: str) -> set[str]:
         env={"PYTHONPATH": f"{REPOSITORY}:{Path(pytest.__file__).parent.parent}"},
     )
     return set(done.stdout.split())
+
+
+def test_no_import_is_part_of_a_cycle() -> None:
+    """Imports within functions count as well; the layers alone allow cycles inside of a package."""
+    graph = grimp.build_graph("sovl_tools", cache_dir=None)
+    imports = {each: graph.find_modules_directly_imported_by(each) for each in graph.modules}
+    TopologicalSorter(imports).prepare()  # raises CycleError
 
 
 def test_importing_the_package_imports_next_to_nothing() -> None:

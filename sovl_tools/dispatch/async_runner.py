@@ -14,7 +14,8 @@ from types import CoroutineType
 from typing import Any, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
-from sovl_tools.dispatch.cancellation import drive, is_cancellation, set_outcome
+from sovl_tools.dispatch.background import is_cancellation
+from sovl_tools.dispatch.cancellation import drive, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.runner import (

@@ -12,7 +12,6 @@ from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
-from sovl_tools.dispatch.cancellation import is_cancellation
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.threads import LOOP, give_up_loop
 
@@ -168,3 +167,11 @@ async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExcept
         if is_cancellation(error):
             raise
         return None, error
+
+
+def is_cancellation(error: BaseException) -> bool:
+    """Tell whether an exception is the cancellation of the task that awaits the call."""
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

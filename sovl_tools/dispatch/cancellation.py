@@ -260,11 +260,3 @@ def set_outcome(future: asyncio.Future[Any], value: object, error: BaseException
         future.set_result(value)
     else:
         future.set_exception(error)
-
-
-def is_cancellation(error: BaseException) -> bool:
-    """Tell whether an exception is the cancellation of the task that awaits the call."""
-    if not isinstance(error, asyncio.CancelledError):
-        return False
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

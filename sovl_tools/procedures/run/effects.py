@@ -10,7 +10,8 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from sovl_tools.dispatch.async_runner import await_thread
-from sovl_tools.dispatch.cancellation import drive, is_cancellation
+from sovl_tools.dispatch.background import is_cancellation
+from sovl_tools.dispatch.cancellation import drive
 from sovl_tools.dispatch.failure import failure_of
 from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.runner import blocking_call, call_and_await, is_async
