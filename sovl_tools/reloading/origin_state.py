@@ -21,6 +21,9 @@ from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 from sovl_tools.threads import Job
 
+_PARTING = 3.0
+"""How long a look that was stopped is waited for, in seconds."""
+
 
 class LateLook:
     """A look at an origin, which imports modules there; it may go on while others are loaded."""
@@ -44,7 +47,9 @@ class LateLook:
     def give_up(self) -> None:
         """End it: nobody wants to know any more."""
         self._job.stop()
-        self._job.wait(math.inf)  # two looks at one place would undo each other
+        # Two looks at one place would undo each other; but a look that does not even end when it is
+        # stopped must not hold up the watch.
+        self._job.wait(_PARTING)
 
 
 class Origins:
