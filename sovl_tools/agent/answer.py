@@ -173,6 +173,8 @@ def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
     Raises:
         TypeError: one has another type, so that each further request would be refused.
     """
+    if not isinstance(part, Mapping):  # of a text "in" would look for a part of it
+        raise TypeError(f"there must be an object in place of {part!r:.80}")
     for key, kind in types.items():
         if key in part and not isinstance(part[key], kind):
             raise TypeError(f"{key!r} has an odd value: {part[key]!r:.80}")

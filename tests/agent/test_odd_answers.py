@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sovl_tools import Agent, AgentError
@@ -107,6 +107,7 @@ class OddProvider:
 @pytest.mark.parametrize("provider", PATHS)
 @moderate
 @given(reply=st.sampled_from(REPLIES), number=st.integers(0, 500), odd=st.sampled_from(ODD))
+@example(reply=Reply(text="Hello there", reasoning="hm"), number=439, odd="")
 def test_an_odd_answer_ends_a_turn_and_spoils_no_other(
     provider: str, reply: Reply, number: int, odd: JSON, *, is_streaming: bool
 ) -> None:
