@@ -82,7 +82,10 @@ class _Stage:
             raise ValueError(f"{self._place(block)}: {path} leads out of the folder")
         _PARSERS.get(block.language, str)(block.body)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.body, encoding="utf-8")
+        # renamed into place, as most editors do: a watch on a busy machine might see it empty
+        written = path.with_name(f".{path.name}.new")
+        written.write_text(block.body, encoding="utf-8")
+        written.replace(path)
 
     def _transcript(self, step: Step) -> str:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as written:
