@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, MAX_DEPTH, depth, finite_number, strict_decoder
+from sovl_tools.model.document import JSON, MAX_DEPTH, depth, encodes, finite_number, strict_decoder
 
 Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 """An object, JSON text of one, or nothing for a tool that needs no arguments."""
@@ -62,11 +62,9 @@ def check_parsed(text: str, arguments: JSON, end: int) -> JSON:
 
 def _encodable(arguments: JSON) -> JSON:
     """Return the arguments unless a string in them holds half of a surrogate pair."""
-    try:
-        json.dumps(arguments, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return Unparsed("a string in them holds half of a surrogate pair")
-    return arguments
+    if encodes(json.dumps(arguments, ensure_ascii=False)):
+        return arguments
+    return Unparsed("a string in them holds half of a surrogate pair")
 
 
 def _parse_other(given: Arguments) -> JSON:
