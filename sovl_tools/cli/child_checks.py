@@ -10,12 +10,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import chdir
 from dataclasses import asdict
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from sovl_tools.configuration import Configuration
-from sovl_tools.loading.child import candidate_of, document_of
+from sovl_tools.loading.child import findings_of, written_findings
 from sovl_tools.loading.import_errors import unavailable
-from sovl_tools.loading.isolation import ending, interpreter
+from sovl_tools.loading.isolation import MAX_REPORT, ending, interpreter
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.origins import Modules
 from sovl_tools.model.catalog import Candidate, Catalog
@@ -93,24 +94,24 @@ def missing_plugins(paths: Iterable[str]) -> Found:
 def _asked(request: dict[str, Any], most: float, path: str, what: str) -> Found:
     """Return what a child process answers, or that it broke: where, and importing what."""
     broken = f"importing {what}"
+    with TemporaryFile() as report:  # a pipe would be read to its end, however far that is
+        try:
+            done = subprocess.run(  # noqa: S603 - this interpreter, our own command
+                [interpreter(), "-P", "-c", _COMMAND],
+                input=f"{json.dumps({'path': sys.path, **request})}\n".encode(),
+                stdout=report,
+                timeout=most,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Found((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
+        except OSError as error:
+            raise SovlToolsError(f"the child process did not start: {error}") from error
+        report.seek(0)
+        written = report.read(MAX_REPORT)
     try:
-        done = subprocess.run(  # noqa: S603 - this interpreter, our own command
-            [interpreter(), "-P", "-c", _COMMAND],
-            input=f"{json.dumps({'path': sys.path, **request})}\n".encode(),
-            stdout=subprocess.PIPE,
-            timeout=most,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return Found((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
-    except OSError as error:
-        raise SovlToolsError(f"the child process did not start: {error}") from error
-    try:
-        candidates, diagnostics = json.loads(done.stdout)
-        return Found(
-            tuple(map(candidate_of, candidates)), tuple(Diagnostic(*each) for each in diagnostics)
-        )
-    except (ValueError, TypeError, KeyError):  # it did not come to its end
+        return Found(*findings_of(written))
+    except ValueError:  # it did not come to its end, or a module has written into the report
         words = f"{broken} ended the process: {ending(done.returncode)}"
         return Found((), (unavailable(words, path),))
 
@@ -146,8 +147,7 @@ def serve(request: dict[str, Any]) -> None:
     else:
         sight = Modules(request["plugins"], request["limit"]).look()
         candidates, diagnostics = sight.candidates, sight.diagnostics
-    found = [[*map(document_of, candidates)], diagnostics]
-    reports.write(json.dumps(found).encode())
+    reports.write(written_findings(candidates, diagnostics))
     reports.flush()
     sys.stderr.flush()
     os._exit(0)  # a module may have started threads that never end

@@ -249,6 +249,17 @@ _REPORT: dict[str, JSON] = {
 }
 
 
+_FINDINGS: dict[str, JSON] = {
+    "type": "object",
+    "properties": {
+        "candidates": {"type": "array", "items": _REPORT["properties"]["candidate"]},
+        "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
+    },
+    "required": ["candidates", "diagnostics"],
+    "$defs": _REPORT["$defs"],
+}
+
+
 @cache
 def _validator() -> Validator:
     return compile_schema(_REPORT)
@@ -267,6 +278,28 @@ def report_of(line: bytes) -> Report:
     if reported is None:
         return Report(pid, None)
     return Report(pid, candidate_of(reported), is_last=document.get("is_last", False))
+
+
+def written_findings(candidates: Iterable[Candidate], diagnostics: Iterable[Diagnostic]) -> bytes:
+    """Return what a child that looked at several things at once found, for ``findings_of``."""
+    found = {
+        "candidates": [*map(document_of, candidates)],
+        "diagnostics": [each._asdict() for each in diagnostics],
+    }
+    return json.dumps(found).encode()
+
+
+def findings_of(written: bytes) -> tuple[tuple[Candidate, ...], tuple[Diagnostic, ...]]:
+    """Return what ``written_findings`` has written.
+
+    Raises:
+        ValueError: something else wrote it.
+    """
+    document = parse_json(written)
+    if not compile_schema(_FINDINGS).is_valid(document):
+        raise ValueError("these are no findings")
+    candidates = tuple(map(candidate_of, document["candidates"]))
+    return candidates, tuple(Diagnostic(**each) for each in document["diagnostics"])
 
 
 def candidate_of(document: dict[str, Any]) -> Candidate:
