@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
-from typing import Any
 
 import jsonschema_rs
 
@@ -30,16 +28,41 @@ def compile_schema(schema: JSON) -> Validator:
         compiled = jsonschema_rs.Draft202012Validator(schema, offline=True)
     except ValueError as error:
         raise SchemaError(str(error).partition("\n")[0]) from error
-    return Validator(compiled.is_valid, partial(_problems, compiled))
+    return Validator(compiled.is_valid, partial(_problems, compiled, schema))
 
 
-def _problems(compiled: jsonschema_rs.Draft202012Validator, value: JSON) -> list[Problem]:
+def _problems(
+    compiled: jsonschema_rs.Draft202012Validator, schema: JSON, value: JSON
+) -> list[Problem]:
     errors = list(compiled.iter_errors(value))
+    if errors and _has_lost_keys(value):
+        from sovl_tools.schema import python_engine  # noqa: PLC0415 - 60 ms, and hardly ever needed
+
+        return python_engine.compile_schema(schema).problems(value)
     return deduplicated([_problem(error, value) for error in errors]) if errors else []
 
 
+def _has_lost_keys(value: JSON) -> bool:
+    """Tell whether keys are in a value that the engine does not tell in paths.
+
+    It leaves empty ones out, and makes "7" and "007" indexes.
+    """
+    pending = [value]
+    for each in pending:  # which grows meanwhile
+        if isinstance(each, dict):
+            if any(not key or _INDEX.fullmatch(key) for key in each):
+                return True
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each
+    return False
+
+
+_INDEX = re.compile(r"\+?[0-9]+")
+
+
 def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
-    path, kind = _path(error, root), error.kind
+    path, kind = tuple(error.instance_path), error.kind
     if kind.name == "propertyNames":
         return Problem("propertyNames", path, kind.value.instance)
     if isinstance(kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
@@ -61,41 +84,6 @@ def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
             tuple(deduplicated([_problem(each, root) for each in branch])) for branch in kind.value
         )
     return Problem(keyword, path, error.instance, expected, branches)
-
-
-def _path(error: jsonschema_rs.ValidationError, root: JSON) -> Path:
-    """Return the path of an error.
-
-    The engine leaves empty keys out and tells keys such as "7" and "007" as indexes. Where that
-    may mean several values, it is the one that the error holds.
-    """
-    found = _through_empty_keys([((), root)])
-    for part in error.instance_path:
-        found = _through_empty_keys(
-            [((*path, key), value[key]) for path, value in found for key in _keys(value, part)]
-        )
-    if len(found) > 1:
-        text = json.dumps(error.instance)
-        found = [each for each in found if json.dumps(each[1]) == text] or found
-    return found[0][0]
-
-
-def _through_empty_keys(places: list[tuple[Path, Any]]) -> list[tuple[Path, Any]]:
-    """Return the places, and those below them that only empty keys lead to."""
-    for path, value in places:  # which grows meanwhile
-        if isinstance(value, dict) and "" in value:
-            places.append(((*path, ""), value[""]))
-    return places
-
-
-def _keys(value: JSON, part: str | int) -> list[str | int]:
-    if isinstance(value, dict):
-        if isinstance(part, str):
-            return [part] if part in value else []
-        digits = re.compile(rf"\+?0*{part}")
-        return [key for key in value if digits.fullmatch(key)]
-    is_index = isinstance(value, list) and isinstance(part, int) and part < len(value)
-    return [part] if is_index else []
 
 
 def _refused_outright(error: jsonschema_rs.ValidationError, path: Path, root: JSON) -> Problem:

@@ -286,6 +286,13 @@ CASES = [
         "must be a string, not the integer 5",
         ("a", "", ""),
     ),
+    Case(
+        {"properties": {"a": {}}, "additionalProperties": False},
+        {"": None},
+        "additionalProperties",
+        ("",),
+        "must not have ''",
+    ),
     Case(NO, 1, "false", None, "is not allowed here"),
     Case({"properties": {"a": False}}, {"a": 1}, "false", None, "is not allowed here", ("a",)),
     Case({"items": False}, [1], "false", None, "is not allowed here", (0,)),
