@@ -44,10 +44,6 @@ class Usage(NamedTuple):
     cached_tokens: int = 0
     requests: int = 0
 
-    def plus(self, other: Usage) -> Usage:
-        """Return the sum of both."""
-        return Usage(*map(sum, zip(self, other, strict=True)))
-
 
 class Answer(NamedTuple):
     """One answer of a model.

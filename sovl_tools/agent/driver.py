@@ -76,7 +76,7 @@ class _SyncRunner:
         return function()
 
     async def wait(self, work: Awaitable[_T]) -> _T:
-        async def awaited() -> _T:
+        async def awaited() -> _T:  # a loop takes coroutines alone
             return await work
 
         return run_in_background(awaited())
@@ -114,12 +114,13 @@ _Runner: TypeAlias = _SyncRunner | _AsyncRunner
 
 def in_async(turn: Steps) -> AsyncGenerator[Event, None]:
     """Drive a turn on the caller's loop; sync clients are asked on a thread."""
-    return _driven(turn, _AsyncRunner())
+    return _drive(turn, _AsyncRunner())
 
 
 def in_sync(turn: Steps) -> Generator[Event, None, None]:
     """Drive a turn in the caller's thread; what is async runs on a loop in the background."""
-    events, end = _driven(turn, _SyncRunner()), object()
+    # This runner never suspends, so that the async generator can be stepped without a loop.
+    events, end = _drive(turn, _SyncRunner()), object()
 
     async def following() -> Event | object:
         return await anext(events, end)
@@ -134,7 +135,7 @@ def in_sync(turn: Steps) -> Generator[Event, None, None]:
         run_without_loop(close())
 
 
-async def _driven(turn: Steps, runner: _Runner) -> AsyncGenerator[Event, None]:
+async def _drive(turn: Steps, runner: _Runner) -> AsyncGenerator[Event, None]:
     reply: Any = None
     error: Exception | None = None
     with closing(turn):
@@ -152,10 +153,15 @@ async def _driven(turn: Steps, runner: _Runner) -> AsyncGenerator[Event, None]:
                     reply = await runner.wait(reply) if inspect.isawaitable(reply) else reply
                 elif isinstance(request, Ask):
                     ask = partial(request.method, **request.body)
+                    # A sync client blocks; an async one only makes a coroutine here.
                     reply = ask() if _is_async(ask.func) else await runner.block(ask)
                     reply = await runner.wait(reply) if inspect.isawaitable(reply) else reply
                 else:
-                    async with aclosing(_events(request, runner)) as events:
+                    if isinstance(request, Work):
+                        events = runner.each(request.events())
+                    else:
+                        events = _deltas(request, runner)
+                    async with aclosing(events):
                         async for event in events:
                             yield event
             except Exception as raised:  # noqa: BLE001 - the turn decides what becomes of it
@@ -167,12 +173,7 @@ def _is_async(method: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(method))
 
 
-async def _events(request: Listen | Work, runner: _Runner) -> AsyncGenerator[Event, None]:
-    if isinstance(request, Work):
-        async with aclosing(runner.each(request.events())) as events:
-            async for event in events:
-                yield event
-        return
+async def _deltas(request: Listen, runner: _Runner) -> AsyncGenerator[Event, None]:
     async with aclosing(_chunks(request, runner)) as chunks:
         async for chunk in chunks:
             with reading_answer():
@@ -186,10 +187,12 @@ async def _chunks(request: Listen, runner: _Runner) -> AsyncGenerator[Any, None]
     stream: Any = None
     if not _is_async(request.method):
         stream = await runner.block(partial(request.method, **request.body))
+        # A plain function may wrap an async client: then what it returns is async after all.
         if not (inspect.isawaitable(stream) or hasattr(stream, "__aiter__")):
             with reading_answer():
                 chunks, end = iter(stream), object()
             try:
+                # next() with a default, since StopIteration can't pass a coroutine.
                 while (chunk := await runner.block(partial(next, chunks, end))) is not end:
                     yield chunk
             finally:
@@ -203,7 +206,7 @@ async def _chunks(request: Listen, runner: _Runner) -> AsyncGenerator[Any, None]
 async def _async_chunks(request: Listen, stream: Any) -> AsyncGenerator[Any, None]:
     stream = request.method(**request.body) if stream is None else stream
     stream = await stream if inspect.isawaitable(stream) else stream
-    if not hasattr(stream, "__aiter__"):
+    if not hasattr(stream, "__aiter__"):  # awaited for a list, as fakes of clients are
         with reading_answer():
             chunks = iter(stream)
         for chunk in chunks:
@@ -213,6 +216,7 @@ async def _async_chunks(request: Listen, stream: Any) -> AsyncGenerator[Any, Non
         async for chunk in stream:
             yield chunk
     finally:
+        # Streams of SDKs have close, async generators aclose; the connection is free only then.
         close = getattr(stream, "close", None) or getattr(stream, "aclose", None)
         if close is not None:
             await close()

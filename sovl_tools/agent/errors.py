@@ -72,6 +72,7 @@ class ProviderError(AgentError):
         self.is_retryable = kind in _RETRYABLE
 
 
+# What a bad_request or an authentication says will be the same at the next try.
 _RETRYABLE = {"rate_limit", "overloaded", "connection", "timeout"}
 _KINDS: dict[int, ProviderErrorKind] = {
     401: "authentication",
@@ -105,22 +106,36 @@ def provider_error(error: BaseException) -> ProviderError | None:
     """Return an exception of an SDK as ours; None if it comes from elsewhere."""
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
         return _unreadable(error)
-    is_ours = any(kind.__module__.split(".")[0] in _CLIENTS for kind in type(error).__mro__)
-    if not is_ours and not isinstance(error, ConnectionError):
+    # By the names of modules: no SDK is imported for an error of another one.
+    packages = {kind.__module__.split(".")[0] for kind in type(error).__mro__}
+    if packages.isdisjoint(_CLIENTS) and not isinstance(error, ConnectionError):
         return None
     answered = getattr(error, "status_code", None)
     # An error in the middle of a stream comes with the status 200 of its beginning.
     status = answered if answered is not None and answered >= _WRONG else None
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
+    said = _message_in(_error_object(error))
+    message = said or str(error) or type(error).__name__
+    if not said:
+        # Servers have other forms than OpenAI's, such as FastAPI's "detail".
+        body = getattr(error, "body", None)
+        more = body.get("detail") or body.get("error") if isinstance(body, dict) else body
+        if isinstance(more, str) and more and more not in str(error):
+            more = more[:_MOST_DETAIL]  # a proxy may have answered with a page of HTML
+        else:
+            more = str(error.__cause__ or "")
+        message = f"{message.removesuffix('.')}: {more}" if more else message
     return ProviderError(
-        _message(error), _kind(error, status), status=status, retry_after=_seconds(headers)
+        message, _kind(error, status), status=status, retry_after=_retry_after(headers)
     )
 
 
 def reported_error(error: JSON) -> ProviderError:
     """Return an error that a provider told of instead of an answer or in the middle of one."""
     words = error if isinstance(error, dict) else {"message": error}
-    return ProviderError(_said(words) or "the provider failed", _told(words) or "overloaded")
+    return ProviderError(
+        _message_in(words) or "the provider failed", _kind_in(words) or "overloaded"
+    )
 
 
 def missing_answer(response: Mapping[str, JSON]) -> ProviderError:
@@ -130,29 +145,14 @@ def missing_answer(response: Mapping[str, JSON]) -> ProviderError:
     )
 
 
-def _message(error: Any) -> str:
-    said = _said(_inner(error))
-    text = said or str(error) or type(error).__name__
-    if said:
-        return text
-    # Servers have other forms than OpenAI's, such as FastAPI's "detail".
-    body = getattr(error, "body", None)
-    more = body.get("detail") or body.get("error") if isinstance(body, dict) else body
-    if isinstance(more, str) and more and more not in str(error):
-        more = more[:_MOST_DETAIL]
-    else:
-        more = str(error.__cause__ or "")
-    return f"{text.removesuffix('.')}: {more}" if more else text
-
-
-def _inner(error: Any) -> dict[str, JSON]:
+def _error_object(error: Any) -> dict[str, JSON]:
     """Return what the provider says of an error, an empty object if it says nothing."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     return inner if isinstance(inner, dict) else {}
 
 
-def _said(words: dict[str, JSON]) -> str:
+def _message_in(words: dict[str, JSON]) -> str:
     said = words.get("message")
     return said if isinstance(said, str) else ""
 
@@ -161,10 +161,12 @@ def _kind(error: BaseException, status: int | None) -> ProviderErrorKind:
     if status is not None:
         default: ProviderErrorKind = "overloaded" if status >= _SERVER else "bad_request"
         return _KINDS.get(status, default)
-    told = _told(_inner(error))
-    if told is not None:
-        return told
-    names = {kind.__name__ for kind in type(error).__mro__}
+    # A broken stream has no status of its own, but mostly says what is wrong.
+    kind = _kind_in(_error_object(error))
+    if kind is not None:
+        return kind
+    # Each client has its own classes: APITimeoutError, ConnectTimeout, ReadTimeout, ...
+    names = {each.__name__ for each in type(error).__mro__}
     if any("Timeout" in name for name in names):
         return "timeout"
     return "connection" if names & _LOST else "other"
@@ -186,13 +188,13 @@ _TYPES: dict[str, ProviderErrorKind] = {
 }
 
 
-def _told(words: dict[str, JSON]) -> ProviderErrorKind | None:
+def _kind_in(words: dict[str, JSON]) -> ProviderErrorKind | None:
     """Return the kind of an error by its words, as for one in the middle of a stream."""
     found = (_TYPES.get(str(words.get(key))) for key in ("type", "code"))
     return next(filter(None, found), None)
 
 
-def _seconds(headers: Mapping[str, str]) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Return what the headers ``retry-after-ms`` and ``retry-after`` say (RFC 9110, 10.2.3)."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -205,6 +207,7 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
+    # "-0000" says that the zone is unknown, and is parsed as a time without one.
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
@@ -214,4 +217,5 @@ def _number(text: str | None) -> float | None:
         number = float(text or "")
     except ValueError:
         return None
+    # float() also reads "nan" and "inf", for which nobody could wait.
     return number if math.isfinite(number) and number >= 0 else None

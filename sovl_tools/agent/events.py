@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from sovl_tools.agent.answer import Call, Usage
@@ -75,21 +74,3 @@ class TurnFinished(NamedTuple):
 
 
 Event: TypeAlias = TextDelta | ToolStarted | ToolFinished | RoundFinished | TurnFinished
-
-
-def as_json(event: ToolStarted | ToolFinished) -> Mapping[str, Any]:
-    """Return an event about a call as it is emitted."""
-    call = event.call
-    head = {"name": call.name, "call_id": call.id}
-    if isinstance(event, ToolStarted):
-        return {"type": "tool_call", **head, "arguments": call.arguments}
-    result = event.result
-    error = None if result.error is None else result.error.message
-    return {
-        "type": "tool_result",
-        **head,
-        "ok": result.ok,
-        "value": result.value,
-        "error": error,
-        "duration": result.duration,
-    }

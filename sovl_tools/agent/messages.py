@@ -33,11 +33,6 @@ Policy: TypeAlias = Callable[[list[Message]], list[Message]]
 LOST = "the result of this call is not known any more"
 
 
-def user_message(content: JSON) -> Message:
-    """Return what a user says."""
-    return {"role": "user", "content": content}
-
-
 def assistant_message(answer: Answer, provider: str) -> Message:
     """Return what a model answered."""
     message: Message = {"role": "assistant", "content": answer.text}

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from functools import partial
 from inspect import isawaitable
+from itertools import count
 from typing import Any, TypeVar
 
 from sovl_tools.agent.answer import Answer, Call, Draft, Prompt, Usage, check_answer
@@ -27,7 +28,6 @@ from sovl_tools.agent.events import (
     ToolFinished,
     ToolStarted,
     TurnFinished,
-    as_json,
 )
 from sovl_tools.agent.messages import (
     answer_open_calls,
@@ -35,7 +35,6 @@ from sovl_tools.agent.messages import (
     text_of,
     tool_message,
     unmade_call,
-    user_message,
 )
 from sovl_tools.agent.offering import Offer
 from sovl_tools.agent.settings import Settings, TurnOptions
@@ -79,58 +78,55 @@ class Turn:
         try:
             messages, trim = self._agent.messages, self._settings.configuration.trim
             if trim is not None:
+                # In place: the list is the user's as well, who may hold on to it.
                 messages[:] = trim(list(messages))
-            messages.append(user_message(content))
+            messages.append({"role": "user", "content": content})
             before = len(messages)
             try:
                 with self._settings.tracing.turn() as span:
                     yield from self._rounds(span)
-            except BaseException:
-                self._keep_unfinished(before)
+            except BaseException:  # a stream that is dropped ends with GeneratorExit
+                messages = self._agent.messages  # a hook may have put another list there
+                # What came in of a streamed answer is kept, so that the model knows what it said.
+                if self._draft is not None and self._draft.text.strip():
+                    messages.append(assistant_message(Answer(self._draft.text), ""))
+                answer_open_calls(messages, _STOPPED)
+                if len(messages) == before:
+                    del messages[before - 1 :]
                 raise
         finally:
             self._settings.busy.release()
-
-    def _keep_unfinished(self, before: int) -> None:
-        """Keep what was said and done until the turn broke off."""
-        messages = self._agent.messages
-        if self._draft is not None and self._draft.text.strip():
-            messages.append(assistant_message(Answer(self._draft.text), ""))
-        answer_open_calls(messages, _STOPPED)
-        if len(messages) == before:
-            del messages[before - 1 :]
 
     def _rounds(self, span: Any) -> Steps:
         # The user has spoken by now, so that what the model is told first can depend on it.
         system = [self._settings.configuration.system]
         for function in (self._agent._system_messages, *self._settings.spoken):  # noqa: SLF001 - its own
-            system += _texts((yield Apply(function)))
-        number = 0
-        while True:
-            number += 1
+            system += _system_texts((yield Apply(function)))
+        most = self._settings.configuration.most_rounds
+        for number in count(1):
             with self._settings.tracing.round(number, span) as inner:
-                answer = yield from self._round(number, tuple(system), inner)
+                # Asked for anew each round: a search or a reload may have changed the tools.
+                offer = self._settings.offering.offer(
+                    self._agent.messages,
+                    self._wanted.tools,
+                    self._wanted.tool if number == 1 else None,
+                )
+                answer = yield from self._answer(self._prompt(system, offer, number), inner)
+                # A tuple's own + would append.
+                self._usage = Usage(*map(sum, zip(self._usage, answer.usage, strict=True)))
+                self._keep_answer(answer)
+                # The round after the last one is there for an answer, no longer for calls.
+                if answer.calls and number > most:
+                    answer_open_calls(self._agent.messages, _BEYOND.format(most))
+                    raise RoundsError(f"there were more than {most} rounds of calls", answer.text)
+                if answer.calls:
+                    yield from self._make_calls(answer.calls, offer, inner)
             yield Tell(RoundFinished(number, answer.text, answer.calls, answer.usage))
             if not answer.calls:
                 yield from self._finish(answer.text, number)
                 return
 
-    def _round(self, number: int, system: tuple[str, ...], span: Any) -> _Steps[Answer]:
-        """Return an answer of the model, when the calls that it wants have ended."""
-        most = self._settings.configuration.most_rounds
-        choice = self._wanted.tool if number == 1 else None
-        offer = self._settings.offering.offer(self._agent.messages, self._wanted.tools, choice)
-        answer = yield from self._answer(self._prompt(system, offer, number), span)
-        self._usage = self._usage.plus(answer.usage)
-        self._keep(answer)
-        if answer.calls and number > most:
-            answer_open_calls(self._agent.messages, _BEYOND.format(most))
-            raise RoundsError(f"there were more than {most} rounds of calls", answer.text)
-        if answer.calls:
-            yield from self._work(answer.calls, offer, span)
-        return answer
-
-    def _prompt(self, system: tuple[str, ...], offer: Offer, number: int) -> Prompt:
+    def _prompt(self, system: Sequence[str], offer: Offer, number: int) -> Prompt:
         settings = self._settings
         instructions = offer.instructions() if settings.configuration.instructions else ()
         return Prompt(
@@ -138,6 +134,7 @@ class Turn:
             (*system, *instructions),
             self._agent.messages,
             offer.definitions,
+            # A tool that is required again in each round would be called for ever.
             self._wanted.choice if number == 1 or self._wanted.choice == "none" else "auto",
             settings.configuration.options,
             offer.registry,
@@ -147,7 +144,7 @@ class Turn:
     def _answer(self, prompt: Prompt, span: Any) -> _Steps[Answer]:
         with self._settings.tracing.answer(prompt.model, span) as inner:
             try:
-                answer = yield from self._asked(prompt)
+                answer = yield from self._request_answer(prompt)
             except Exception as error:
                 known = provider_error(error)
                 if known is None:
@@ -156,7 +153,7 @@ class Turn:
             note(inner, answer)
         return answer
 
-    def _asked(self, prompt: Prompt) -> _Steps[Answer]:
+    def _request_answer(self, prompt: Prompt) -> _Steps[Answer]:
         adapter = self._settings.configuration.provider.adapter
         method, body = adapter.method(self._agent.client), adapter.body(prompt)
         if not self._wanted.is_streaming:
@@ -171,7 +168,7 @@ class Turn:
         self._draft = None
         return answer
 
-    def _keep(self, answer: Answer) -> None:
+    def _keep_answer(self, answer: Answer) -> None:
         """Enter an answer into the conversation.
 
         Raises:
@@ -194,7 +191,7 @@ class Turn:
             messages.append(assistant_message(Answer(answer.text), ""))
         raise problem
 
-    def _work(self, calls: Sequence[Call], offer: Offer, span: Any) -> Steps:
+    def _make_calls(self, calls: Sequence[Call], offer: Offer, span: Any) -> Steps:
         """Make calls, and enter what came of them in their order."""
         calling = RoundCalls(self._agent, self._settings, self._wanted, offer)
         results = calling.results
@@ -202,6 +199,7 @@ class Turn:
         try:
             yield Work(partial(calling.events, calls, span))
         finally:
+            # Also after an interrupt: providers refuse a history in which a call has no result.
             for place, call in enumerate(calls):
                 if place in results:
                     tool = self._agent.tools.get(call.name)
@@ -228,12 +226,12 @@ class Turn:
         if agent.emit is not None:
             try:
                 yield Apply(agent.emit, ({"type": "ai_response", "message": text},))
-            except Exception:
+            except Exception:  # what listens must not cost the answer, which is paid for
                 _LOGGER.exception("emit failed at an answer")
         yield Tell(TurnFinished(reply))
 
 
-def _texts(said: Any) -> Iterable[str]:
+def _system_texts(said: Any) -> Iterable[str]:
     """Yield the texts of system messages, which may be texts, messages or nothing.
 
     Raises:
@@ -273,8 +271,7 @@ class RoundCalls:
             for place in batch:
                 await self._emit(ToolStarted(calls[place]))
                 yield ToolStarted(calls[place])
-            made = (self._guarded(place, calls[place], span) for place in batch)
-            tasks = [asyncio.create_task(each) for each in made]
+            tasks = [asyncio.create_task(self._call(place, calls[place], span)) for place in batch]
             try:
                 for task in asyncio.as_completed(tasks):
                     place, interrupt = await task
@@ -289,37 +286,48 @@ class RoundCalls:
                     each.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _guarded(
+    async def _call(
         self, place: int, call: Call, span: Any
     ) -> tuple[int, KeyboardInterrupt | None]:
         """Make a call; an interrupt is returned, since a task that raises it ends its loop."""
+        settings, allowed = self._settings, self._wanted.tools
         try:
-            return await self._call(place, call, span), None
+            # The call has a task, and so a context, of its own: nothing of this has to be reset.
+            settings.tracing.enter(span)
+            caller = WaitingAgent(settings.key, settings.configuration.name)
+            WAITING_AGENTS.set((*WAITING_AGENTS.get(), caller))
+            if allowed is None or call.name in allowed:
+                # In a strict schema the model writes null for what it leaves out.
+                arguments = self._offer.export.restore(call.name, call.arguments)
+                self.results[place] = await settings.tooler.call(call.name, arguments)
+            else:
+                there = f"there is {', '.join(allowed)}" if allowed else "there is none"
+                message = f"there is no tool {call.name!r} in this turn; {there}"
+                failure = Failure("unknown_tool", message)
+                self.results[place] = ToolResult(call.name, None, failure, 0.0)
         except KeyboardInterrupt as interrupt:
             return place, interrupt
-
-    async def _call(self, place: int, call: Call, span: Any) -> int:
-        settings = self._settings
-        settings.tracing.enter(span)
-        WAITING_AGENTS.set(
-            (*WAITING_AGENTS.get(), WaitingAgent(settings.key, settings.configuration.name))
-        )
-        allowed = self._wanted.tools
-        if allowed is None or call.name in allowed:
-            arguments = self._offer.export.restore(call.name, call.arguments)
-            self.results[place] = await settings.tooler.call(call.name, arguments)
-        else:
-            there = f"there is {', '.join(allowed)}" if allowed else "there is none"
-            message = f"there is no tool {call.name!r} in this turn; {there}"
-            failure = Failure("unknown_tool", message)
-            self.results[place] = ToolResult(call.name, None, failure, 0.0)
-        return place
+        return place, None
 
     async def _emit(self, event: ToolStarted | ToolFinished) -> None:
         if self._settings.configuration.emits_tools and self._agent.emit is not None:
+            head = {"name": event.call.name, "call_id": event.call.id}
+            message: dict[str, Any]
+            if isinstance(event, ToolStarted):
+                message = {"type": "tool_call", **head, "arguments": event.call.arguments}
+            else:
+                result = event.result
+                message = {
+                    "type": "tool_result",
+                    **head,
+                    "ok": result.ok,
+                    "value": result.value,
+                    "error": None if result.error is None else result.error.message,
+                    "duration": result.duration,
+                }
             try:
-                found = self._agent.emit(as_json(event))
-                if isawaitable(found):
-                    await found
+                emitted = self._agent.emit(message)
+                if isawaitable(emitted):
+                    await emitted
             except Exception:
                 _LOGGER.exception("emit failed at a call of %s", event.call.name)
