@@ -42,9 +42,7 @@ async def drive(
         CancelledError: the caller's task was cancelled; or the work has cancelled that task, of
             which the caller sees nothing.
     """
-    driver, context, task = idle_driver(), copy_context(), asyncio.current_task()
-    if task is None:
-        raise RuntimeError("only a task can await a call")
+    driver, context, task = idle_driver(), copy_context(), _current_task()
     requests = task.cancelling()
     try:
         # most work ends here, without having waited for anything
@@ -84,8 +82,9 @@ class _Ending:
     caused goes into the work as into any coroutine, which may take its time.
 
     Attributes:
-        task: drives the work; another one if a call above has been left alone.
+        task: drives the work; None while a call above has been left alone and goes on in another.
         is_late: whether the grace is over.
+        is_running: whether the work runs right now, and does not wait.
         own: how often the work has cancelled its own task and has not been told yet.
     """
 
@@ -98,8 +97,9 @@ class _Ending:
         limit: float | None = None,
         own: int = 0,
     ) -> None:
-        self.task = task
+        self.task: asyncio.Task[Any] | None = task
         self.is_late = False
+        self.is_running = False
         self.own = own
         self._scope = scope
         self._limit = limit
@@ -113,6 +113,8 @@ class _Ending:
             scope.on_stop(partial(_call_soon, self._loop, partial(self._end, RunCancelledError())))
 
     def __enter__(self) -> Self:
+        if self.task is not None:
+            _UNDER_WAY.setdefault(self.task, []).append(self)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
@@ -120,10 +122,11 @@ class _Ending:
         self._is_over = True
         if self._timer is not None:
             self._timer.cancel()
-        # each cancellation of ours is taken back, or a TaskGroup above would end too
-        for _ in range(self._cancels):
-            self.task.uncancel()
-        is_other = self.task.cancelling() > self._requests or kind is KeyboardInterrupt
+        task = self.task
+        self.leave_task()
+        is_other = kind is KeyboardInterrupt or (
+            task is not None and task.cancelling() > self._requests
+        )
         if self._reason is not None and not is_other:
             self._reason.is_abandoned = self.is_late
             raise self._reason from None
@@ -144,7 +147,7 @@ class _Ending:
 
     def _cancel(self) -> None:
         # the work may have ended in the turn of the loop before
-        if not self._is_over:
+        if not self._is_over and self.task is not None:
             self._cancels += 1
             self.task.cancel()
 
@@ -152,10 +155,36 @@ class _Ending:
         self.is_late = True
         self._cancel()
 
+    def leave_task(self) -> None:
+        """Take back each cancellation of ours, or a TaskGroup above would end too."""
+        task, self.task = self.task, None
+        if task is None:
+            return
+        for _ in range(self._cancels):
+            task.uncancel()
+        self._cancels = 0
+        beside = _UNDER_WAY[task]
+        beside.remove(self)
+        if not beside:
+            del _UNDER_WAY[task]
+
+    def join_task(self) -> asyncio.Task[Any]:
+        """Go on in the current task, which is another one than that in which the work began."""
+        task = _current_task()
+        self.task, self._requests = task, 0
+        _UNDER_WAY.setdefault(task, []).append(self)
+        return task
+
     def leave_alone(self, driver: Driver, context: Context) -> None:
         """Let a task of its own go on with the work, because this one is somebody else's."""
         if self._scope is not None:
             self._scope.abandon()
+        # Calls below may have cancelled the task of this one in the same turn of the loop, or be
+        # about to: that would look as if the caller had been cancelled by somebody. Those above
+        # run: they have called this one.
+        for each in [*_UNDER_WAY.get(self.task, ())] if self.task is not None else ():
+            if each is not self and not each.is_running:
+                each.leave_task()
 
         async def go_on() -> None:
             # once more; and calls that the work makes see whose end it is
@@ -172,6 +201,15 @@ class _Ending:
 _GRACE = 0.5
 """How long work that was ended may clean up, in seconds."""
 _LEFT_ALONE: set[asyncio.Task[None]] = set()
+_UNDER_WAY: dict[asyncio.Task[Any], list[_Ending]] = {}
+"""The work that each task drives and that waits for something: calls, and those below them."""
+
+
+def _current_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("only a task can await a call")
+    return task
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
@@ -197,18 +235,19 @@ def _resume(
             raise
         except BaseException as raised:  # noqa: BLE001 - the work decides what becomes of it
             error = raised
-        task = asyncio.current_task() or ending.task
-        ending.task = task
         if ending.is_late and error is not None:
             ending.leave_alone(driver, context)
             raise asyncio.CancelledError
+        task = ending.task or ending.join_task()
         requests = task.cancelling()
+        ending.is_running = True
         try:
             if error is None:
                 found = context.run(driver.send, None)
             else:
                 found = context.run(driver.throw, error)
         finally:
+            ending.is_running = False
             ending.own = max(0, ending.own + task.cancelling() - requests)
             if isinstance(error, asyncio.CancelledError):
                 while ending.own:

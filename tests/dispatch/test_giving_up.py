@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -19,10 +22,22 @@ async def swallow() -> str:
             await asyncio.sleep(60)
 
 
+is_over = threading.Event()
+
+
 async def spin() -> str:
-    while True:
+    while not is_over.is_set():
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(0)
+    return "over"
+
+
+@pytest.fixture(autouse=True)
+def _end_spinning() -> Iterator[None]:
+    """Let no tool that was given up take the time of the tests that follow."""
+    is_over.clear()
+    yield
+    is_over.set()
 
 
 @hook
@@ -157,6 +172,29 @@ async def test_a_tool_below_another_is_given_up_with_it() -> None:
     failure = (await asyncio.wait_for(calls.call("outer", timeout=0.05), 5)).error
     assert failure is not None
     assert failure.kind == "timeout"
+
+
+@pytest.mark.parametrize("below", [None, 0.7])
+async def test_a_caller_is_not_cancelled_by_calls_that_end_while_the_loop_stalls(
+    below: float | None,
+) -> None:
+    """Both calls are due at once then: to be given up, or one of them to be ended."""
+    inner = tooler(swallow)
+
+    async def outer(context: ToolContext) -> Any:
+        calls = context.tooler if below is None else inner
+        return (await calls.call("swallow", timeout=below)).value
+
+    calls = tooler(outer, swallow)
+    asyncio.get_running_loop().call_later(0.3, time.sleep, 0.6)
+    failure = (await calls.call("outer", timeout=0.05)).error
+    assert failure is not None
+    assert (failure.kind, failure.is_abandoned) == ("timeout", True)
+    task = asyncio.current_task()
+    assert task is not None
+    for _ in range(9):
+        await asyncio.sleep(0)
+    assert not task.cancelling()
 
 
 @each_way
