@@ -14,8 +14,8 @@ from sovl_tools.model.document import Path as Place
 from sovl_tools.schema import fit
 from sovl_tools.schema.subschemas import SchemaNode
 
+# a file or the standard input: /dev/zero never ends, and the memory would
 MAX_BYTES = 64 * 1024 * 1024
-"""How much is read of a file or the standard input."""
 
 
 def parse_pairs(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -53,6 +53,7 @@ def _schemas(key: str, parameters: Mapping[str, JSON]) -> Iterator[tuple[Place, 
     for pattern, schema in patterns.items():
         if fit.matches(pattern, key):
             yield ("patternProperties", pattern), schema
+    # last: it says something of those keys alone that nothing else is said of
     yield ("additionalProperties",), parameters.get("additionalProperties")
 
 
@@ -86,33 +87,37 @@ def read_json(text: str, option: str) -> str:
         Misuse: there is no such file, or no input; it is not UTF-8, or has a key twice.
     """
 
-    def once(members: list[tuple[str, JSON]]) -> None:
+    def refuse_duplicates(members: list[tuple[str, JSON]]) -> None:
         keys = [key for key, _ in members]
         for key in keys if len({*keys}) < len(keys) else ():
             if keys.count(key) > 1:
                 raise Misuse(f"{option}: the key {key!r} is there twice in one object")
 
-    found = _read(text, option)
-    # whoever takes the text says what else is wrong with it
-    with suppress(ValueError, RecursionError):
-        json.loads(found, object_pairs_hook=once)
-    return found
-
-
-def _read(text: str, option: str) -> str:
+    place = f"{option} {text}"
     if text == "-":
         if sys.stdin is None:
-            raise Misuse(f"{option} -: there is no standard input")
-        return _decoded(_bounded(sys.stdin.buffer, f"{option} -"), f"{option} -")
-    if text.startswith("@"):
+            raise Misuse(f"{place}: there is no standard input")
+        data = _bounded(sys.stdin.buffer, place)
+    elif text.startswith("@"):
         try:
             with open(text[1:], "rb") as file:
-                return _decoded(_bounded(file, f"{option} {text}"), f"{option} {text}")
+                data = _bounded(file, place)
         except OSError as error:
-            raise Misuse(f"{option} {text}: {error.strerror or error}") from error
+            raise Misuse(f"{place}: {error.strerror or error}") from error
         except ValueError as error:  # a null character in the path
-            raise Misuse(f"{option} {text}: {error}") from error
-    return _decoded(text.encode(errors="surrogatepass"), option)
+            raise Misuse(f"{place}: {error}") from error
+    else:
+        # bytes of the command line that are no UTF-8 arrive as lone surrogates
+        place, data = option, text.encode(errors="surrogatepass")
+    try:
+        found = data.decode("utf-8-sig")  # an editor may have put a byte order mark in front
+    except UnicodeDecodeError as error:
+        words = f"byte {error.start + 1} can't be read"
+        raise Misuse(f"{place}: the text is not UTF-8, {words}") from error
+    # whoever takes the text says what else is wrong with it
+    with suppress(ValueError, RecursionError):
+        json.loads(found, object_pairs_hook=refuse_duplicates)
+    return found
 
 
 def _bounded(file: BinaryIO, place: str) -> bytes:
@@ -121,12 +126,3 @@ def _bounded(file: BinaryIO, place: str) -> bytes:
     if len(data) > MAX_BYTES:
         raise Misuse(f"{place}: there are more than {MAX_BYTES:,} bytes")
     return data
-
-
-def _decoded(data: bytes, place: str) -> str:
-    """Return the text of UTF-8, without the byte order mark that may precede it."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        words = f"byte {error.start + 1} can't be read"
-        raise Misuse(f"{place}: the text is not UTF-8, {words}") from error

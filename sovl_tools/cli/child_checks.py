@@ -23,7 +23,9 @@ from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
 
+# for a fresh interpreter on a busy machine, beside what importing the modules may take
 _START_TIME = 30.0
+# it takes its parent's module path before it imports anything of ours
 _COMMAND = (
     "import json, sys\n"
     "request = json.loads(sys.stdin.readline())\n"
@@ -31,7 +33,6 @@ _COMMAND = (
     "from sovl_tools.cli.child_checks import serve\n"
     "serve(request)\n"
 )
-"""What the child runs: it takes its parent's module path before it imports anything."""
 
 
 class Found(NamedTuple):
@@ -72,6 +73,7 @@ def check_procedures_with_tools(
     The child that imported the folders' tools has told nothing of them but what is wrong, so they
     are loaded once more; what did not load there is not touched again.
     """
+    # a tool that ended its process or hung must not do so once more
     tools = sorted({each.name for each in validated.candidates if each.status == "loaded"})
     request = {
         "procedures": paths,
@@ -107,6 +109,7 @@ def _asked(request: dict[str, Any], most: float, path: str, what: str) -> Found:
             return Found((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
         except OSError as error:
             raise SovlToolsError(f"the child process did not start: {error}") from error
+        # a module that knows the descriptor can fill the disk, but not the memory
         report.seek(0)
         written = report.read(MAX_REPORT)
     try:
@@ -117,6 +120,7 @@ def _asked(request: dict[str, Any], most: float, path: str, what: str) -> Found:
 
 
 def _count(path: str) -> int:
+    # how many imports may use up their limit; too many only wait longer for a child that hangs
     try:
         return sum(name.endswith(".py") for name in os.listdir(path))
     except OSError:
@@ -140,13 +144,13 @@ def serve(request: dict[str, Any]) -> None:
             known_tools,
         )
 
-        with chdir("."):  # a tool may change the directory as it is imported
+        with chdir("."):  # comes back: a tool may change the directory as it is imported
             settings = Configuration(**request["configuration"])
             tools = known_tools(settings, request["tools"], request["unavailable"])
         diagnostics = check_procedures(request["procedures"], tools)
     else:
-        sight = Modules(request["plugins"], request["limit"]).look()
-        candidates, diagnostics = sight.candidates, sight.diagnostics
+        loaded = Modules(request["plugins"], request["limit"]).look()
+        candidates, diagnostics = loaded.candidates, loaded.diagnostics
     reports.write(written_findings(candidates, diagnostics))
     reports.flush()
     sys.stderr.flush()

@@ -19,6 +19,7 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+# exit codes; click itself ends with 2 where an option is wrong
 FINDINGS, MISUSE = 1, 2
 
 
@@ -67,6 +68,7 @@ class Command(click.Command):
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel((logging.WARNING, logging.DEBUG, TRACE)[min(verbose, 2)])
+        # one place where an exception becomes an exit code; whatever is not caught here is click's
         with clean_output():
             try:
                 return super().invoke(ctx)
@@ -195,6 +197,7 @@ def limit_option(default: int | None, words: str = "At most so many.") -> Callab
 
 def is_quiet() -> bool:
     """Tell whether nothing is wanted but results and errors."""
+    # click's context belongs to this thread: ask before others are started
     return bool(click.get_current_context().ensure_object(dict).get("quiet"))
 
 
@@ -208,6 +211,7 @@ def settings(tools: Sequence[str], *, needs_tools: bool = True) -> Configuration
     """
     found = configuration(tools)
     is_default = found.source == DEFAULT_SOURCE
+    # what a flag or a file names must be there even where the command could do without it
     absent = (path for path in found.paths if not os.path.exists(path))
     for path in absent if needs_tools or not is_default else ():
         advice = " here; name a tools directory with --tools"

@@ -14,7 +14,7 @@ from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import aligned, colored, results, serialized, write
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.plain import cut, plain
 
 EXAMPLES = """\b
 Examples:
@@ -65,6 +65,7 @@ def list_tools(
         dim_rows = [
             (plain(each.name), "", "", plain(f"{each.status}: {each.reason}")) for each in lost
         ]
+        # whole lines for grep and for files
         width = shutil.get_terminal_size().columns if results().isatty() else None
         rows = sorted([*map(row, found), *dim_rows])
         write(table(rows, width=width, dim={each.name for each in lost}))
@@ -110,18 +111,14 @@ def table(rows: Sequence[tuple[str, ...]], *, width: int | None, dim: Collection
     if not rows:
         return "no tools"
     names = ["", *(each[0] for each in rows)]
-    room = None
     if width is not None:
         columns = zip(_COLUMNS, *rows, strict=True)
         *others, _ = (max(map(len, column)) + 2 for column in columns)
-        room = max(20, width - sum(others))
-    lines = aligned([_COLUMNS, *((*cells, _cut(last, room)) for *cells, last in rows)])
+        room = max(20, width - sum(others))  # a narrow terminal wraps the last column
+        rows = [(*cells, cut(last, room)) for *cells, last in rows]
+    lines = aligned([_COLUMNS, *rows])
     dimmed = dim if dim and colored() else ()
     return "\n".join(
         click.style(line, dim=True) if name in dimmed else line
         for name, line in zip(names, lines, strict=True)
     )
-
-
-def _cut(text: str, room: int | None) -> str:
-    return text if room is None or len(text) <= room else f"{text[: room - 1]}…"

@@ -57,6 +57,7 @@ def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: boo
 
     What validate does not look at, because it belongs to other distributions, is told at length.
     """
+    # in two steps, to tell our own plugins' errors from those of other distributions
     before = registry.report.errors
     add_code(registry, found, entry_points=False)
     wrong = registry.report.errors
@@ -78,13 +79,14 @@ def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegi
     """
     found = settings(tools, needs_tools=False)
     names = [folder.name for folder in collect(filter(os.path.exists, found.paths)).folders]
+    # an empty set loads no folder at all: the tool is one in code, or there is none
     wanted = {name} & set(names)
     registry = folders_of(found, wanted)
     if name not in registry:
         _add_code(registry, found, entry_points=entry_points)
         if name not in registry and name not in registry.catalog.unavailable:
             if not found.plugins and not registry.catalog.candidates:
-                settings(tools)
+                settings(tools)  # a missing ./tools explains more than an unknown name
             known = [*names, *registry.catalog.tools]
             hint = did_you_mean(name, known) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool {name!r}; {hint}")
@@ -93,6 +95,7 @@ def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegi
 
 def complete_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the names of tools for the shell, from their folders alone."""
+    # the shell shows whatever goes wrong in the midst of a line that is being typed
     try:
         paths = settings(ctx.params.get("tools") or ()).paths
     except (SovlToolsError, click.ClickException):

@@ -63,6 +63,7 @@ class LazyGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Suggest the nearest command where there is none of that name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            # not at the top: --help and completion need nothing of the package
             suggestion = import_module("sovl_tools.model.suggestion")
             near = suggestion.nearest(args[0], COMMANDS)
             ctx.fail(f"there is no command {args[0]!r}{suggestion.as_hint(near)}")

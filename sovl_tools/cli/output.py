@@ -17,8 +17,8 @@ import click
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.plain import is_unsafe, plain
 
+# the stream of the results and the process whose they are; nested commands in tests have their own
 _RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
-"""The stream of the results, and the process whose they are."""
 _ERROR_OUTPUT = 2
 
 
@@ -35,6 +35,7 @@ def clean_output() -> Iterator[None]:
         unwritable = os.open(os.devnull, os.O_RDONLY)
         os.dup2(unwritable, 1)
         kept = os.dup(unwritable)
+    # what an output can't encode is escaped: a result with an umlaut is no reason to fail
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set((results, os.getpid()))
         # child processes and C code of tools write to the descriptor, Python's print to the stream
@@ -56,7 +57,7 @@ def results() -> TextIO:
     """
     stream, process = _RESULTS.get()
     if process != os.getpid():
-        os._exit(0)
+        os._exit(0)  # no clean-up: buffers and locks are copies of the parent's
     return stream
 
 
@@ -106,6 +107,7 @@ def save(path: str, text: str) -> None:
 
     data = f"{text}\n".encode()
     folder, name = os.path.split(path)
+    # a directory goes to replace_files as well, which says that it is one
     try:
         if os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path):
             replace_files(folder or ".", {name: data})
@@ -143,6 +145,7 @@ def serialized(value: JSON, format: str) -> str:  # noqa: A002 - the field's wor
         return json_text(value, indent=2)
     import yaml  # noqa: PLC0415 - 20 ms, only for this format
 
+    # PyYAML writes direction marks as they are, unless it escapes all that is not ASCII
     is_safe = not any(map(is_unsafe, json.dumps(value, ensure_ascii=False)))
     text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=is_safe)
     return text.rstrip("\n")
@@ -157,6 +160,7 @@ def json_text(value: JSON, *, indent: int | None = None) -> str:
     Raises:
         TypeError, ValueError, RecursionError: the value is no JSON.
     """
+    # NaN is refused: it is no JSON, and whoever reads the result would stumble over it
     is_wide = "utf" in (results().encoding or "").lower()
     text = json.dumps(value, indent=indent, ensure_ascii=not is_wide, allow_nan=False)
     return "".join(

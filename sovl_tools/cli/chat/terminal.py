@@ -23,12 +23,12 @@ from sovl_tools.agent.messages import tool_message
 from sovl_tools.cli.output import results, write
 from sovl_tools.formats.messages import as_one_text
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.plain import cut, plain
 from sovl_tools.reporting.text import painted
 
 PROMPT = "> "
+# asked at each completion, as the tools may have been loaded anew
 Words = Callable[[], list[str]]
-"""Returns what a word of a line can be completed to."""
 
 
 class Lines(Protocol):
@@ -59,10 +59,12 @@ class Lines(Protocol):
 
 def lines(words: Words) -> Lines:
     """Return the lines of the standard input; at a terminal ``words`` complete what is typed."""
+    # a line that is no UTF-8 is said as well as it can be read
     if sys.stdin is not None and hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdin is None or not sys.stdin.isatty():
         return Pipe()
+    # the answers may go into a file while somebody types: then the error output is the screen
     screen = next((each for each in (results(), sys.stderr) if each.isatty()), None)
     if screen is None or os.environ.get("TERM", "dumb") == "dumb":
         return Terminal(PlainEditor())
@@ -118,7 +120,7 @@ class Terminal:
             return self._editor.answer(question).strip().casefold() in {"y", "yes"}
         except EOFError:
             self._editor.end()
-            return False
+            return False  # Ctrl-D is no consent
 
 
 class PlainEditor:
@@ -172,11 +174,16 @@ class Editor:
 
         output: Any = create_output(screen)
         output.enable_cpr = False  # nothing here depends on where the cursor is
-        path = _created(history_path())
+        path = history_path()
+        history: Any = None  # a chat without one is better than none
+        with suppress(OSError, RuntimeError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch(mode=0o600)  # prompt_toolkit would make it readable for all
+            history = FileHistory(path)
         self._run_in_terminal = run_in_terminal
         self._answers: Any = PromptSession(history=DummyHistory(), output=output)
         self._lines: Any = PromptSession(
-            history=FileHistory(path) if path is not None else None,
+            history=history,
             completer=WordCompleter(words, WORD=True),
             complete_style=CompleteStyle.READLINE_LIKE,
             complete_while_typing=False,
@@ -190,6 +197,7 @@ class Editor:
 
     def answer(self, question: str) -> str:
         """Return what is typed after a question; none of it gets into the history."""
+        # in a thread, because the loop of the agent's turn runs in this one
         answer: str = self._answers.prompt(question, in_thread=True)
         return answer
 
@@ -198,6 +206,7 @@ class Editor:
 
     def interject(self, text: str) -> bool:
         """Show a text above the line that is being typed."""
+        # mostly called in the thread that watches the tools; only the loop may draw
         app = self._lines.app
         if not app.is_running or app.loop is None:
             return False
@@ -216,21 +225,11 @@ def history_path() -> Path:
     return root / "sovl-tools" / "chat_history"
 
 
-def _created(path: Path) -> Path | None:
-    """Return the path of a file that is there, for nobody else to read; None if it can't be."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-    except (OSError, RuntimeError):
-        return None
-    return path
-
-
 _FAINT, _RED = "2", "31"
 _LONGEST = 200
 _LONGEST_VALUE = 60
+# a call that took less is not worth a reader's glance at its time
 _NOTABLE = 0.1
-"""Seconds from which on it is told how long a call took."""
 
 
 class Transcript:
@@ -279,9 +278,10 @@ class Transcript:
 
     def question(self, name: str, arguments: Mapping[str, JSON]) -> str:
         """Return the question whether a call may be made."""
-        return f"call {_cut(plain(_call(name, arguments)))}? [y/N] "
+        return f"call {cut(plain(_call(name, arguments)), _LONGEST)}? [y/N] "
 
     def _started(self, event: ToolStarted) -> None:
+        # what a model sent need not be JSON; then it is shown as it came
         arguments: JSON = event.call.arguments or "{}"
         with suppress(ValueError, RecursionError):
             arguments = json.loads(arguments)
@@ -293,7 +293,7 @@ class Transcript:
         words = content if result.error is None else f"error: {content}"
         took = f" ({result.duration:.1f} s)" if result.duration > _NOTABLE else ""
         tint = _FAINT if result.error is None else _RED
-        self.note(f"← {_cut(' '.join(words.split()), _LONGEST - len(took))}{took}", tint)
+        self.note(f"← {cut(' '.join(words.split()), _LONGEST - len(took))}{took}", tint)
 
 
 _SHOWN: dict[type, Callable[[Transcript, Any], None]] = {
@@ -306,7 +306,7 @@ _SHOWN: dict[type, Callable[[Transcript, Any], None]] = {
 
 def _say(text: str, tint: str) -> None:
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    click.echo(painted(plain(_cut(text, 5 * _LONGEST)), tint, color=color), err=True)
+    click.echo(painted(plain(cut(text, 5 * _LONGEST)), tint, color=color), err=True)
 
 
 def escape_controls(text: str) -> str:
@@ -322,8 +322,4 @@ def _call(name: str, arguments: JSON) -> str:
 
 
 def _value(value: JSON) -> str:
-    return _cut(json.dumps(value, ensure_ascii=False, default=str), _LONGEST_VALUE)
-
-
-def _cut(text: str, length: int = _LONGEST) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+    return cut(json.dumps(value, ensure_ascii=False, default=str), _LONGEST_VALUE)
