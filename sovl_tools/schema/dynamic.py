@@ -87,7 +87,7 @@ class _Part(NamedTuple):
     def keyword(self, key: str, value: Any) -> JSON:
         """Return what a keyword says."""
         if _is_function(value):
-            return self._returned(value, lambda part, made: part.keyword(key, made))
+            return self._returned(value, lambda part, result: part.keyword(key, result))
         if key in IN_OBJECT and isinstance(value, Mapping):
             return {self._key(name): self._at(name).schema(value[name]) for name in value}
         if key in IN_LIST and _is_sequence(value):
@@ -96,9 +96,7 @@ class _Part(NamedTuple):
             return self.schema(value)
         if not self.is_returned:
             return self.json([*value] if _is_enum(value) else value)
-        return self._checked(key, value)
-
-    def _checked(self, key: str, value: Any) -> JSON:
+        # what stood there from the start was checked with the whole schema; this was not
         if key in IN_OBJECT:
             raise self._refused(type(value).__name__, "schemas by their names")
         if key in LISTS or key in IN_LIST:
@@ -129,8 +127,8 @@ class _Part(NamedTuple):
     def _scalar(self, value: Any) -> JSON:
         if value is None or isinstance(value, bool):
             return value
+        # Subclasses of built-in types become those, without the code of their own methods.
         if isinstance(value, str):
-            # Subclasses of built-in types become those, without the code of their own methods.
             return str.__str__(value)
         if isinstance(value, int):
             return int.__int__(value)

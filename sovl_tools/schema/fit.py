@@ -104,20 +104,31 @@ class _Fit(NamedTuple):
         if check is not None:
             verdict = check(self, value, schema)
         if verdict is not False and not keys.isdisjoint(_ANYWHERE):
-            for each in self._elsewhere(value, schema):
+            for each in self._verdicts_for_any_type(value, schema):
                 if each is False:
                     return False
                 verdict = verdict if each else None
         return verdict
 
-    def _elsewhere(self, value: JSON, schema: dict[str, JSON]) -> Iterator[bool | None]:
-        """Yield what keywords say that hold for values of all types."""
+    def _verdicts_for_any_type(self, value: JSON, schema: dict[str, JSON]) -> Iterator[bool | None]:
         if "const" in schema:
             yield _equal(value, schema["const"])
         if "enum" in schema:
             yield _any(_equal(value, each) for each in schema["enum"])
         if "$ref" in schema:
-            yield self._fits_there(value, schema["$ref"])
+            reference = schema["$ref"]
+            # definitions that refer to one another could lead on for ever
+            is_near = self.followed < _MAX_REFERENCES and reference[:2] == "#/"
+            if (
+                self.root is None
+                or not is_near
+                # it could lead to a place in a part that has a name of its own
+                or any("$id" in part.schema for part in nodes(self.root, ()))
+            ):
+                yield None
+            else:
+                target = lookup(self.root, reference).target
+                yield self._replace(followed=self.followed + 1).fits(value, target)
         for each in schema.get("allOf", ()):
             yield self.fits(value, each)
         if "anyOf" in schema:
@@ -129,14 +140,6 @@ class _Fit(NamedTuple):
         if "not" in schema:
             refused = self.fits(value, schema["not"])
             yield None if refused is None else not refused
-
-    def _fits_there(self, value: JSON, reference: str) -> bool | None:
-        if self.root is None or self.followed == _MAX_REFERENCES or reference[:2] != "#/":
-            return None
-        if any("$id" in part.schema for part in nodes(self.root, ())):
-            return None  # it could lead to a place in a part that has a name of its own
-        target = lookup(self.root, reference).target
-        return self._replace(followed=self.followed + 1).fits(value, target)
 
 
 def _any(verdicts: Iterator[bool | None]) -> bool | None:

@@ -28,11 +28,6 @@ def _is_number(value: JSON) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_count(value: JSON) -> bool:
-    # To JSON Schema 2.0 is an integer.
-    return _is_number(value) and value >= 0 and value == int(value)
-
-
 def _is_set(value: JSON) -> bool:
     are_texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
     return are_texts and len({*value}) == len(value)
@@ -46,7 +41,12 @@ def _is_type(value: JSON) -> bool:
 
 _TEXT = Keyword("scalar", "a string", lambda value: isinstance(value, str))
 _NUMBER = Keyword("scalar", "a number", _is_number)
-_COUNT = Keyword("scalar", "an integer of at least 0", _is_count)
+# To JSON Schema 2.0 is an integer.
+_COUNT = Keyword(
+    "scalar",
+    "an integer of at least 0",
+    lambda value: _is_number(value) and value >= 0 and value == int(value),
+)
 _FLAG = Keyword("scalar", "true or false", lambda value: isinstance(value, bool))
 _LIST = Keyword("data", "a list", lambda value: isinstance(value, list))
 _NAMES = Keyword("data", "a list of different strings", _is_set)

@@ -49,15 +49,15 @@ def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
             raise _ConflictError
     _check_closed(first, second)
     _check_closed(second, first)
-    made = dict(first)
+    found = dict(first)
     for keyword, value in second.items():
-        if keyword not in made:
-            made[keyword] = copied(value)
-        elif repr(made[keyword]) != repr(value):  # 1 and true are equal in Python
+        if keyword not in found:
+            found[keyword] = copied(value)
+        elif repr(found[keyword]) != repr(value):  # 1 and true are equal in Python
             if keyword not in _JOINED:
                 raise _ConflictError
-            made[keyword] = _JOINED[keyword](made[keyword], value)
-    return made
+            found[keyword] = _JOINED[keyword](found[keyword], value)
+    return found
 
 
 def _check_closed(closed: dict[str, JSON], other: dict[str, JSON]) -> None:
@@ -88,10 +88,10 @@ def _covers(types: Sequence[JSON], kind: JSON) -> bool:
 
 
 def _properties(first: dict[str, JSON], second: dict[str, JSON]) -> JSON:
-    made = dict(first)
+    found = dict(first)
     for name, schema in second.items():
-        made[name] = _whole(made[name], schema) if name in made else copied(schema)
-    return made
+        found[name] = _whole(found[name], schema) if name in found else copied(schema)
+    return found
 
 
 def _whole(first: JSON, second: JSON) -> JSON:
@@ -102,8 +102,8 @@ def _whole(first: JSON, second: JSON) -> JSON:
 
 
 def _common(first: list[JSON], second: list[JSON]) -> list[JSON]:
-    kept = {repr(each) for each in second}
-    found = [each for each in first if repr(each) in kept]
+    allowed = {repr(each) for each in second}
+    found = [each for each in first if repr(each) in allowed]
     if not found:
         raise _ConflictError
     return found

@@ -39,8 +39,17 @@ def explanations(
         if keyword in _ABSENT:
             found += [((*path, name), _ABSENT[keyword]) for name in problem.expected]
         elif keyword in SUPERFLUOUS:
-            hints = _renamed(problem, missing.get(path, ()), known(path))
-            found += [((*path, name), f"is not a parameter{hint}") for name, hint in hints.items()]
+            names, lacking = problem.expected, missing.get(path, ())
+            # A name that is given already is not what another one was meant to be.
+            others = {*known(path), *lacking}.difference(names)
+            near = {name: nearest(name, others) for name in names}
+            # One too many and one too few: that is a rename, however unlike the names are.
+            if len(names) == len(lacking) == 1:
+                near = {name: each or lacking[0] for name, each in near.items()}
+            free = {name: each for name, each in near.items() if each and each not in problem.value}
+            found += [
+                ((*path, name), f"is not a parameter{as_hint(free.get(name))}") for name in names
+            ]
         else:
             found.append((path, describe(problem)))
     return sorted(found, key=lambda line: in_order(line[0]))
@@ -50,19 +59,6 @@ _ABSENT = {
     "required": "is required",
     "dependentRequired": "is required because of what else is given",
 }
-
-
-def _renamed(problem: Problem, missing: tuple[str, ...], known: Collection[str]) -> dict[str, str]:
-    """Return for each superfluous name which one may be meant, as a question, or nothing."""
-    names = problem.expected
-    # A name that is given already is not what another one was meant to be.
-    others = {*known, *missing}.difference(names)
-    near = {name: nearest(name, others) for name in names}
-    # One too many and one too few: that is a rename, however unlike the names are.
-    if len(names) == len(missing) == 1:
-        near = {name: each or missing[0] for name, each in near.items()}
-    free = {name: each for name, each in near.items() if each and each not in problem.value}
-    return {name: as_hint(free.get(name)) for name in names}
 
 
 def shown(value: JSON) -> str:
@@ -131,28 +127,24 @@ def _type(problem: Problem) -> str:
 
 
 def _enum(problem: Problem) -> str:
-    if not problem.expected:
-        return f"can't be given now: there is nothing to choose from, so not {shown(problem.value)}"
-    near = _near(problem.value, problem.expected)
-    hint = f"; {question(near)}" if near else ""
-    listed = ", ".join(_listed(problem.expected))
-    return f"must be one of {listed}, not {shown(problem.value)}{hint}"
+    value, allowed = problem.value, problem.expected
+    if not allowed:
+        return f"can't be given now: there is nothing to choose from, so not {shown(value)}"
+    near = None
+    if isinstance(value, str):
+        near = nearest(value, [each for each in allowed if isinstance(each, str)])
+    alike = [near] if near is not None else allowed
+    if near is None:
+        # "1" where 1 is meant, or another case; nobody means a container by a slip
+        is_container = isinstance(value, dict | list)
+        alike = [each for each in allowed if not is_container and _bare(each) == _bare(value)]
+    hint = f"; {question(shown(alike[0]))}" if alike else ""
+    return f"must be one of {', '.join(_listed(allowed))}, not {shown(value)}{hint}"
 
 
 def _listed(allowed: list[JSON]) -> list[str]:
     more = ["…"] if len(allowed) > _LONGEST_LIST else []
     return [*map(shown, allowed[:_LONGEST_LIST]), *more]
-
-
-def _near(value: JSON, allowed: list[JSON]) -> str:
-    """Return the option that a value resembles, as JSON text, or nothing."""
-    if isinstance(value, dict | list):
-        return ""
-    texts = [each for each in allowed if isinstance(each, str)]
-    near = nearest(value, texts) if isinstance(value, str) else None
-    if near is not None:
-        return shown(near)
-    return next((shown(each) for each in allowed if _bare(each) == _bare(value)), "")
 
 
 def _bare(value: JSON) -> str:
@@ -181,8 +173,9 @@ def _sized(bound: str, noun: str) -> Callable[[Problem], str]:
     return words
 
 
-def _limited(relation: str) -> Callable[[Problem], str]:
+def _bounded(relation: str) -> Callable[[Problem], str]:
     def words(problem: Problem) -> str:
+        # of 5 and 5.0, which are one number in JSON, people write 5
         bound = str(problem.expected).removesuffix(".0")
         return f"must be {relation} {bound}, not {shown(problem.value)}"
 
@@ -210,22 +203,17 @@ def _alternatives(problem: Problem) -> str:
     if not problem.branches or not all(problem.branches):
         return "fits more than one of the alternatives, but must fit exactly one"
     first, *more = told = explained([problem])
+    if more or first.path != problem.path or not first.branches:
+        places = [place(each.path[len(problem.path) :]) for each in told]
+        found = zip(places, map(describe, told), strict=True)
+        return "; ".join(f"{below} {words}".strip() for below, words in found)
     # All branches are equally far off, so that each is named.
-    if first.branches and first.path == problem.path and not more:
-        return _either(first)
-    places = [place(each.path[len(problem.path) :]) for each in told]
-    found = zip(places, map(describe, told), strict=True)
-    return "; ".join(f"{below} {words}".strip() for below, words in found)
-
-
-def _either(problem: Problem) -> str:
-    """Return what the branches ask for that are equally far off."""
-    every = [each for branch in problem.branches for each in branch]
+    every = [each for branch in first.branches for each in branch]
     if every[0].keyword == "required":
         return f"lacks {one_of(' and '.join(map(repr, each.expected)) for each in every)}"
     allowed = [option for each in every if each.keyword != "type" for option in options(each)]
     types = {name for each in every if each.keyword == "type" for name in each.expected}
-    return f"must be {one_of([*_listed(allowed), *_articles(types)])}, not {named(problem.value)}"
+    return f"must be {one_of([*_listed(allowed), *_articles(types)])}, not {named(first.value)}"
 
 
 _WORDS: dict[str, Callable[[Problem], str]] = {
@@ -244,11 +232,11 @@ _WORDS: dict[str, Callable[[Problem], str]] = {
     "maxItems": _sized("at most", "item"),
     "minProperties": _sized("at least", "entry"),
     "maxProperties": _sized("at most", "entry"),
-    "minimum": _limited("at least"),
-    "maximum": _limited("at most"),
-    "exclusiveMinimum": _limited("more than"),
-    "exclusiveMaximum": _limited("less than"),
-    "multipleOf": _limited("a multiple of"),
+    "minimum": _bounded("at least"),
+    "maximum": _bounded("at most"),
+    "exclusiveMinimum": _bounded("more than"),
+    "exclusiveMaximum": _bounded("less than"),
+    "multipleOf": _bounded("a multiple of"),
     "pattern": lambda problem: (
         f"must match the pattern {_cut(problem.expected)}, which {shown(problem.value)} does not"
     ),

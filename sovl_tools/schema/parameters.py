@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
@@ -20,11 +20,15 @@ def parameter_definitions(
         schema = each if isinstance(each, dict) else {}
         branches = [schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())]
         names = [type_ for branch in branches for type_ in _types(branch, parameters)]
+        annotation, own = types.get(name), _types(schema, parameters)
+        # an annotation in quotes that could not be resolved is a string still
+        if annotation is None or isinstance(annotation, str):
+            annotation = PYTHON_TYPES.get(own[0], Any) if len(own) == 1 else Any
         found.append(
             ToolParameterDefinition(
                 name,
                 schema.get("description", ""),
-                _python_type(types.get(name), _types(schema, parameters)),
+                annotation,
                 " | ".join(dict.fromkeys(names)) or "any",
                 name in required,
                 schema.get("default"),
@@ -39,9 +43,3 @@ def _types(schema: JSON, root: Mapping[str, JSON]) -> list[str]:
     found = schema if isinstance(schema, dict) and "type" in schema else follow(schema, root)
     types = found.get("type", []) if isinstance(found, dict) else []
     return [types] if isinstance(types, str) else list(types)
-
-
-def _python_type(annotation: Any, types: Sequence[str]) -> Any:
-    if annotation is not None and not isinstance(annotation, str):
-        return annotation
-    return PYTHON_TYPES.get(types[0], Any) if len(types) == 1 else Any

@@ -81,8 +81,8 @@ def explained(problems: Iterable[Problem]) -> list[Problem]:
     every = [each for problem in problems for each in _resolved(problem)]
     # Who reads which values are allowed need not read of which type they are.
     listed = {each.path for each in every if each.keyword in LISTED}
-    kept = [each for each in every if each.keyword != "type" or each.path not in listed]
-    return sorted(deduplicated(kept), key=lambda each: (in_order(each.path), each.keyword))
+    every = [each for each in every if each.keyword != "type" or each.path not in listed]
+    return sorted(deduplicated(every), key=lambda each: (in_order(each.path), each.keyword))
 
 
 def in_order(path: Path) -> list[tuple[bool, str | int]]:
@@ -116,26 +116,22 @@ def _resolved(problem: Problem) -> _Branch:
             for each in here
         )
         alike += [] if is_other else [candidate]
-    if not alike:
-        return [_any_kind(problem, branches)]
-    found = _unlisted(problem, alike) or _lacking(problem, alike)
-    return found or min(alike, key=lambda branch: _distance(branch, problem))
+    if alike:
+        found = _unlisted(problem, alike) or _lacking(problem, alike)
+        return found or min(alike, key=lambda branch: _distance(branch, problem))
+    # No branch takes such a value: say what they take together, in one keyword if one can.
+    here = [_at(branch, problem.path, LISTED | {"type"}) for branch in branches]
+    if all(each.keyword in LISTED for each in here):
+        return [_choice(here)]
+    if all(each.keyword == "type" for each in here):
+        types = tuple(dict.fromkeys(name for each in here for name in each.expected))
+        return [problem._replace(keyword="type", expected=types, branches=())]
+    return [problem._replace(branches=tuple((each,) for each in here))]
 
 
 def _kind(value: JSON) -> str:
     name = kind(value)
     return "number" if name == "integer" else name
-
-
-def _any_kind(problem: Problem, branches: list[_Branch]) -> Problem:
-    """Return what the branches together allow, as ``type`` or ``enum`` where one of them can."""
-    here = [_at(branch, problem.path, LISTED | {"type"}) for branch in branches]
-    if all(each.keyword in LISTED for each in here):
-        return _choice(here)
-    if all(each.keyword == "type" for each in here):
-        types = tuple(dict.fromkeys(name for each in here for name in each.expected))
-        return problem._replace(keyword="type", expected=types, branches=())
-    return problem._replace(branches=tuple((each,) for each in here))
 
 
 def _at(branch: _Branch, path: Path, keywords: frozenset[str]) -> Problem:
@@ -191,16 +187,14 @@ def _distance(branch: _Branch, parent: Problem) -> int:
         cost, keys = 1 if len(below) > 1 else 2, below[:1] or ("",)
         if not below and problem.keyword in MISSING | SUPERFLUOUS:
             cost, keys = 3, problem.expected
-        elif len(below) == 1 and _is_discriminator(problem):
-            cost = 10
+        elif (
+            len(below) == 1
+            and problem.keyword in LISTED
+            and _kind(problem.value) in map(_kind, options(problem))
+        ):
+            # a key that tells the branches apart has one value in each, or by convention a name
+            name, is_only = str(below[0]).casefold(), len(options(problem)) == 1
+            cost = 10 if is_only or name.endswith(("type", "kind")) else cost
         for key in keys:
             costs[key] = max(cost, costs.get(key, 0))
     return sum(costs.values())
-
-
-def _is_discriminator(problem: Problem) -> bool:
-    """Tell whether a key tells the branches apart: one value each, or by convention its name."""
-    if problem.keyword not in LISTED or _kind(problem.value) not in map(_kind, options(problem)):
-        return False
-    name = str(problem.path[-1]).casefold()
-    return len(options(problem)) == 1 or name.endswith(("type", "kind"))

@@ -60,16 +60,16 @@ def _without_false(schema: JSON) -> JSON:
         return _NEVER
     if not isinstance(schema, dict):
         return schema
-    made = dict(schema)
+    copy = dict(schema)
     for keyword in nesting(tuple(schema)):
         value = schema[keyword]
         if keyword in IN_OBJECT:
-            made[keyword] = {name: _without_false(each) for name, each in value.items()}
+            copy[keyword] = {name: _without_false(each) for name, each in value.items()}
         elif keyword in IN_LIST:
-            made[keyword] = [_without_false(each) for each in value]
+            copy[keyword] = [_without_false(each) for each in value]
         elif value is not False or keyword not in _CLOSING:
-            made[keyword] = _without_false(value)
-    return made
+            copy[keyword] = _without_false(value)
+    return copy
 
 
 _CLOSING = {"additionalProperties", "unevaluatedProperties", "unevaluatedItems"}
@@ -118,19 +118,17 @@ def _expected(error: Any, keyword: str) -> JSON:
             names = wanted
         case "dependentRequired":
             names = [name for key, more in wanted.items() if key in given for name in more]
-        case "additionalProperties" | "unevaluatedProperties":
-            return tuple(_superfluous(error, keyword))
+        case "unevaluatedProperties":
+            # The engine tells these names in its message only, in brackets at the end.
+            listed = error.message.partition("(")[2]
+            return tuple(name for name in given if repr(name) in listed)
+        case "additionalProperties":
+            known = error.schema.get("properties", {})
+            patterns = error.schema.get("patternProperties", {})
+            unknown = (name for name in given if name not in known)
+            return tuple(
+                name for name in unknown if not any(re.search(each, name) for each in patterns)
+            )
         case _:
             return wanted
     return tuple(name for name in names if name not in given)
-
-
-def _superfluous(error: Any, keyword: str) -> list[str]:
-    if keyword == "unevaluatedProperties":
-        # The engine tells these names in its message only, in brackets at the end.
-        told = error.message.partition("(")[2]
-        return [name for name in error.instance if repr(name) in told]
-    known = error.schema.get("properties", {})
-    patterns = error.schema.get("patternProperties", {})
-    unknown = (name for name in error.instance if name not in known)
-    return [name for name in unknown if not any(re.search(each, name) for each in patterns)]

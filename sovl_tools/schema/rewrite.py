@@ -26,14 +26,14 @@ class _Plan(NamedTuple):
 
     Attributes:
         dropped: keywords that are left out.
-        steps: keywords whose values can't be taken over as they are, each with what copies it.
+        nested: keywords whose values can't be taken over as they are.
         is_dynamic: whether there is a dynamic reference.
         refers: whether there is a reference.
         is_due: whether something may have to be changed in it.
     """
 
     dropped: tuple[str, ...]
-    steps: tuple[tuple[str, Callable[[Rewrite, str, JSON, Path], JSON]], ...]
+    nested: tuple[str, ...]
     is_dynamic: bool
     refers: bool
     is_due: bool
@@ -64,9 +64,21 @@ class Definitions:
 
     def address(self, reference: str) -> str | None:
         """Return the reference to the definition that another one leads to; None for nowhere."""
-        if reference not in self._known:
-            self._known[reference] = self._addressed(reference)
-        return self._known[reference]
+        if reference in self._known:
+            return self._known[reference]
+        found, address = lookup(self.root, reference), None
+        if isinstance(found.target, dict | bool):
+            # by identity: two ways to write a reference lead to one definition
+            key = id(found.target)
+            if key not in self._addresses:
+                name = None if found.target is self.root else self._free_name(reference, found.path)
+                self._addresses[key] = self._address(name)
+                self._given.add(self._addresses[key])
+                if name is not None:
+                    self.targets[name] = found
+            address = self._addresses[key]
+        self._known[reference] = address
+        return address
 
     def is_static(self, reference: JSON) -> bool:
         """Tell whether a dynamic reference leads to one definition, wherever it is come from."""
@@ -83,21 +95,8 @@ class Definitions:
         """Tell whether a reference leads to a definition by the name that it has here."""
         return isinstance(reference, str) and reference in self._given
 
-    def _addressed(self, reference: str) -> str | None:
-        found = lookup(self.root, reference)
-        if not isinstance(found.target, dict | bool):
-            return None
-        key = id(found.target)
-        if key not in self._addresses:
-            name = None if found.target is self.root else self._free(reference, found.path)
-            self._addresses[key] = self._address(name)
-            self._given.add(self._addresses[key])
-            if name is not None:
-                self.targets[name] = found
-        return self._addresses[key]
-
-    def _free(self, reference: str, path: Path) -> str:
-        """Return a name for what is referred to that nothing else has."""
+    def _free_name(self, reference: str, path: Path) -> str:
+        """Return a name for a definition that no other definition has."""
         document, _, fragment = reference.partition("#")
         name = fragment or re.split("[/:]", document)[-1]
         wanted = str(path[-1]) if fragment.startswith("/") else name
@@ -116,7 +115,7 @@ class Rewrite:
     Attributes:
         definitions: the names of what is referred to.
         base: the path of the schema itself, with which all paths begin.
-        made: the definitions, copied; None for one that is being copied.
+        copies: the definitions, copied; None for one that is being copied.
     """
 
     dropped: ClassVar[frozenset[str]] = IDENTITY
@@ -129,7 +128,7 @@ class Rewrite:
         """Begin a copy; ``variant`` is what the answers of ``concerns`` depend on."""
         self.definitions = definitions
         self.base = base
-        self.made: dict[str, JSON] = {}
+        self.copies: dict[str, JSON] = {}
         self._own_plans = self._plans.setdefault((type(self), variant), {})
 
     def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
@@ -144,16 +143,16 @@ class Rewrite:
         del keywords, kind
         return False
 
-    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
+    def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
         """Return what becomes of a subschema.
 
         Args:
             schema: as it was.
-            made: its copy, in which every subschema is changed already.
+            copy: its copy, in which every subschema is changed already.
             path: from the root.
         """
         del schema, path
-        return made
+        return copy
 
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
         """Return what becomes of a subschema that is true or false."""
@@ -164,91 +163,75 @@ class Rewrite:
         """Copy the definitions to which what is copied so far refers, and return them all."""
         targets = self.definitions.targets
         # To copy a definition may bring up others.
-        while len(self.made) < len(targets):
-            for name in [each for each in targets if each not in self.made]:
+        while len(self.copies) < len(targets):
+            for name in [each for each in targets if each not in self.copies]:
                 self.definition(name)
-        return {name: self.made[name] for name in targets}
+        return {name: self.copies[name] for name in targets}
 
     def definition(self, name: str) -> JSON:
         """Return the copy of a definition; None while it is being made."""
-        if name not in self.made:
-            self.made[name] = None
+        if name not in self.copies:
+            # a definition that refers to itself asks for its own copy meanwhile
+            self.copies[name] = None
             found = self.definitions.targets[name]
-            self.made[name] = self.schema(found.target, (*self.base, *found.path))
-        return self.made[name]
+            self.copies[name] = self.schema(found.target, (*self.base, *found.path))
+        return self.copies[name]
 
     def schema(self, schema: JSON, path: Path) -> JSON:
         """Return the copy of a subschema."""
         if not isinstance(schema, dict):
             return self.decided(schema, path) if isinstance(schema, bool) else copied(schema)
-        made = schema.copy()
+        copy = schema.copy()
         kind = schema.get("type")
-        # Most schemas have one of a few sets of keywords, so that plans are kept by these.
+        # Most schemas have one of a few sets of keywords, so that a plan serves many of them.
         key = (kind if type(kind) is str else None, *schema)
         plan = self._own_plans.get(key) or self._plan(key)
-        if plan.is_dynamic and self.definitions.is_static(made["$dynamicRef"]):
-            refer(made, made.pop("$dynamicRef"))
-            return self.schema(made, path)
+        if plan.is_dynamic and self.definitions.is_static(copy["$dynamicRef"]):
+            # now a reference like any other, for which another plan is due
+            refer(copy, copy.pop("$dynamicRef"))
+            return self.schema(copy, path)
         for keyword in plan.dropped:
-            del made[keyword]
-        for keyword, copy in plan.steps:
-            made[keyword] = copy(self, keyword, made[keyword], path)
-        leads_nowhere = plan.refers and not self.definitions.is_address(made["$ref"])
-        return self.changed(schema, made, path) if plan.is_due or leads_nowhere else made
+            del copy[keyword]
+        for keyword in plan.nested:
+            copy[keyword] = self._value(keyword, copy[keyword], path)
+        leads_nowhere = plan.refers and not self.definitions.is_address(copy["$ref"])
+        return self.changed(schema, copy, path) if plan.is_due or leads_nowhere else copy
 
     def _plan(self, key: tuple[Any, ...]) -> _Plan:
         kind, *keywords = key
         dropped = tuple(each for each in keywords if each in self.dropped)
-        kept = [each for each in keywords if each not in dropped]
-        steps = tuple(
-            (each, _COPIES.get(each, Rewrite.value)) for each in kept if each not in _AS_THEY_ARE
-        )
-        is_due = "$dynamicRef" in kept or self.concerns(frozenset(kept), kind)
-        plan = _Plan(dropped, steps, "$dynamicRef" in kept, "$ref" in kept, is_due)
+        others = [each for each in keywords if each not in dropped]
+        nested = tuple(each for each in others if each not in _AS_THEY_ARE)
+        is_due = "$dynamicRef" in others or self.concerns(frozenset(others), kind)
+        plan = _Plan(dropped, nested, "$dynamicRef" in others, "$ref" in others, is_due)
         # Schemas from outside could otherwise fill the memory with odd keywords.
         if len(self._own_plans) > _MOST_PLANS:
             self._own_plans.clear()
         self._own_plans[key] = plan
         return plan
 
-    def by_name(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return the copy of a keyword's subschemas that have names."""
-        if type(value) is not dict:
-            return copied(value)
-        schema = self.schema
-        return {name: schema(each, (*path, keyword, name)) for name, each in value.items()}
-
-    def listed(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return the copy of a keyword's list of subschemas."""
-        if type(value) is not list:
-            return copied(value)
-        return [self.schema(each, (*path, keyword, step)) for step, each in enumerate(value)]
+    def _value(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return the copy of what a keyword says, with its subschemas changed already."""
+        kind = type(value)
+        # a value of another kind is wrong there, and stays for those who say so
+        if keyword in IN_OBJECT and kind is dict:
+            schema = self.schema
+            return {name: schema(each, (*path, keyword, name)) for name, each in value.items()}
+        if keyword in SINGLE:
+            return self.single(keyword, value, path)
+        if keyword in IN_LIST and kind is list:
+            return [self.schema(each, (*path, keyword, step)) for step, each in enumerate(value)]
+        if keyword == "$ref" and kind is str:
+            return self.reference(value)
+        return copied(value)
 
     def single(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return the copy of a keyword's only subschema."""
         return self.schema(value, (*path, keyword))
 
-    def referring(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return where a reference leads in the copy."""
-        del keyword, path
-        return self.reference(value) if type(value) is str else copied(value)
-
-    def value(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return the copy of what holds no schema."""
-        del keyword, path
-        return copied(value)
-
     def reference(self, reference: str) -> str:
         """Return where a reference leads in the copy."""
         return self.definitions.address(reference) or reference
-
-
-_COPIES: dict[str, Callable[[Rewrite, str, JSON, Path], JSON]] = {
-    **dict.fromkeys(IN_OBJECT, Rewrite.by_name),
-    **dict.fromkeys(IN_LIST, Rewrite.listed),
-    **dict.fromkeys(SINGLE, lambda copy, *place: copy.single(*place)),
-    "$ref": Rewrite.referring,
-}
 
 
 def refer(schema: dict[str, JSON], reference: str | None) -> None:

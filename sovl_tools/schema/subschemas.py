@@ -122,7 +122,13 @@ def lookup(root: JSON, reference: str) -> Reference:
         return _within(root, fragment)
     if document.startswith(_META_SCHEMA):
         return Reference()
-    return _inner(root, document, fragment) or _elsewhere(root, document)
+    found = _inner(root, document, fragment)
+    if found is None:
+        identifiers = (value.get("$id") for value, _ in _objects(root))
+        # where a part has such a name only an engine can tell what is meant
+        if not any(isinstance(each, str) and document in each for each in identifiers):
+            return Reference(failure="leads out of the schema, and nothing is fetched")
+    return found or Reference()
 
 
 def follow(schema: JSON, root: JSON) -> JSON:
@@ -140,12 +146,21 @@ def follow(schema: JSON, root: JSON) -> JSON:
 def _within(root: JSON, fragment: str) -> Reference:
     if not fragment:
         return Reference(root)
-    if fragment.startswith("/"):
-        return _pointed(root, path_of(fragment))
-    for value, path in _objects(root):
-        if fragment in (value.get("$anchor"), value.get("$dynamicAnchor")):
-            return Reference(value, path=path)
-    return Reference(failure="names an anchor that is not there")
+    if not fragment.startswith("/"):
+        for value, path in _objects(root):
+            if fragment in (value.get("$anchor"), value.get("$dynamicAnchor")):
+                return Reference(value, path=path)
+        return Reference(failure="names an anchor that is not there")
+    target, steps = root, []
+    for key in path_of(fragment):
+        try:
+            # Pointers write indexes as text, and an object may have a key of digits.
+            step = int(key) if isinstance(target, list) and str(key).isdigit() else key
+            target = target[step]
+        except (KeyError, IndexError, TypeError):
+            return Reference(failure="leads nowhere")
+        steps.append(step)
+    return Reference(target, path=tuple(steps))
 
 
 def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
@@ -180,13 +195,6 @@ def is_static(root: dict[str, JSON], reference: str) -> bool:
     return reference.startswith("#") and anchors.count(reference[1:]) == 1
 
 
-def _elsewhere(root: JSON, document: str) -> Reference:
-    identifiers = (value.get("$id") for value, _ in _objects(root))
-    if any(isinstance(each, str) and document in each for each in identifiers):
-        return Reference()
-    return Reference(failure="leads out of the schema, and nothing is fetched")
-
-
 @lru_cache(maxsize=1024)
 def path_of(fragment: str) -> Path:
     """Return the keys that a JSON Pointer in a reference leads along, numbers as text."""
@@ -198,19 +206,6 @@ def path_of(fragment: str) -> Path:
     if "~" not in fragment:
         return tuple(parts)
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
-
-
-def _pointed(root: JSON, path: Path) -> Reference:
-    target, found = root, []
-    for key in path:
-        try:
-            # Pointers write indexes as text, and an object may have a key of digits.
-            step = int(key) if isinstance(target, list) and str(key).isdigit() else key
-            target = target[step]
-        except (KeyError, IndexError, TypeError):
-            return Reference(failure="leads nowhere")
-        found.append(step)
-    return Reference(target, path=tuple(found))
 
 
 def _objects(document: JSON) -> Iterator[tuple[dict[str, JSON], Path]]:
@@ -242,41 +237,29 @@ def excess(root: dict[str, JSON]) -> str | None:
     back to itself is counted once. What is wrong with a value is told by functions that call one
     another for each reference, so that only so many may follow upon one another.
     """
-    size, steps = _expansion(root)
-    if size > MAX_EXPANSION:
-        return f"multiply to more than {MAX_EXPANSION:,} subschemas"
-    return f"follow upon one another more than {MAX_STEPS} times" if steps > MAX_STEPS else None
-
-
-class _Expansion(NamedTuple):
-    """How many subschemas there are below one, and through how many references they are reached."""
-
-    size: int
-    steps: int
-
-
-def _expansion(root: dict[str, JSON]) -> _Expansion:
-    """Measure a schema with each reference replaced by what it leads to."""
-    known: dict[int, _Expansion] = {}
+    # how many subschemas there are below a part, and through how many references they are reached
+    known: dict[int, tuple[int, int]] = {}
     pending: list[tuple[JSON, bool]] = [(root, False)]
     while pending:
         value, is_measured_below = pending.pop()
         if is_measured_below:
             below = [known[id(part)] for part in _parts(value)]
-            below += [
-                _Expansion(size, steps + 1)
-                for size, steps in (known[id(target)] for target in _targets(root, value))
-            ]
+            reached = [known[id(target)] for target in _targets(root, value)]
+            below += [(size, steps + 1) for size, steps in reached]
             # a list is no subschema
-            size = isinstance(value, dict) + sum(each.size for each in below)
-            steps = max((each.steps for each in below), default=0)
-            known[id(value)] = _Expansion(min(size, MAX_EXPANSION + 1), steps)
+            size = isinstance(value, dict) + sum(size for size, _ in below)
+            steps = max((steps for _, steps in below), default=0)
+            # the exact number could have as many digits as there are definitions
+            known[id(value)] = (min(size, MAX_EXPANSION + 1), steps)
         elif id(value) not in known:
             # What leads back to itself meets this provisional measure and ends there.
-            known[id(value)] = _Expansion(1, 0)
+            known[id(value)] = (1, 0)
             pending.append((value, True))
             pending.extend((part, False) for part in (*_parts(value), *_targets(root, value)))
-    return known[id(root)]
+    size, steps = known[id(root)]
+    if size > MAX_EXPANSION:
+        return f"multiply to more than {MAX_EXPANSION:,} subschemas"
+    return f"follow upon one another more than {MAX_STEPS} times" if steps > MAX_STEPS else None
 
 
 def _parts(value: JSON) -> list[JSON]:
