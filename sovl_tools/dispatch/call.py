@@ -52,8 +52,8 @@ async def call(
     started, repairs = perf_counter(), _NO_REPAIRS
     try:
         if type(tool) is DynamicTool:
-            made = runner.run(tool, None, scope, started=started, limit=limit)
-            ready: PreparedTool = (await made) if runner.is_async else made
+            outcome = runner.run(tool, None, scope, started=started, limit=limit)
+            ready: PreparedTool = (await outcome) if runner.is_async else outcome
         else:
             ready = tool
         # before anything else: a refused call costs no thread and no room
@@ -75,14 +75,14 @@ async def call(
             result = _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
     except BaseException as error:
         result = _failure_result(tool, error, runner, scope, started)
-        # the caller's own end is told of, and passes
+        # observers hear of the caller's own end, which then goes on to the caller
         if runner.is_own_end(error):
             _end_call(tool, given, result, scope)
             raise
     finally:
         if scope is not None:
             scope.close()
-    # repairs are said of failures too: the model sees what was made of its arguments
+    # a failure lists repairs too: the model sees what was made of its arguments
     if repairs:
         result = result._replace(repairs=repairs)
     return _end_call(tool, given, result, scope)
@@ -135,8 +135,8 @@ async def _call_hooks(
         duration = perf_counter() - started
         return _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
 
-    made = ToolCall(tool.definition, arguments, scope.call_id, scope.chain)
-    return await runner.whole(run_hooks(tool.hooks, made, scope, runner, attempt), scope)
+    first = ToolCall(tool.definition, arguments, scope.call_id, scope.chain)
+    return await runner.whole(run_hooks(tool.hooks, first, scope, runner, attempt), scope)
 
 
 def _failure_result(
@@ -259,9 +259,17 @@ class Caller:
         scope, limit = None, tool.limit if timeout is None else check_timeout(timeout)
         if tool.is_scoped or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
-            if tool.needs_loop:
-                return _call_in_background(tool, arguments, scope)
-        return run_without_loop(call(tool, arguments, SYNC, scope, limit))
+        if scope is None or not tool.needs_loop:
+            return run_without_loop(call(tool, arguments, SYNC, scope, limit))
+        work = call(tool, arguments, async_runner(), scope, limit)
+        try:
+            # hooks may take as long as they like
+            return in_background(work, limit=None if tool.hooks else limit)
+        except TimeLimitError as error:  # the loop itself is blocked
+            scope.abandon()
+            scope.stop()
+            result = _failure_result(tool, error, SYNC, scope, scope.started)
+            return _end_call(tool, arguments, result, scope)
 
     async def call(
         self,
@@ -320,21 +328,6 @@ class Caller:
         call_id = options.get("call_id") or new_call_id()
         _emit(self._engine.settings.observers, given, result, call_id)
         return result
-
-
-def _call_in_background(
-    tool: PreparedTool | DynamicTool, given: Arguments, scope: CallScope
-) -> ToolResult:
-    """Make a call on the loop in the background; hooks have no limit."""
-    work = call(tool, given, async_runner(), scope, scope.limit)
-    try:
-        return in_background(work, limit=None if tool.hooks else scope.limit)
-    except TimeLimitError as error:  # the loop itself is blocked
-        scope.abandon()
-        scope.stop()
-        return _end_call(
-            tool, given, _failure_result(tool, error, SYNC, scope, scope.started), scope
-        )
 
 
 @cache

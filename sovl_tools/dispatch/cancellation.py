@@ -54,24 +54,18 @@ async def drive(
     if type(found) is not list or own:
         left = None if limit is None else limit - (perf_counter() - started)
         ending = _Ending(task, scope, time_left=left, limit=limit, own=own)
-        found = await _await_rest(driver, context, found, ending)
+        try:
+            with ending:
+                found = await _resume(driver, context, found, ending)
+        finally:
+            await _withdraw(ending.own)
+        if ending.own > 0:
+            raise asyncio.CancelledError("it cancelled its own task")
     else:
         DRIVERS.append(driver)
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
     value: _T = found[0]
-    return value
-
-
-async def _await_rest(driver: Driver, context: Context, found: Any, ending: _Ending) -> list[Any]:
-    """Await work that waits for something, or that has cancelled its own task."""
-    try:
-        with ending:
-            value: list[Any] = await _resume(driver, context, found, ending)
-    finally:
-        await _withdraw(ending.own)
-    if ending.own > 0:
-        raise asyncio.CancelledError("it cancelled its own task")
     return value
 
 

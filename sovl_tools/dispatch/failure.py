@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from json import dumps
 from pathlib import Path
@@ -160,14 +160,10 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     # a message may have been redacted already: its labels are left as they are
     labels = {f"[{name}]": f"[{name}]" for name in secrets}
     forms = {form: label for label in labels for form in _forms(label[1:-1])}
-    return _replace_secrets(text, forms | labels) if forms else text
-
-
-def _replace_secrets(text: str, labels: dict[str, str]) -> str:
-    """Put labels in the places of texts, the longest that is there; of long ones a part will do.
-
-    Labels are among those texts themselves, so that a short value is not found inside them.
-    """
+    if not forms:
+        return text
+    # labels are searched for as well, so that a short value is not found inside one
+    labels = forms | labels
     begins = sorted({each[:_TELLING] for each in labels}, key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, begins)))
     parts, place = [], 0
@@ -179,6 +175,7 @@ def _replace_secrets(text: str, labels: dict[str, str]) -> str:
             for each, label in labels.items()
             if text.startswith(each[:_TELLING], start)
         ]
+        # most of the text, and of two forms that are as long there the shorter one
         length, _, label = max(candidates)
         parts += [text[place:start], label]
         place = start + length
@@ -201,26 +198,23 @@ def _forms(name: str) -> set[str]:
         if value:
             _warn_of_short(name)
         return set()
-    from urllib.parse import quote, quote_plus  # noqa: PLC0415 - for failures with secrets only
+    # for failures with secrets only
+    from base64 import b64encode  # noqa: PLC0415
+    from urllib.parse import quote, quote_plus  # noqa: PLC0415
 
     found: set[str] = set()
     for data in map(os.fsencode, parts):
         found |= {quote(data), quote(data, safe=""), quote_plus(data)}
-        found |= {data.hex(), data.hex().upper(), *_in_base64(data)}
+        found |= {data.hex(), data.hex().upper()}
+        # in base64 a value looks different after one or two other bytes, as in "user:password"
+        for before in range(3):
+            text = b64encode(bytes(before) + data).decode().rstrip("=")
+            is_mixed = (before + len(data)) % 3 > 0
+            text = text[(0, 2, 3)[before] : -1 if is_mixed else None]
+            found |= {text, text.translate({43: "-", 47: "_"})}
     for _ in range(3):  # a message may quote another that quotes a third
         parts |= {escape(each) for each in parts for escape in _ESCAPES}
     return {each for each in found if len(each) >= _LEAST} | parts
-
-
-def _in_base64(data: bytes) -> Iterator[str]:
-    """Yield what base64 has of some bytes, wherever they stand among others."""
-    from base64 import b64encode  # noqa: PLC0415 - for failures with secrets only
-
-    for before in range(3):
-        text = b64encode(bytes(before) + data).decode().rstrip("=")
-        is_mixed = (before + len(data)) % 3 > 0
-        text = text[(0, 2, 3)[before] : -1 if is_mixed else None]
-        yield from (text, text.translate({43: "-", 47: "_"}))
 
 
 _LEAST = 6

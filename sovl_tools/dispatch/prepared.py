@@ -277,10 +277,11 @@ class DynamicTool(UnpreparedTool):
         schema = repr(resolved.parameters)
         with self._lock:
             if self._known is None or self._known[0] != schema:
-                made = self._prepare(resolved)
+                tool = self._prepare(resolved)
                 if self._known is not None:
-                    made.limiter = self._known[1].limiter
-                self._known = schema, made
+                    # calls that are inside count, whatever the schema was when they came
+                    tool.limiter = self._known[1].limiter
+                self._known = schema, tool
             return self._known[1]
 
 
@@ -341,15 +342,22 @@ class Engine:
         """
         tools, catalog = self._tools, self.registry.catalog
         if tools.catalog is not catalog:
-            tools = self._tools = _still_current(tools, catalog)
+            # tools that a reload did not touch stay prepared
+            current = _Tools(catalog)
+            # a list, because other threads may add to the old ones meanwhile
+            for known, tool in list(tools.items()):
+                if catalog.tools.get(known) is tool.definition:
+                    current[known] = tool
+            tools = self._tools = current
         try:
             # a name that a model made up may be a list, which can't be looked up
             return tools[name]
         except (KeyError, TypeError):
-            made = self._made(name, catalog)
-        return made if isinstance(made, Failure) else tools.setdefault(name, made)
+            prepared = self._prepare(name, catalog)
+        # of two threads that prepared it at once both use the same one: it has the limiter
+        return prepared if isinstance(prepared, Failure) else tools.setdefault(name, prepared)
 
-    def _made(self, name: object, catalog: Catalog) -> PreparedTool | DynamicTool | Failure:
+    def _prepare(self, name: object, catalog: Catalog) -> PreparedTool | DynamicTool | Failure:
         if isinstance(name, str) and name in catalog.tools:
             definition = catalog.tools[name]
             log = self.logs.setdefault(name, CallLog())
@@ -409,14 +417,3 @@ class Engine:
                 _LOGGER.exception("a listener failed at %s", type(event).__name__)
 
         return tell
-
-
-def _still_current(tools: _Tools, catalog: Catalog) -> _Tools:
-    """Return those of the tools that are still the same; the others are prepared anew."""
-    kept = _Tools(catalog)
-    kept.update(
-        (name, tool)
-        for name, tool in list(tools.items())
-        if catalog.tools.get(name) is tool.definition
-    )
-    return kept

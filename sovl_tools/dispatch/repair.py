@@ -51,7 +51,7 @@ def repair_arguments(
     Raises:
         ValueError: a string in the arguments can't be encoded.
     """
-    found = _Search(validator).settled(_State(arguments, {}), ())
+    found = _Search(validator).solutions(_State(arguments, {}), ())
     if len(found) != 1 or not isinstance(found[0].document, dict):
         return None
     document, given = found[0]
@@ -101,11 +101,11 @@ class _Search:
         self._problems = validator.problems
         self._left = _MOST_STEPS
 
-    def settled(self, state: _State, place: Path) -> list[_State]:
+    def solutions(self, state: _State, place: Path) -> list[_State]:
         """Return the ways in which nothing is wrong at a place or below it; two are too many.
 
-        Whoever takes one of them as the only one must settle on, which fails when the steps have
-        run out: then there may be others.
+        Where only one is found, the search goes on from it, which fails when the steps have run
+        out: then there may be others.
         """
         self._left -= 1
         if self._left < 0:
@@ -119,25 +119,36 @@ class _Search:
             return []
         certain = _join(each[0] for each in ways if len(each) == 1)
         if certain:
-            return self.settled(state.patched(certain), place)
+            return self.solutions(state.patched(certain), place)
         # The first problem that can be solved in several ways goes ahead of the others.
         for problem, several in zip(problems, ways, strict=True):
             if len(several) > 1:
                 found: list[_State] = []
                 for way in several:
-                    for each in self.settled(state.patched(way), problem.path):
+                    for each in self.solutions(state.patched(way), problem.path):
                         if all(each.document != other.document for other in found):
                             found.append(each)
-                return self.settled(found[0], place) if len(found) == 1 else found
+                return self.solutions(found[0], place) if len(found) == 1 else found
         return []
 
 
 def _ways(problem: Problem, state: _State) -> list[Patch]:
     """Return the patches that may solve a problem: none, or an empty one if others' may do."""
+    found: list[Patch] = []
     if problem.branches:
-        return _ways_of_branches(problem, state)
+        for branch in problem.branches:
+            choices = [_ways(each, state) for each in branch]
+            # more ways than anyone could try; and of so many hardly one alone helps
+            if math.prod(map(len, choices)) > _MOST_WAYS:
+                return []
+            found += map(_join, product(*choices))
+        found = _distinct(found)
+        if len(found) > 1 and {} in found:
+            found.remove({})
+        return found if len(found) <= _MOST_WAYS else []
     if problem.keyword not in {"type", *LISTED}:
         return [] if problem.keyword in _FINAL else [{}]
+    # what was changed once and is still refused was no slip of form
     if problem.path in state.given:
         return []
     value = _at(state.document, problem.path)
@@ -147,19 +158,6 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
         alike = (each for each in options(problem) if _resembles(value, each))
         readings = _distinct(map(_copy, alike))
     return [{problem.path: each} for each in readings]
-
-
-def _ways_of_branches(problem: Problem, state: _State) -> list[Patch]:
-    found: list[Patch] = []
-    for branch in problem.branches:
-        choices = [_ways(each, state) for each in branch]
-        if math.prod(map(len, choices)) > _MOST_WAYS:
-            return []
-        found += map(_join, product(*choices))
-    found = _distinct(found)
-    if len(found) > 1 and {} in found:
-        found.remove({})
-    return found if len(found) <= _MOST_WAYS else []
 
 
 def _join(patches: Iterable[Patch]) -> Patch:

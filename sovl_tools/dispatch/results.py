@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, text_of, to_json
 from sovl_tools.model.content import CONTENT, Content, Text, cut
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON
 
 
 def convert_result(value: Any, _: object = None) -> tuple[JSON, tuple[Content, ...]]:
@@ -21,30 +21,18 @@ def convert_result(value: Any, _: object = None) -> tuple[JSON, tuple[Content, .
     if is_plain(value):
         return value, ()
     # an image or a resource keeps its form for those who can show it
-    content = content_of(value)
-    return (_blocks(content), content) if content else (to_json(value), ())
-
-
-def content_of(value: Any) -> tuple[Content, ...]:
-    """Return a result as content if it is content, or a list or tuple with content among it.
-
-    Strings beside content become texts, all else texts of its JSON. For any other result nothing
-    is returned.
-
-    Raises:
-        InvalidResult: something beside content can't be JSON.
-    """
+    blocks: list[Content] = []
     if isinstance(value, CONTENT):
-        return (value,)
-    if type(value) in (list, tuple) and any(isinstance(item, CONTENT) for item in value):
-        return tuple(_block(item, (index,)) for index, item in enumerate(value))
-    return ()
-
-
-def _block(item: Any, path: Path) -> Content:
-    if isinstance(item, CONTENT):
-        return item
-    return Text(item if isinstance(item, str) else text_of(to_json(item, path)))
+        blocks = [value]
+    elif type(value) in (list, tuple) and any(isinstance(item, CONTENT) for item in value):
+        # a string beside content becomes a text, all else the text of its JSON
+        for index, item in enumerate(value):
+            if isinstance(item, CONTENT):
+                blocks.append(item)
+            else:
+                is_text = isinstance(item, str)
+                blocks.append(Text(item if is_text else text_of(to_json(item, (index,)))))
+    return (_blocks(blocks), tuple(blocks)) if blocks else (to_json(value), ())
 
 
 def _blocks(content: Iterable[Content]) -> list[JSON]:
@@ -56,35 +44,21 @@ def limit_result(
 ) -> tuple[JSON, tuple[Content, ...]]:
     """Return a result and its content of at most ``limit`` bytes, the same if they are already.
 
-    See ``shorten_json`` for JSON. Of content, images, sounds and resources stay whole; the texts
-    share the room that those leave, in order, and what finds no room at all is left out.
+    A longer string is cut, and says so at its end. Other JSON is as long as its compact text; if
+    that is too long, the text takes its place and is cut. Of content, images, sounds and resources
+    stay whole; the texts share the room that those leave, in order, and what finds no room at all
+    is left out.
 
     Raises:
         InvalidResult: what would have to stay whole is too long.
     """
     if not content:
-        return shorten_json(value, limit), ()
+        text = value if type(value) is str else text_of(value)
+        short = cut(text, limit)
+        return (value if short is text else short), ()
     if sum(block.size for block in content) <= limit:
         return value, content
-    found = tuple(_fitting(content, limit - _whole(content, limit)))
-    return _blocks(found), found
-
-
-def shorten_json(value: JSON, limit: int) -> JSON:
-    """Return a result of at most ``limit`` bytes in UTF-8, the same object if it is one already.
-
-    A longer string is cut, and says so at its end. Other JSON is as long as its compact text;
-    if that is too long, the text takes its place and is cut.
-    """
-    if type(value) is str:
-        return cut(value, limit)
-    text = text_of(value)
-    short = cut(text, limit)
-    return value if short is text else short
-
-
-def _whole(content: Iterable[Content], limit: int) -> int:
-    """Return how many bytes can't be cut."""
+    # half an image is none: what is no text stays whole, or the result is refused
     sizes = {place: each.size for place, each in enumerate(content) if not isinstance(each, Text)}
     total = sum(sizes.values())
     if total > limit:
@@ -92,14 +66,13 @@ def _whole(content: Iterable[Content], limit: int) -> int:
         words = f"has {sizes[place]:,} bytes"
         more = "" if sizes[place] == total else f" of {total:,} in all"
         raise InvalidResult((place,), f"{words}{more}; {limit:,} are allowed for a result")
-    return total
-
-
-def _fitting(content: Iterable[Content], room: int) -> Iterator[Content]:
+    found: list[Content] = []
+    room = limit - total
     for block in content:
         if not isinstance(block, Text):
-            yield block
+            found.append(block)
         elif room > 0:
-            short = Text(cut(block.text, room))
-            room -= short.size
-            yield short
+            cut_text = Text(cut(block.text, room))
+            room -= cut_text.size
+            found.append(cut_text)
+    return _blocks(found), tuple(found)

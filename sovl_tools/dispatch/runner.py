@@ -367,28 +367,25 @@ async def await_value(value: Any, scope: CallScope | None) -> Any:
     """Return the value that a call stands for, awaiting it as often as it takes."""
     if isinstance(value, GeneratorType):
         value = _asynchronous(value)
-    if isinstance(value, AsyncGeneratorType):
-        return await _collect(value, scope)
-    return await await_value(await value, scope) if inspect.isawaitable(value) else value
-
-
-async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any, None]:
-    with closing(items):
-        for item in items:
-            yield item
-
-
-async def _collect(items: AsyncGenerator[Any, None], scope: CallScope | None) -> list[Any]:
+    if not isinstance(value, AsyncGeneratorType):
+        return await await_value(await value, scope) if inspect.isawaitable(value) else value
     found: list[Any] = []
     limit, sink = ItemLimit(), open_sink(scope)
-    async with aclosing(items):
-        async for item in items:
+    # closed at once when the call ends early, and not when the garbage collector comes by
+    async with aclosing(value):
+        async for item in value:
             if sink is None:
                 limit.count(item)
                 found.append(item)
             else:
                 found.append(await sink.put_later(item))
     return found
+
+
+async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any, None]:
+    with closing(items):
+        for item in items:
+            yield item
 
 
 def open_sink(scope: CallScope | None) -> Sink | None:

@@ -12,6 +12,7 @@ import os
 import stat
 import sys
 import time
+from contextlib import suppress
 from threading import Lock
 from types import TracebackType
 from typing import Any, Self, TextIO
@@ -133,7 +134,15 @@ def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
     """
     file = io.FileIO(path, "a")
     stream = io.TextIOWrapper(file, encoding="ascii", newline="", write_through=True)
-    if _lock(file, is_alone=True) and _is_torn(path, file):
+    is_torn = False
+    if _lock(file, is_alone=True):
+        found = os.fstat(file.fileno())
+        if stat.S_ISREG(found.st_mode) and found.st_size:
+            # a file that can only be written may end in whatever way
+            with suppress(OSError), open(path, "rb") as lines:
+                lines.seek(-1, os.SEEK_END)
+                is_torn = not lines.read().endswith(b"\n")
+    if is_torn:
         stream.write("\n")
     _lock(file, is_alone=False)
     return stream
@@ -153,19 +162,6 @@ def _lock(file: io.FileIO, *, is_alone: bool) -> bool:
     except OSError:
         return is_alone
     return True
-
-
-def _is_torn(path: str | os.PathLike[str], file: io.FileIO) -> bool:
-    """Tell whether the last line of a file has no end, as far as the file can be read."""
-    found = os.fstat(file.fileno())
-    if not stat.S_ISREG(found.st_mode) or not found.st_size:
-        return False
-    try:
-        with open(path, "rb") as lines:
-            lines.seek(-1, os.SEEK_END)
-            return not lines.read().endswith(b"\n")
-    except OSError:
-        return False
 
 
 def _line(event: CallEvent, *, content: bool) -> str:

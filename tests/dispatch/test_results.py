@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from sovl_tools import Audio, EmbeddedResource, Image, Text, ToolError
 from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, to_json
-from sovl_tools.dispatch.results import content_of, convert_result, limit_result, shorten_json
+from sovl_tools.dispatch.results import convert_result, limit_result
 from sovl_tools.model.document import depth
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from tests.schema.strategies import moderate, values
@@ -510,7 +510,6 @@ CAPTION = Text("a cat")
     ids=repr,
 )
 def test_content_comes_out_as_content_and_as_json(value: Any, content: tuple[Any, ...]) -> None:
-    assert content_of(value) == content
     assert convert_result(value) == ([block.to_json() for block in content], content)
 
 
@@ -518,7 +517,6 @@ def test_content_comes_out_as_content_and_as_json(value: Any, content: tuple[Any
     "value", [[], (), ["a"], (1, "a"), "a", None, {"picture": PICTURE}, Point(1, PICTURE)], ids=repr
 )
 def test_other_results_are_no_content(value: Any) -> None:
-    assert content_of(value) == ()
     assert convert_result(value)[1] == ()
 
 
@@ -536,7 +534,7 @@ def test_what_is_no_json_beside_content_is_refused_with_its_place() -> None:
 @given(values, st.integers(0, 60))
 def test_json_is_shortened_to_the_limit(value: Any, limit: int) -> None:
     text = value if isinstance(value, str) else compact(value)
-    short = shorten_json(value, limit)
+    short, _ = limit_result(value, (), limit)
     if len(text.encode()) <= limit:
         assert short is value
     else:
@@ -551,8 +549,9 @@ def compact(value: Any) -> str:
 
 
 def test_json_that_is_too_long_becomes_the_beginning_of_its_text() -> None:
-    assert shorten_json({"items": ["ß"] * 1000}, 70) == (
-        '{"items":["ß","ß","ß","ß","ß","ß","… [cut: 41 of 5,011 bytes]'
+    assert limit_result({"items": ["ß"] * 1000}, (), 70) == (
+        '{"items":["ß","ß","ß","ß","ß","ß","… [cut: 41 of 5,011 bytes]',
+        (),
     )
 
 
