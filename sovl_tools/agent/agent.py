@@ -8,11 +8,13 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.driver import AgentStream, Steps, in_async, in_sync
+from sovl_tools.agent.errors import AgentError
 from sovl_tools.agent.events import Reply
 from sovl_tools.agent.messages import Policy, parse_messages
 from sovl_tools.agent.offering import Budget
@@ -20,17 +22,21 @@ from sovl_tools.agent.providers.choice import choose_provider
 from sovl_tools.agent.settings import (
     Configuration,
     TurnOptions,
-    check_attributes,
     check_counts,
-    check_functions,
     make_settings,
     turn_options,
 )
-from sovl_tools.agent.toolbox import Approve, agent_tool, approval_hook, resolve_tools
+from sovl_tools.agent.toolbox import (
+    MOST_WAITING_AGENTS,
+    WAITING_AGENTS,
+    Approve,
+    ask_approval,
+)
 from sovl_tools.agent.turn import Turn
 from sovl_tools.dispatch.hooks import Hook, HookFunction
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.errors import ToolError
 from sovl_tools.registry import ToolRegistry
 
 
@@ -60,8 +66,15 @@ class Agent:
             TypeError: it has an attribute that is meant for ``__init__``.
         """
         super().__init_subclass__(**options)
-        parameters = inspect.signature(Agent.__init__).parameters
-        check_attributes(cls, ("messages", *list(parameters)[1:]))
+        parameters = list(inspect.signature(Agent.__init__).parameters)[1:]
+        for name in ("messages", *parameters):
+            value = vars(cls).get(name)
+            # Methods and properties of such a name are the subclass's own affair.
+            if value is not None and not callable(value) and not hasattr(value, "__get__"):
+                raise TypeError(
+                    f"{cls.__name__}.{name} would not be looked at; "
+                    f"give it to __init__, as in super().__init__({name}=…)"
+                )
 
     def __init__(  # noqa: PLR0913 - each is a decision of its own
         self,
@@ -134,14 +147,17 @@ class Agent:
         check_counts({"max_rounds": max_rounds, "max_tools": max_tools})
         if max_result_characters is not None:
             check_counts({"max_result_characters": max_result_characters})
-        check_functions({"emit": emit, "approve": approve, "trim": trim})
+        for name, function in {"emit": emit, "approve": approve, "trim": trim}.items():
+            if function is not None and not callable(function):
+                raise TypeError(f"{name} must be a function, not {function!r:.80}")
         who = choose_provider(client, provider=provider, model=model, base_url=base_url)
-        around = (*hooks, *(() if approve is None else (approval_hook(approve),)))
+        # The last is the innermost: it asks about the call as the other hooks have made it.
+        approval = () if approve is None else (Hook(partial(ask_approval, approve)),)
         configuration = Configuration(
             type(self).__name__,
             who,
-            resolve_tools(tools),
-            {"timeout": timeout, "hooks": around, "observers": tuple(observers)},
+            tools,
+            {"timeout": timeout, "hooks": (*hooks, *approval), "observers": tuple(observers)},
             system,
             dict(options or {}),
             instructions=instructions,
@@ -242,9 +258,35 @@ class Agent:
 
         Agents that would wait for themselves are refused, and so are more than five in a row.
         """
-        return agent_tool(
-            lambda: _twin(self, name), self._settings.key, name=name, description=description
-        )
+        key = self._settings.key
+
+        async def ask(message: str) -> str:
+            chain = WAITING_AGENTS.get()
+            names = " → ".join([*(each.name for each in chain), name])
+            # By the key: each question goes to a twin, so that no two agents are the same object.
+            if any(each.key == key for each in chain):
+                raise ToolError(f"agents can't ask one another in a circle: {names}")
+            if len(chain) > MOST_WAITING_AGENTS:
+                most = f"more than {MOST_WAITING_AGENTS} agents"
+                raise ToolError(f"{most} can't ask one another in a row: {names}")
+            # A copy: __init__ of a subclass may take arguments that nobody knows here.
+            twin = copy.copy(self)
+            twin.messages, twin.emit = [], None
+            configuration = self._settings.configuration._replace(name=name, tools=self.tools)
+            twin._settings = make_settings(twin, configuration, key)  # noqa: SLF001 - of its class
+            try:
+                return str(await twin.chat(message))
+            except AgentError as error:
+                raise ToolError(f"{name} has no answer: {error}") from error
+
+        schema = {"type": "string", "description": "What is asked, with all that has to be known."}
+        parameters = {
+            "type": "object",
+            "properties": {"message": schema},
+            "required": ["message"],
+            "additionalProperties": False,
+        }
+        return ToolDefinition(name, description, parameters, ask, source=__name__)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the conversation as JSON.
@@ -253,6 +295,7 @@ class Agent:
             OSError: the file can't be written.
         """
         text = json.dumps(self.messages, ensure_ascii=False, indent=1)
+        # Models leave halves of characters at the end of an answer that is cut off.
         Path(path).write_text(f"{text}\n", encoding="utf-8", errors="surrogatepass")
 
     def restore(self, path: str | os.PathLike[str]) -> None:
@@ -272,17 +315,8 @@ class Agent:
 
 
 def _turn(agent: Agent, content: JSON, wanted: TurnOptions) -> Steps:
+    # vars(), because a subclass may have a __getattr__ of its own
     settings = vars(agent).get("_settings")
     if settings is None:
         raise RuntimeError(f"{type(agent).__name__}.__init__ has not called super().__init__()")
     return Turn(agent, settings, wanted).steps(content)
-
-
-def _twin(agent: Agent, name: str) -> Agent:
-    """Return an agent with the same attributes that has said nothing and tells nobody."""
-    settings = agent._settings  # noqa: SLF001 - it is the agent's
-    twin = copy.copy(agent)
-    twin.messages, twin.emit = [], None
-    configuration = settings.configuration._replace(name=name, tools=agent.tools)
-    twin._settings = make_settings(twin, configuration, settings.key)  # noqa: SLF001 - it is the same
-    return twin

@@ -154,10 +154,13 @@ def _as_json(value: Any) -> Any:
         return [_as_json(each) for each in value]
     if type(value).__module__ == "builtins":
         return value
+    # exclude_unset, because null is refused where the provider left something out; extra fields
+    # of compatible servers are in it. The SDKs don't validate, so that a dump may warn.
     if hasattr(value, "model_dump"):
         made = value.model_dump(mode="json", exclude_unset=True, warnings=False)
         if isinstance(made, dict):
             return made
+    # Objects of no SDK, such as SimpleNamespace in a fake client.
     names = (name for name in dir(value) if not name.startswith("_"))
     attributes = ((name, getattr(value, name)) for name in names)
     return {name: _as_json(each) for name, each in attributes if not callable(each)}
@@ -209,6 +212,7 @@ def request_body(
     if prompt.tools:
         choice = modes[prompt.choice] if prompt.choice in modes else named(prompt.choice)
         body = {**body, "tools": prompt.tools, "tool_choice": choice}
+    # Of the SDKs' own arguments, by which each request can be told something.
     known = {*body, "extra_body", "extra_headers", "extra_query", "timeout"}
     told = {key: each for key, each in prompt.options.items() if key in known}
     others = {key: each for key, each in prompt.options.items() if key not in known}

@@ -76,10 +76,8 @@ class _SyncRunner:
         return function()
 
     async def wait(self, work: Awaitable[_T]) -> _T:
-        async def awaited() -> _T:  # a loop takes coroutines alone
-            return await work
-
-        return run_in_background(awaited())
+        # In a coroutine, since a loop takes nothing else that can be awaited.
+        return run_in_background(_AsyncRunner().wait(work))
 
     async def each(self, items: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
         with closing(iterate_in_background(items)) as found:  # type: ignore[type-var]  # it is a generator
@@ -136,36 +134,36 @@ def in_sync(turn: Steps) -> Generator[Event, None, None]:
 
 
 async def _drive(turn: Steps, runner: _Runner) -> AsyncGenerator[Event, None]:
-    reply: Any = None
-    error: Exception | None = None
+    resume = partial(turn.send, None)
     with closing(turn):
         while True:
             try:
-                request = turn.send(reply) if error is None else turn.throw(error)
+                request = resume()
             except StopIteration:
                 return
-            reply = error = None
+            reply: Any = None
             try:
                 if isinstance(request, Tell):
                     yield request.event
-                elif isinstance(request, Apply):
-                    reply = request.function(*request.arguments)
-                    reply = await runner.wait(reply) if inspect.isawaitable(reply) else reply
-                elif isinstance(request, Ask):
-                    ask = partial(request.method, **request.body)
-                    # A sync client blocks; an async one only makes a coroutine here.
-                    reply = ask() if _is_async(ask.func) else await runner.block(ask)
+                elif isinstance(request, Apply | Ask):
+                    if isinstance(request, Apply):
+                        reply = request.function(*request.arguments)
+                    else:
+                        ask = partial(request.method, **request.body)
+                        # A sync client blocks; an async one only makes a coroutine here.
+                        reply = ask() if _is_async(ask.func) else await runner.block(ask)
                     reply = await runner.wait(reply) if inspect.isawaitable(reply) else reply
                 else:
                     if isinstance(request, Work):
                         events = runner.each(request.events())
                     else:
-                        events = _deltas(request, runner)
+                        events = _text_deltas(request, runner)
                     async with aclosing(events):
                         async for event in events:
                             yield event
-            except Exception as raised:  # noqa: BLE001 - the turn decides what becomes of it
-                error = raised
+                resume = partial(turn.send, reply)
+            except Exception as error:  # noqa: BLE001 - the turn decides what becomes of it
+                resume = partial(turn.throw, error)
 
 
 def _is_async(method: Callable[..., Any]) -> bool:
@@ -173,7 +171,7 @@ def _is_async(method: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(method))
 
 
-async def _deltas(request: Listen, runner: _Runner) -> AsyncGenerator[Event, None]:
+async def _text_deltas(request: Listen, runner: _Runner) -> AsyncGenerator[Event, None]:
     async with aclosing(_chunks(request, runner)) as chunks:
         async for chunk in chunks:
             with reading_answer():

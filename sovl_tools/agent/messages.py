@@ -116,14 +116,26 @@ def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> 
     kept = (each for each in messages if items_of(each, own))
     taken = {call.id for each in kept for call in calls_of(each)}
     for index, message in enumerate(messages):
-        if message["role"] != "tool":
-            calls = calls_of(message)
-            fitting = calls if items_of(message, own) else _fitted(calls, taken)
-            if fitting != calls:
-                message = {**message, "calls": [call._asdict() for call in fitting]}  # noqa: PLW2901 - a copy
-            made.append(message)
-            following = takewhile(lambda each: each["role"] == "tool", messages[index + 1 :])
-            made += _answers(calls, fitting, list(following))
+        if message["role"] == "tool":  # taken in with the calls that it answers
+            continue
+        calls = fitting = calls_of(message)
+        if not items_of(message, own):
+            fitting = []
+            for call in calls:
+                identity = call.id
+                if identity in taken or not _ID.fullmatch(identity):
+                    # Counted, not random: so each request repeats the one before, as caches want.
+                    number = len(taken)
+                    while f"call_{number}" in taken:
+                        number += 1
+                    identity = f"call_{number}"
+                taken.add(identity)
+                fitting.append(call._replace(id=identity, name=fitted_name(call.name)))
+        if fitting != calls:
+            message = {**message, "calls": [call._asdict() for call in fitting]}  # noqa: PLW2901 - a copy
+        made.append(message)
+        following = takewhile(lambda each: each["role"] == "tool", messages[index + 1 :])
+        made += _answers(calls, fitting, list(following))
     return made
 
 
@@ -140,23 +152,9 @@ def fitted_name(name: str) -> str:
 
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
+# What all providers take: OpenAI up to 40 characters of an id, Anthropic these characters alone.
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
 _LONGEST_NAME = 64
-
-
-def _fitted(calls: Sequence[Call], taken: set[str]) -> list[Call]:
-    """Return calls with ids that are not taken, and take them."""
-    fitting = []
-    for call in calls:
-        identity = call.id
-        if identity in taken or not _ID.fullmatch(identity):
-            number = len(taken)
-            while f"call_{number}" in taken:
-                number += 1
-            identity = f"call_{number}"
-        taken.add(identity)
-        fitting.append(call._replace(id=identity, name=fitted_name(call.name)))
-    return fitting
 
 
 def _answers(
@@ -174,6 +172,7 @@ def _answers(
 
 def answer_open_calls(messages: list[Message], reason: str) -> None:
     """Answer the calls at the end of a conversation that have no answer yet."""
+    # The results of one answer's calls come right behind it, so the last other message has them.
     last = next((i for i in reversed(range(len(messages))) if messages[i]["role"] != "tool"), None)
     if last is not None:
         known = {each["id"] for each in messages[last + 1 :]}
@@ -233,8 +232,9 @@ def encodable(value: JSON) -> JSON:
     leaves them at the end of an answer that is too long, question marks.
     """
     try:
+        # Tried first, since nearly every value can be sent and copies of long ones cost.
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError:
+    except ValueError:  # which UnicodeEncodeError is, too
         return _cleaned(value)
     return value
 
@@ -253,6 +253,6 @@ def arguments_of(text: str) -> dict[str, JSON]:
     """Return the arguments of a call as an object; an empty one if the text holds none."""
     try:
         made = json.loads(text)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # nested deeper than Python's stack
         return {}
     return made if isinstance(made, dict) else {}

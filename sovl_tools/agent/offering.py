@@ -72,7 +72,7 @@ class Offering:
         made = self._offer(messages, wanted)
         if choice is None or choice in made.names:
             return made
-        name = made.registry[choice].name
+        name = made.registry[choice].name  # raises if there is no such tool at all
         if wanted is not None:
             raise ToolNotFoundError(name, among=" among those of this turn")
         return self._of(made.registry, (*made.names, name))
@@ -111,10 +111,11 @@ class Offering:
             likely |= dict.fromkeys(each.tool for each in registry.search(text, limit=_FOUND))
         chosen, left = [SEARCH], self._budget.tokens
         for name in likely:
+            # The history may name tools that are gone, or that a model has made up.
             if name not in registry or name == SEARCH or len(chosen) >= self._budget.tools:
                 continue
             if left is not None:
-                if cost(name) > left:
+                if cost(name) > left:  # a smaller one may still fit
                     continue
                 left -= cost(name)
             chosen.append(name)
@@ -130,8 +131,8 @@ class Offering:
 SEARCH = "search_tools"
 """The name of the tool by which a model finds those that it was not offered."""
 
-_SPOKEN = 3
-_FOUND = 8
+_SPOKEN = 3  # of the user's messages are searched for what they are about
+_FOUND = 8  # tools are taken of each search
 
 
 class Budget(NamedTuple):

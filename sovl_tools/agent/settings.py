@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.agent.messages import Policy
@@ -60,7 +60,7 @@ class Settings(NamedTuple):
         key: the same for an agent and its twins.
         offering: which tools the model is offered, and in which form.
         tooler: what calls them.
-        spoken: the methods that add to what the model is configuration.
+        spoken: the methods that add to what the model is told first.
         responded: the methods that change the answer.
         tracing: makes spans, if anybody wants them.
         busy: held during a turn.
@@ -105,7 +105,7 @@ def turn_options(
     """
     if not isinstance(content, str | list):
         raise TypeError(f"say a text or a list of content blocks, not {content!r:.80}")
-    if isinstance(tools, str):
+    if isinstance(tools, str):  # a sequence of names with one letter each
         raise TypeError(f"tools must be a list of names, not {tools!r}")
     for name in (choice, *(tools or ())):
         if not isinstance(name, str):
@@ -127,42 +127,15 @@ def check_counts(numbers: Mapping[str, int]) -> None:
             raise ValueError(f"{name} must be at least 1, not {number!r}")
 
 
-def check_functions(functions: Mapping[str, Any]) -> None:
-    """Let pass what can be called, and None.
-
-    Raises:
-        TypeError: one can't be called.
-    """
-    for name, function in functions.items():
-        if function is not None and not callable(function):
-            raise TypeError(f"{name} must be a function, not {function!r:.80}")
-
-
-def check_attributes(agent: type, parameters: Iterable[str]) -> None:
-    """Refuse attributes of a class that are meant for ``__init__``, which does not look at them.
-
-    Raises:
-        TypeError: there is one; methods of such a name are the class's own affair.
-    """
-    for name in parameters:
-        value = vars(agent).get(name)
-        if value is not None and not callable(value) and not hasattr(value, "__get__"):
-            raise TypeError(
-                f"{agent.__name__}.{name} would not be looked at; "
-                f"give it to __init__, as in super().__init__({name}=…)"
-            )
-
-
 def make_settings(agent: Any, configuration: Configuration, key: int) -> Settings:
     """Give an agent its tools, and return what else it holds.
 
     Raises:
-        TypeError: there is something among the tools of which no tool can be made.
-        ToolLoadError: the definition of a method or a function is unsound.
+        TypeError, ValueError, ToolLoadError: as in ``agent_registry``.
     """
     agent.tools = agent_registry(agent, configuration.tools)
     offering = Offering(
-        lambda: agent.tools,
+        lambda: agent.tools,  # asked each time, since a user may replace the attribute
         configuration.provider.format,
         strict=configuration.strict,
         budget=configuration.budget,
@@ -171,6 +144,7 @@ def make_settings(agent: Any, configuration: Configuration, key: int) -> Setting
         configuration,
         key,
         offering,
+        # The registry with the search in it: a model calls that like any other tool.
         Tooler(offering.search, **configuration.calling),
         marked_methods(agent, "system"),
         marked_methods(agent, "response"),

@@ -54,10 +54,11 @@ class Tracing(NamedTuple):
         if self.tracer is None:
             return nullcontext()
         head = {"gen_ai.operation.name": operation, "gen_ai.provider.name": self.provider}
-        made: AbstractContextManager[Any] = self.tracer.span(
+        # The span around it is handed on, for a turn goes on in other tasks and threads.
+        span: AbstractContextManager[Any] = self.tracer.span(
             name, {**head, **attributes}, within=within
         )
-        return made
+        return span
 
     def enter(self, span: Any) -> None:
         """Let what the current task does lie in a span."""

@@ -21,9 +21,9 @@ def last_turns(count: int) -> Policy:
 
     def policy(messages: list[Message]) -> list[Message]:
         turns = _turns(messages)
-        return [
-            message for turn in turns[len(turns) - min(count, len(turns)) :] for message in turn
-        ]
+        # From the front: turns[-0:] would be all of them.
+        kept = turns[max(0, len(turns) - count) :]
+        return [message for turn in kept for message in turn]
 
     return policy
 

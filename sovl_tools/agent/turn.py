@@ -142,30 +142,27 @@ class Turn:
         )
 
     def _answer(self, prompt: Prompt, span: Any) -> _Steps[Answer]:
+        adapter = self._settings.configuration.provider.adapter
         with self._settings.tracing.answer(prompt.model, span) as inner:
             try:
-                answer = yield from self._request_answer(prompt)
+                method, body = adapter.method(self._agent.client), adapter.body(prompt)
+                if self._wanted.is_streaming:
+                    # If the turn breaks off, the draft is what had come in until then.
+                    self._draft = adapter.Draft()
+                    yield Listen(method, {**adapter.STREAM, **body}, self._draft)
+                    with reading_answer():
+                        answer = check_answer(self._draft.answer())
+                    self._draft = None
+                else:
+                    response = yield Ask(method, body)
+                    with reading_answer():
+                        answer = check_answer(adapter.parse_answer(response))
             except Exception as error:
                 known = provider_error(error)
                 if known is None:
                     raise
                 raise known from error
             note(inner, answer)
-        return answer
-
-    def _request_answer(self, prompt: Prompt) -> _Steps[Answer]:
-        adapter = self._settings.configuration.provider.adapter
-        method, body = adapter.method(self._agent.client), adapter.body(prompt)
-        if not self._wanted.is_streaming:
-            response = yield Ask(method, body)
-            with reading_answer():
-                return check_answer(adapter.parse_answer(response))
-        # If the turn breaks off, the draft is what had come in until then.
-        self._draft = adapter.Draft()
-        yield Listen(method, {**adapter.STREAM, **body}, self._draft)
-        with reading_answer():
-            answer = check_answer(self._draft.answer())
-        self._draft = None
         return answer
 
     def _keep_answer(self, answer: Answer) -> None:

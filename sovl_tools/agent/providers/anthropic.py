@@ -60,33 +60,30 @@ method = attrgetter("messages.create")
 
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Messages is asked."""
-    made: dict[str, Any] = {
+    # User and assistant take turns, and results are said by the user: several in a row are one.
+    messages: list[Made] = []
+    for message in with_all_results(prompt.messages, _OWN):
+        role = "assistant" if message["role"] == "assistant" else "user"
+        blocks = list(_blocks(message))
+        if blocks and messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += blocks
+        elif blocks:
+            messages.append({"role": role, "content": blocks})
+    # The first has to be the user's, which a policy for trimming may have cut off.
+    if messages and messages[0]["role"] != "user":
+        messages.insert(0, {"role": "user", "content": [anthropic_text(_OPENING)]})
+    request = {
         "model": prompt.model,
         "max_tokens": MOST_TOKENS,
-        "messages": encodable(_alternating(with_all_results(prompt.messages, _OWN))),
+        "messages": encodable(messages),
     }
     system = join_texts(prompt.system)
     if system:
-        made["system"] = encodable(system)
-    return request_body(made, prompt, lambda name: {"type": "tool", "name": name}, _MODES)
+        request["system"] = encodable(system)
+    return request_body(request, prompt, lambda name: {"type": "tool", "name": name}, _MODES)
 
 
 _MODES = {"auto": {"type": "auto"}, "required": {"type": "any"}, "none": {"type": "none"}}
-
-
-def _alternating(messages: list[Message]) -> list[Made]:
-    """Return messages of which a user says the first, with those of one role in one."""
-    made: list[Made] = []
-    for message in messages:
-        role = "assistant" if message["role"] == "assistant" else "user"
-        blocks = list(_blocks(message))
-        if blocks and made and made[-1]["role"] == role:
-            made[-1]["content"] += blocks
-        elif blocks:
-            made.append({"role": role, "content": blocks})
-    if made and made[0]["role"] != "user":
-        made.insert(0, {"role": "user", "content": [anthropic_text(_OPENING)]})
-    return made
 
 
 def _blocks(message: Message) -> Iterator[Made]:
@@ -95,24 +92,22 @@ def _blocks(message: Message) -> Iterator[Made]:
     if message["role"] == "tool":
         yield from anthropic(outcome_of(message))["content"]
     elif message["role"] == "user":
-        yield from _shown(message["content"]) or [anthropic_text(NOTHING)]
+        yield from _content_blocks(message["content"]) or [anthropic_text(NOTHING)]
     elif own:
-        yield from map(_named, filter(says_something, own))
+        for block in filter(says_something, own):
+            # Models call what no tool could be called, and the API refuses such a name.
+            name = {"name": fitted_name(block["name"])} if _is_call(block) else {}
+            yield {**block, **name}
     else:
-        yield from _shown(message["content"])
+        yield from _content_blocks(message["content"])
         for call in calls_of(message):
             known = {"id": call.id, "name": call.name, "input": arguments_of(call.arguments)}
             yield {"type": "tool_use", **known}
 
 
-def _shown(content: JSON) -> list[Made]:
+def _content_blocks(content: JSON) -> list[Made]:
     made = parts(content, anthropic_text, anthropic_picture)
     return [*filter(says_something, [anthropic_text(made)] if isinstance(made, str) else made)]
-
-
-def _named(block: Made) -> Made:
-    """Return a block with a name that the API takes."""
-    return {**block, "name": fitted_name(block["name"])} if _calls(block) else block
 
 
 def parse_answer(response: Any) -> Answer:
@@ -121,15 +116,15 @@ def parse_answer(response: Any) -> Answer:
     Raises:
         ProviderError: there is none in it.
     """
-    made = to_dict(response)
-    blocks = made.get("content")
+    message = to_dict(response)
+    blocks = message.get("content")
     if blocks is None:
-        raise missing_answer(made)
-    inputs = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _calls(each)}
-    return _answer(blocks, inputs, made, made.get("usage") or {})
+        raise missing_answer(message)
+    inputs = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _is_call(each)}
+    return _answer(blocks, inputs, message, message.get("usage") or {})
 
 
-def _calls(block: Made) -> bool:
+def _is_call(block: Made) -> bool:
     return bool(block["type"] == "tool_use")
 
 
@@ -139,14 +134,15 @@ def _answer(
     """Return an answer; ``ending`` says why it ended, and more of it if it was refused."""
     for index, block in enumerate(blocks):
         check_types(block, _TYPES)
-        if index in inputs:
+        if index in inputs:  # the API wants an object back, also where the model wrote none
             blocks[index] = {**block, "input": arguments_of(inputs[index])}
     calls = tuple(
         Call(each["id"], each["name"], inputs[index])
         for index, each in enumerate(blocks)
-        if _calls(each)
+        if _is_call(each)
     )
     text = "".join(each["text"] for each in blocks if each["type"] == "text")
+    # A refusal may have no block at all, only an explanation.
     text = text or (ending.get("stop_details") or {}).get("explanation") or ""
     stop = _STOPS.get(ending.get("stop_reason")) or ("calls" if calls else "end")
     return Answer(text, calls, stop, tuple(blocks), _usage(usage))
@@ -199,6 +195,7 @@ class Draft:
             return self._piece(event["index"], event["delta"])
         elif kind == "message_delta":
             self._ending = event["delta"]
+            # Cumulative, and null for what stays as message_start said it.
             self._usage |= {key: each for key, each in event["usage"].items() if each is not None}
         elif kind == "message_stop":
             self._is_over = True
@@ -224,7 +221,8 @@ class Draft:
             raise ConnectionError("the stream ended before the answer did")
         blocks: list[JSON] = []
         inputs: dict[int, str] = {}
-        for index, block in sorted(self._blocks.items()):
+        for index, block in sorted(self._blocks.items()):  # an index may be left out
+            # A call without arguments has no pieces, but {} from its beginning.
             if "input" in block:
                 inputs[len(blocks)] = self._inputs.get(index) or as_text(block["input"])
             blocks.append(block)

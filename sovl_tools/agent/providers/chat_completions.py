@@ -7,7 +7,6 @@ its SDK. What compatible servers need back of an answer (``reasoning_details`` o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from secrets import token_hex
 from typing import Any
@@ -55,6 +54,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
     messages += [
         _message(each)
         for each in with_all_results(prompt.messages, _OWN)
+        # An assistant's message that says nothing is refused.
         if each["role"] != "assistant" or each["content"] or each.get("calls")
     ]
     made: dict[str, Any] = {"model": prompt.model, "messages": encodable(messages)}
@@ -64,30 +64,26 @@ def body(prompt: Prompt) -> dict[str, Any]:
 def _message(message: Message) -> Made:
     own = items_of(message, _OWN)
     if message["role"] == "user":
-        return {"role": "user", "content": parts(message["content"], _text, _image)}
+        content = parts(
+            message["content"],
+            lambda text: {"type": "text", "text": text},
+            lambda block: {"type": "image_url", "image_url": {"url": data_url(block)}},
+        )
+        return {"role": "user", "content": content}
     if message["role"] == "tool":
         return openai(outcome_of(message))
     made: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
-    calls = [_called(each) for each in calls_of(message)]
+    calls: list[Made] = []
+    for call in calls_of(message):
+        # Compatible servers read the arguments, and refuse what is no object.
+        arguments = call.arguments if arguments_of(call.arguments) else "{}"
+        function = {"name": fitted_name(call.name), "arguments": arguments}
+        calls.append({"id": call.id, "type": "function", "function": function})
     if own:
+        # Beside the function stands what the server wants back, such as signatures of reasoning.
         kept = zip(own[0].get("tool_calls", ()), calls, strict=False)
         calls = [{**each, "function": call["function"]} for each, call in kept]
     return {**made, "tool_calls": calls} if calls else made
-
-
-def _called(call: Call) -> Made:
-    """Return a call; compatible servers read its arguments, and refuse what is no object."""
-    arguments = call.arguments if arguments_of(call.arguments) else "{}"
-    function = {"name": fitted_name(call.name), "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function}
-
-
-def _text(text: str) -> Made:
-    return {"type": "text", "text": text}
-
-
-def _image(block: Made) -> Made:
-    return {"type": "image_url", "image_url": {"url": data_url(block)}}
 
 
 def parse_answer(response: Any) -> Answer:
@@ -105,34 +101,34 @@ def parse_answer(response: Any) -> Answer:
 
 
 def _answer(message: dict[str, Any], reason: str | None, usage: Any) -> Answer:
-    called = list(_identified(message.get("tool_calls") or ()))
+    called: list[dict[str, Any]] = []
+    taken = set()
+    for each in message.get("tool_calls") or ():
+        if "function" in each:  # there are custom calls, too, of tools that nobody offers here
+            identity = each.get("id")
+            # Some servers give no id, or one to several calls, and results need one of their own.
+            if not identity or identity in taken:
+                identity = f"call_{token_hex(8)}"
+            taken.add(identity)
+            called.append({**each, "id": identity})
     calls = tuple(_call(each) for each in called)
     refusal = message.get("refusal") or ""
     text = _spoken(message.get("content")) + refusal
     stop: Stop = "calls" if calls else "end"
+    # The calls win over finish_reason "stop", which some servers send with them.
     if refusal or reason == "content_filter":
         stop = "refusal"
     elif reason == "length":
         stop = "length"
-    return Answer(
-        text,
-        calls,
-        stop,
-        tuple(_own(message, called)),
-        usage_of(usage, "prompt_tokens", "completion_tokens"),
-    )
-
-
-def _identified(called: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the calls of functions, each with an id of its own; some servers give none."""
-    taken = set()
-    for each in called:
-        if "function" in each:
-            identity = each.get("id")
-            if not identity or identity in taken:
-                identity = f"call_{token_hex(8)}"
-            taken.add(identity)
-            yield {**each, "id": identity}
+    # The message itself is kept only if there is something in it that our words do not say.
+    # reasoning_content is wanted back with calls, and refused elsewhere.
+    thought = {key: message[key] for key in _REASONING[: 2 if called else 1] if message.get(key)}
+    items: tuple[JSON, ...] = ()
+    if thought or any("extra_content" in each for each in called):
+        kept = {"role": "assistant", "content": _spoken(message.get("content")), **thought}
+        items = ({**kept, "tool_calls": called} if called else kept,)
+    tokens = usage_of(usage, "prompt_tokens", "completion_tokens")
+    return Answer(text, calls, stop, items, tokens)
 
 
 def _call(called: dict[str, Any]) -> Call:
@@ -145,17 +141,6 @@ def _spoken(content: JSON) -> str:
     if isinstance(content, list):
         return "".join(each.get("text") or "" for each in content)
     return content or ""
-
-
-def _own(message: dict[str, Any], called: list[dict[str, Any]]) -> Iterator[JSON]:
-    """Yield the message if there is something in it that our words do not say.
-
-    ``reasoning_content`` is wanted back with calls only, and refused elsewhere.
-    """
-    thought = {key: message[key] for key in _REASONING[: 2 if called else 1] if message.get(key)}
-    if thought or any("extra_content" in each for each in called):
-        made = {"role": "assistant", "content": _spoken(message.get("content")), **thought}
-        yield {**made, "tool_calls": called} if called else made
 
 
 class Draft:
@@ -178,6 +163,7 @@ class Draft:
             raise reported_error(made["error"])
         self._usage = made.get("usage") or self._usage
         text = ""
+        # The event with the usage has no choice.
         for choice in (made.get("choices") or ())[:1]:
             self._reason = choice.get("finish_reason") or self._reason
             text += self._piece(choice.get("delta") or {})
@@ -207,6 +193,7 @@ class Draft:
 
     def answer(self) -> Answer:
         """Return the answer."""
+        # "[DONE]" is not passed on by the SDK, so that only a reason tells the end.
         if self._reason is None:
             raise ConnectionError("the stream ended before the answer did")
         message = {

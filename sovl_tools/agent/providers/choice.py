@@ -86,8 +86,9 @@ def choose_provider(
         ImportError: its SDK is not installed.
         AgentError: its client can't be made, for the lack of a key for example.
     """
-    name = provider or _of_client(client)
-    if name is None and base_url is None:  # whose key there is
+    name = provider or _provider_of_client(client)
+    # With a base_url and no name it is OpenAI's API that other servers are compatible with.
+    if name is None and base_url is None:
         keys = ((each, known.variable) for each, known in PROVIDERS.items())
         name = next((each for each, key in keys if key and os.environ.get(key)), "local")
     name = name or "openai"
@@ -96,11 +97,12 @@ def choose_provider(
         raise ValueError(f"there is no provider {name!r}; {hint}")
     known = PROVIDERS[name]
     if client is None and known.package is not None:
-        client = _made(name, known, base_url)
-        name = name if provider else _of_client(client) or name
+        client = _make_client(name, known, base_url)
+        # OPENAI_BASE_URL may have sent the new client elsewhere, where Responses is not known.
+        name = name if provider else _provider_of_client(client) or name
         known = PROVIDERS[name]
     adapter = cast("Adapter", import_module(known.adapter))
-    try:
+    try:  # now rather than in the middle of the first turn
         adapter.method(client)
     except AttributeError as error:
         words = f"provider {name!r} needs another client than {type(client).__name__}"
@@ -109,7 +111,7 @@ def choose_provider(
     return ProviderChoice(name, adapter, client, asked, known.format or adapter.FORMAT)
 
 
-def _of_client(client: Any) -> str | None:
+def _provider_of_client(client: Any) -> str | None:
     """Return the provider of a client; servers that are not OpenAI's know Chat Completions."""
     if client is None:
         return None
@@ -132,7 +134,7 @@ def _of_client(client: Any) -> str | None:
     return "openai-responses" if "api.openai.com" in host else "openai"
 
 
-def _made(name: str, known: Provider, base_url: str | None) -> Any:
+def _make_client(name: str, known: Provider, base_url: str | None) -> Any:
     package = str(known.package)
     try:
         module = import_module(package)
@@ -143,20 +145,22 @@ def _made(name: str, known: Provider, base_url: str | None) -> Any:
     options: dict[str, Any] = {} if address is None else {"base_url": address}
     key = os.environ.get(known.variable)
     if address is not None and package == "openai":
-        options["api_key"] = key or ("none" if base_url else _missing(name, known))
+        # The SDK refuses to go without a key, though a server of one's own may want none.
+        options["api_key"] = key or ("none" if base_url else _refuse_without_key(name, known))
     try:
-        made = getattr(module, known.client)(**options)
+        client = getattr(module, known.client)(**options)
     except Exception as error:
+        # The SDK says in its own exceptions what it lacks; any other is a defect to be seen.
         if not type(error).__module__.startswith(package):
             raise
         words = f"provider {name!r} can't be asked: {str(error).removesuffix('.')}"
         raise AgentError(f"{words}; set {known.variable}") from error
-    if not any(getattr(made, each, None) for each in _KEYS):
-        _missing(name, known)
-    return made
+    if not any(getattr(client, each, None) for each in _KEYS):
+        _refuse_without_key(name, known)
+    return client
 
 
-def _missing(name: str, known: Provider) -> NoReturn:
+def _refuse_without_key(name: str, known: Provider) -> NoReturn:
     raise AgentError(f"provider {name!r} needs a key; set {known.variable}")
 
 

@@ -35,6 +35,7 @@ STREAM = {"is_streaming": True}
 _GREETINGS = {"", "hello", "hi", "help", "what can you do"}
 _ENDS = {"never mind", "cancel", "stop"}
 _QUOTES = ("'", '"')
+# key=value, at the beginning of a word; a value with blanks stands in quotes of either kind.
 _PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
 _ENOUGH = 0.2
 """The score of a search from which on a tool is found by words alone."""
@@ -83,10 +84,11 @@ def _respond(*, prompt: Prompt, is_streaming: bool = False) -> Answer | Iterator
         texts = [as_one_text(each["content"]) for each in reversed(results)]
         answer = Answer("\n".join(each or "Done, without a result." for each in texts))
     else:
+        # Halves of characters become question marks, since a search could not compare them.
         text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
         pending = None
         before = messages[-2] if len(messages) > 1 else {}
-        # the message may come from a file that anybody has written
+        # The message may come from a file that anybody has written.
         match before.get("provider"), before.get("items"):
             case "local", [
                 {"tool": str(tool), "arguments": dict(known), "asking": str() | None as asking},
@@ -120,7 +122,7 @@ class _Dialogue:
     def __init__(self, prompt: Prompt, text: str) -> None:
         self._prompt = prompt
         self._text = text
-        # in quotes the name of a tool and the words that end something are values
+        # In quotes the name of a tool and the words that end something are values.
         self._spoken = " ".join(words(text)) if text[:1] not in _QUOTES else text
         pairs = _PAIR.finditer(text)
         self._written = {pair[1]: pair[2].rstrip(",;") for pair in pairs}
@@ -132,14 +134,24 @@ class _Dialogue:
         """Return the call, or what is asked before it can be made."""
         choice = self._prompt.choice
         choices = {"auto", "required", "none"}
-        named = self._named() if self._text[:1] not in _QUOTES else None
+        # The tool whose name or phrase is said; of several that of the most words.
+        lengths: dict[str, int] = {}
+        if self._text[:1] not in _QUOTES:
+            said = set(words(self._rest))
+            lengths = {name: 1 for name in self._tools if name.casefold() in said}
+            for match in self._prompt.registry.match(self._rest):
+                if match.tool in self._tools:
+                    length = len(words(self._rest[match.start : match.end]))
+                    lengths[match.tool] = max(length, lengths.get(match.tool, 0))
+        named = max(lengths, key=lambda name: lengths[name], default=None)
         if pending is not None and named is None and choice in {*choices, pending.tool}:
             if self._spoken in ({"no", *_ENDS} if pending.asking is None else _ENDS):
                 return Answer(f"All right, {pending.tool} is not called.")
+            # If there are too many tools to offer, the one that is asked about may not be offered.
             if pending.tool in self._tools or SEARCH in self._prompt.offered:
                 is_pairs = bool(self._written) and not self._rest
                 if is_pairs or pending.asking is not None or self._spoken == "yes":
-                    return self._continued(pending)
+                    return self._continue(pending)
         name = named if choice in choices else choice
         found = self._prompt.registry.search(self._rest, limit=None)
         near = [each for each in found if each.tool in self._tools]
@@ -148,17 +160,7 @@ class _Dialogue:
             name = next(iter([each.tool for each in near] or self._tools), None)
         elif name is None and self._spoken not in _GREETINGS:
             name = next((each.tool for each in near if each.score >= _ENOUGH), None)
-        return self._overview() if name is None else self._proposed(name, is_sure=is_sure)
-
-    def _named(self) -> str | None:
-        """Return the tool whose name or phrase is said; of several that of the most words."""
-        said = set(words(self._rest))
-        lengths = {name: 1 for name in self._tools if name.casefold() in said}
-        for match in self._prompt.registry.match(self._rest):
-            if match.tool in self._tools:
-                length = len(words(self._rest[match.start : match.end]))
-                lengths[match.tool] = max(length, lengths.get(match.tool, 0))
-        return max(lengths, key=lambda name: lengths[name], default=None)
+        return self._overview() if name is None else self._propose(name, is_sure=is_sure)
 
     def _overview(self) -> Answer:
         if not self._tools:
@@ -172,19 +174,20 @@ class _Dialogue:
         end = "Say the name of one or a phrase, and arguments as key=value; I ask for what lacks."
         return Answer("\n".join([*lines, end]))
 
-    def _proposed(self, name: str, *, is_sure: bool) -> Answer:
+    def _propose(self, name: str, *, is_sure: bool) -> Answer:
         form = _Form(self._prompt.registry[name])
         arguments = {key: form.read(key, value) for key, value in self._written.items()}
         tool = form.tool
+        # A search may be wrong, so that the user is asked; arguments say that they meant this one.
         is_sure = is_sure or (bool(arguments) and not tool.annotations.get("destructive"))
         head = [f"{name}: {_first_sentence(tool)}"]
         required = tool.parameters.get("required", ())
         optional = [each for each in form.properties if each not in required]
         if optional:
             head.append(f"Optional, as key=value: {', '.join(optional)}.")
-        return self._settled(form, arguments, head, is_sure=is_sure)
+        return self._call_or_question(form, arguments, head, is_sure=is_sure)
 
-    def _continued(self, pending: Pending) -> Answer:
+    def _continue(self, pending: Pending) -> Answer:
         form = _Form(self._prompt.registry[pending.tool])
         known, asking = pending.arguments, pending.asking
         if self._written and not self._rest and self._written.keys() <= form.properties.keys():
@@ -193,16 +196,18 @@ class _Dialogue:
             known = {**known, asking: form.read(asking, self._text)}
         else:  # "yes", or an argument that the tool, loaded anew meanwhile, has no more
             known = {key: each for key, each in known.items() if key in form.properties}
-        return self._settled(form, known, [])
+        return self._call_or_question(form, known, [])
 
-    def _settled(
+    def _call_or_question(
         self, form: _Form, arguments: dict[str, JSON], lines: list[str], *, is_sure: bool = True
     ) -> Answer:
         """Return the call, or what is wrong with its arguments and a question for one of them."""
         name, problems = form.tool.name, form.problems(arguments)
         unfit = [each for each in form.order(problems) if each in arguments]
+        # What fits is kept: the user is asked for one thing, not for all of it again.
         kept = {key: value for key, value in arguments.items() if key not in unfit}
         lines = [*lines, *(f"{problems[each]}." for each in unfit)]
+        # Without the unfit ones there may be other problems, such as that one of them is required.
         lacking = form.problems(kept) if unfit else problems
         asked = [each for each in (*unfit, *form.order(lacking)) if each in form.properties]
         if asked:
@@ -210,6 +215,7 @@ class _Dialogue:
         if lacking:
             why = "; ".join(lacking.values())
             return Answer("\n".join([*lines, f"{name} can't be called like this: {why}."]))
+        # An argument that is no parameter at all was dropped; the user sees what is left first.
         if unfit or not is_sure or self._prompt.choice == "none":
             call = f"{name}({', '.join(f'{key}={shown(value)}' for key, value in kept.items())})"
             return _asking(Pending(name, kept, None), [*lines, f"Shall I call {call}? (yes or no)"])
@@ -239,12 +245,14 @@ class _Form:
         parameters = self.tool.parameters
         self.properties: dict[str, Any] = parameters.get("properties", {})
         self._check = ArgumentCheck(self.tool)
+        # One argument at a time: what holds between several can't be asked of it.
         self._single = compile_schema(
             {key: value for key, value in parameters.items() if key not in OF_SEVERAL_PROPERTIES}
         )
 
     def read(self, name: str, text: str) -> JSON:
         """Return the value that a text means for a parameter; unless one fits, what it seems."""
+        # The text itself first: repairing makes numbers and dates of it where the schema says so.
         candidates: list[JSON] = [_unquoted(text)]
         if text.casefold() in {"yes", "no"}:
             candidates.append(text.casefold() == "yes")
@@ -264,6 +272,7 @@ class _Form:
         for path, message in getattr(self._check(arguments), "details", ()):
             place = path.removeprefix("$").removeprefix(".")
             names = (*self.properties, *arguments)
+            # The longest: "$.ab" begins with "$.a", too.
             above = [each for each in names if path.startswith(json_path((each,)))]
             name = max(above, key=len, default="")
             found.setdefault(name, f"{place}: {message}" if place else message)

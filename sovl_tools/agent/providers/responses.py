@@ -54,16 +54,14 @@ method = attrgetter("responses.create")
 
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Responses is asked."""
-    messages, is_stored = (
-        with_all_results(prompt.messages, _OWN),
-        prompt.options.get("store") is not False,
-    )
+    messages = with_all_results(prompt.messages, _OWN)
+    is_stored = prompt.options.get("store") is not False  # which the API does unless told
     items = [item for each in messages for item in _items(each, is_stored=is_stored)]
-    made: dict[str, Any] = {"model": prompt.model, "input": encodable(items)}
+    request: dict[str, Any] = {"model": prompt.model, "input": encodable(items)}
     system = join_texts(prompt.system)
     if system:
-        made["instructions"] = encodable(system)
-    return request_body(made, prompt, lambda name: {"type": "function", "name": name})
+        request["instructions"] = encodable(system)
+    return request_body(request, prompt, lambda name: {"type": "function", "name": name})
 
 
 def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
@@ -76,12 +74,13 @@ def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
     elif own:
         for item in own:
             if is_stored:
-                yield _named(item)
+                yield _with_valid_name(item)
             elif item["type"] != "reasoning":
                 # without the id by which the API looks up what it has stored
-                yield _named({key: each for key, each in item.items() if key != "id"})
+                yield _with_valid_name({key: each for key, each in item.items() if key != "id"})
+            # Reasoning is in the item itself only if it was asked for as encrypted content.
             elif item.get("encrypted_content"):
-                yield _named(item)
+                yield _with_valid_name(item)
     else:
         if message["content"]:
             yield {"role": "assistant", "content": message["content"]}
@@ -90,12 +89,12 @@ def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
             yield {"type": "function_call", **known}
 
 
-def _named(item: Made) -> Made:
+def _with_valid_name(item: Made) -> Made:
     """Return an item with a name that the API takes; models call what no tool could be called."""
-    return {**item, "name": fitted_name(item["name"])} if _calls(item) else item
+    return {**item, "name": fitted_name(item["name"])} if _is_call(item) else item
 
 
-def _calls(item: Made) -> bool:
+def _is_call(item: Made) -> bool:
     return bool(item["type"] == "function_call")
 
 
@@ -105,19 +104,19 @@ def parse_answer(response: Any) -> Answer:
     Raises:
         ProviderError: it failed, or there is none.
     """
-    made = to_dict(response)
-    if made.get("status") == "failed":
-        raise reported_error(made.get("error"))
-    items, whole_text = made.get("output"), made.get("output_text") or ""
+    response = to_dict(response)
+    if response.get("status") == "failed":
+        raise reported_error(response.get("error"))
+    items, whole_text = response.get("output"), response.get("output_text") or ""
     if items is None and not whole_text:
-        raise missing_answer(made)
-    # some servers send null for an id or a status that they do not know, and none takes it back
+        raise missing_answer(response)
+    # Some servers send null for an id or a status that they do not know, and none takes it back.
     items = [{key: part for key, part in each.items() if part is not None} for each in items or ()]
     for each in items:
-        if _calls(each):
+        if _is_call(each):
             each["arguments"] = arguments_text(each.get("arguments"))
     calls = tuple(
-        Call(each["call_id"], each["name"], each["arguments"]) for each in items if _calls(each)
+        Call(each["call_id"], each["name"], each["arguments"]) for each in items if _is_call(each)
     )
     said = [part for each in items if each["type"] == "message" for part in each["content"]]
     thought = [part for each in items for part in each.get("summary") or ()]
@@ -126,17 +125,18 @@ def parse_answer(response: Any) -> Answer:
     texts = [part.get("text") or part.get("refusal") or "" for part in said]
     is_refusal = any(part["type"] == "refusal" for part in said)
     stop: Stop = "calls" if calls else "end"
-    if is_refusal or (made.get("incomplete_details") or {}).get("reason") == "content_filter":
+    if is_refusal or (response.get("incomplete_details") or {}).get("reason") == "content_filter":
         stop = "refusal"
-    elif made.get("status") == "incomplete":
+    elif response.get("status") == "incomplete":  # calls or not: arguments may be cut off
         stop = "length"
+    # output_text is the SDK's own joining; from a compatible server it may be all there is.
     text = "".join(texts) or whole_text
     return Answer(
         text,
         calls,
         stop,
         tuple(items),
-        usage_of(made.get("usage"), "input_tokens", "output_tokens"),
+        usage_of(response.get("usage"), "input_tokens", "output_tokens"),
     )
 
 
@@ -176,6 +176,6 @@ class Draft:
 
     def answer(self) -> Answer:
         """Return the answer."""
-        if self._whole is None:
+        if self._whole is None:  # a stream can end in order without any of the three ends
             raise ConnectionError("the stream ended before the answer did")
         return parse_answer(self._whole)
