@@ -268,6 +268,31 @@ def test_data_that_the_manifest_lists_runs_a_tool_again_and_other_files_do_not(
     assert registry["echo"] is not before
 
 
+@pytest.mark.parametrize("looks", [True, False])
+@pytest.mark.parametrize("may_have_helpers", [True, False])
+def test_files_belong_to_a_tool_from_the_moment_at_which_it_names_them(
+    write: Write, tools: Path, *, looks: bool, may_have_helpers: bool
+) -> None:
+    path = str(tools / "echo" / "words.csv")
+    head = f"from pathlib import Path\n\nWORDS = Path({path!r}).read_text()"
+    code = gives("WORDS", head=head + "  # __" * may_have_helpers)
+    folder = write("echo", code=code, helper="WORD = 1\n")
+    (folder / "words.csv").write_text("old")
+    time.sleep(0.02)
+    registry, _ = loaded(tools)
+    assert not (looks and registry.reload())
+    (folder / "words.csv").write_text("newer")
+    assert not (looks and registry.reload())
+    write("echo", manifest_of("echo", reload=["*.csv"]), code)
+    assert registry.reload().updated == ("echo",)
+    assert registry["echo"].execute(text="") == "newer"
+    write("echo", code=gives("helper.WORD", head="from . import helper"))
+    assert registry.reload().updated == ("echo",)
+    (folder / "helper.py").write_text("WORD = 22\n")
+    assert registry.reload().updated == ("echo",)
+    assert registry["echo"].execute(text="") == 22
+
+
 COUNTING = """
 import sqlite3
 from pathlib import Path

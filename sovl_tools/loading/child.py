@@ -174,7 +174,9 @@ _PR_SET_PDEATHSIG = 1
 def document_of(candidate: Candidate) -> dict[str, Any]:
     """Return a candidate as a JSON object, without its definition and the version before."""
     found = [each._asdict() for each in candidate.diagnostics]
-    sent = candidate._replace(definition=None, previous=None, reasons=tuple(candidate.reasons))
+    sent = candidate._replace(
+        definition=None, previous=None, patterns=None, reasons=tuple(candidate.reasons)
+    )
     return sent._asdict() | {"diagnostics": found}
 
 
@@ -225,6 +227,7 @@ _CANDIDATE: dict[str, JSON] = {
     "line": _COUNT,
     "column": _COUNT,
     "previous": {"type": "null"},
+    "patterns": {"type": "null"},
 }
 
 

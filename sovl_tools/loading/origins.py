@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import os
@@ -12,6 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import source_hash
 from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -309,7 +309,7 @@ _PACKAGES: dict[str, _Plugins] = {}
 
 def package_of(path: str) -> str:
     """Return the name of the package of a directory, the same in every process."""
-    return f"{PLUGIN_ROOT}.{hashlib.blake2b(path.encode(), digest_size=8).hexdigest()}"
+    return f"{PLUGIN_ROOT}.{source_hash(path.encode()).hex()}"
 
 
 def run(package: str, name: str) -> ModuleType:

@@ -23,7 +23,12 @@ from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.schema import ExampleCase, refused_example
-from sovl_tools.loading.sources import Snapshot, read_manifest, take_snapshot
+from sovl_tools.loading.sources import (
+    Snapshot,
+    concerning_patterns,
+    read_manifest,
+    take_snapshot,
+)
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import (
@@ -353,6 +358,9 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
         interface.actions,
         Deferred(lambda: _diagnostics(Locator(folder, text, source), verdicts, late)),
         reasons,
+        patterns=concerning_patterns(work.manifest, source)
+        if source and status == "loaded"
+        else None,
     )
 
 

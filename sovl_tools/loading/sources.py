@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from importlib.util import source_hash
 from typing import NamedTuple
@@ -205,12 +205,25 @@ def _may_hold_sources(name: str) -> bool:
     return name.isidentifier() and name not in _NO_SOURCES
 
 
-def listed_data(folder: ToolFolder, paths: set[str]) -> set[str]:
-    """Return the files that the manifest lists as data; all if that can't be read just now."""
-    reading = read_manifest(folder) if paths else None
-    if reading is None or isinstance(reading, Unreadable) or reading.manifest is None:
-        return paths
-    patterns = reading.manifest.data
+def concerning_patterns(manifest: Manifest, source: bytes) -> tuple[str, ...]:
+    """Return patterns of the files beside manifest and module that can make another tool.
+
+    They are empty for most tools, so that nobody has to list their folders.
+    """
+    helpers = ("*.py",) if _may_import_helpers(source) else ()
+    return helpers + manifest.data
+
+
+def listed_now(folder: ToolFolder) -> tuple[str, ...] | None:
+    """Return the patterns of the data files that the manifest lists; None if it is unreadable."""
+    reading = read_manifest(folder)
+    if isinstance(reading, Unreadable) or reading.manifest is None:
+        return None
+    return reading.manifest.data
+
+
+def matching(paths: Iterable[str], patterns: Sequence[str]) -> set[str]:
+    """Return the paths that match any of the patterns."""
     return {path for path in paths if any(fnmatchcase(path, each) for each in patterns)}
 
 
@@ -223,7 +236,8 @@ def read_data(folder: ToolFolder) -> dict[str, bytes]:
         found += [name if below == "." else f"{below}/{name}" for name in names]
         if len(found) >= _MAX_FILES:
             break
-    paths = listed_data(folder, {*found[:_MAX_FILES]})
+    listed = listed_now(folder)
+    paths = matching(found[:_MAX_FILES], ("*",) if listed is None else listed)
     contents = {path: read_file(folder, path, limit=MAX_MODULE_BYTES) for path in paths}
     return {path: each for path, each in contents.items() if not isinstance(each, Unreadable)}
 

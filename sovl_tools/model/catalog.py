@@ -30,6 +30,8 @@ class Candidate(NamedTuple):
         line: where it stands in a Python file, from 1; 0 for a folder.
         column: where it stands in that line, from 1; 0 for a folder.
         previous: the last good version, which serves for as long as this one can't.
+        patterns: of the files beside manifest and module that can make another tool of a folder;
+            None if any file can.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Candidate(NamedTuple):
     line: int = 0
     column: int = 0
     previous: Candidate | None = None
+    patterns: tuple[str, ...] | None = None
 
 
 class Ruling(NamedTuple):

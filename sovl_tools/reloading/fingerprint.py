@@ -158,21 +158,31 @@ class Fingerprint(NamedTuple):
         return others
 
 
-def fingerprint(location: str, suffixes: tuple[str, ...] = ("",)) -> Fingerprint:
+def fingerprint(
+    location: str, suffixes: tuple[str, ...] = ("",), *, is_bare: bool = False
+) -> Fingerprint:
     """Look at a folder and below it, noise left out, or at a single file.
 
     Links are followed. Each real folder is visited once: under its own path if it is one of those
     below, under a link's otherwise. What can't be listed or read is left out; nothing is raised.
+
+    ``is_bare`` says that nothing but the tool's own two files matters. Where no link leads to them,
+    the folder isn't listed then, which costs as much as asking for five files.
     """
-    return _walked(location, suffixes)
+    return _walked(location, suffixes, is_bare=is_bare)
 
 
 def _walked(
-    location: str, suffixes: tuple[str, ...], *, reading: Collection[str] = ()
+    location: str,
+    suffixes: tuple[str, ...],
+    *,
+    reading: Collection[str] = (),
+    is_bare: bool = False,
 ) -> Fingerprint:
     moment = time_ns()
     walk = _Walk(location, suffixes)
-    walk.run()
+    if not (is_bare and walk.found_own()):
+        walk.run()
     files, folders = walk.files, walk.folders
     newest = 0
     for stamp in (*files.values(), *folders.values()):
@@ -203,6 +213,17 @@ class _Walk:
         self.files: dict[str, Stamp] = {}
         self.links: dict[str, str] = {}
         self.folders: dict[str, Stamp] = {}
+
+    def found_own(self) -> bool:
+        """Look at the tool's own files alone; tell whether they are there, and no links."""
+        try:
+            status = os.lstat(self._location)
+            own = {path: os.lstat(f"{self._location}/{path}") for path in self._own}
+        except (OSError, ValueError):
+            return False
+        if S_ISDIR(status.st_mode) and all(S_ISREG(each.st_mode) for each in own.values()):
+            self.files = {path: Stamp.of(each) for path, each in own.items()}
+        return bool(self.files)
 
     def run(self) -> None:
         self._folders = [(False, 0, "")]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.registration import content_of
 from sovl_tools.loading.rules.folder import Unreadable, misnamed
-from sovl_tools.loading.sources import listed_data, take_snapshot
+from sovl_tools.loading.sources import listed_now, matching, take_snapshot
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
@@ -51,32 +51,39 @@ class FolderChanges:
         self._since = since
         self._known: dict[str, _Known] = {}
 
-    def look(self, folder: ToolFolder) -> Fingerprint:
-        """Return what a folder looks like now."""
-        known = self._known.get(folder.location)
-        return fingerprint(folder.location) if known is None else known.look.again()
+    def look(self, folder: ToolFolder, patterns: Sequence[str] | None) -> Fingerprint:
+        """Return what a folder looks like now.
 
-    def is_changed(self, folder: ToolFolder, now: Fingerprint, *, is_loaded: bool) -> bool:
-        """Tell whether a folder looks otherwise than when it was loaded; if not, remember that.
-
-        ``is_loaded`` says whether that gave a tool.
+        ``patterns`` are those of its candidate, here and below: where no other file can make
+        another tool of it, manifest and module are all that is looked at until they change.
         """
+        location = folder.location
+        known = self._known.get(location)
+        if known is not None:
+            return known.look.again()
+        return fingerprint(location, is_bare=patterns == () and location in self._unseen)
+
+    def is_changed(
+        self, folder: ToolFolder, now: Fingerprint, patterns: Sequence[str] | None
+    ) -> bool:
+        """Tell whether a folder looks otherwise than when it was loaded; if not, remember that."""
         known = self._known.get(folder.location)
         if known is None:
-            is_whole = {folder.manifest_name, folder.module_name} <= now.files.keys()
-            if not is_whole or folder.location not in self._unseen:
+            if folder.location not in self._unseen or not now.files.keys() >= {*_own(folder)}:
                 return True
             young = now.since(self._since)
-            if young and concerning(folder, young, is_loaded=is_loaded):
+            if young and concerning(folder, young, patterns):
                 return True
             self._known[folder.location] = _Known(now)
         elif now is not known.look:
-            if concerning(folder, known.look.changed(now), is_loaded=is_loaded):
+            if concerning(folder, known.look.changed(now), patterns):
                 return True
             self._known[folder.location] = known._replace(look=now)
         return False
 
-    def has_other_data(self, folder: ToolFolder, now: Fingerprint, *, is_loaded: bool) -> bool:
+    def has_other_data(
+        self, folder: ToolFolder, now: Fingerprint, patterns: Sequence[str] | None
+    ) -> bool:
         """Tell whether a file has changed for which the module has to run again.
 
         That is neither the manifest nor a source, whose content tells the same.
@@ -86,21 +93,26 @@ class FolderChanges:
             others = known.look.changed(now)
         else:
             others = now.since(self._since) if folder.location in self._unseen else set(now.files)
-        others -= {folder.manifest_name, folder.module_name}
-        others = listed_data(folder, others) if is_loaded else others
+        listed = None if patterns is None else listed_now(folder)
+        if patterns is not None and listed is not None:
+            # nobody knows since when files are as they are that were not listed before
+            if not {*patterns}.issuperset(listed):
+                return True
+            others = matching(others, listed)
+        others = others.difference(_own(folder))
         if not others:
             return False
         snapshot = take_snapshot(folder)
         return isinstance(snapshot, Unreadable) or not others <= snapshot.files.keys()
 
-    def keep(self, folder: ToolFolder, seen: Fingerprint, *, is_loaded: bool) -> None:
+    def keep(self, folder: ToolFolder, seen: Fingerprint, patterns: Sequence[str] | None) -> None:
         """Remember what a folder looked like when its load began.
 
         If files changed meanwhile, somebody wrote them while the module ran, and it is loaded
         once more. If they change each time, it is the module itself that writes them.
         """
         now = seen.again()
-        if not concerning(folder, seen.changed(now), is_loaded=is_loaded):
+        if not concerning(folder, seen.changed(now), patterns):
             self._known[folder.location] = _Known(now)
             return
         known = self._known.get(folder.location)
@@ -125,12 +137,17 @@ class FolderChanges:
         }
 
 
-def concerning(folder: ToolFolder, paths: set[str], *, is_loaded: bool) -> set[str]:
+def concerning(folder: ToolFolder, paths: set[str], patterns: Sequence[str] | None) -> set[str]:
     """Return those of the changed files and folders that may make another tool of a folder."""
-    if not is_loaded:
+    if patterns is None:
         return paths
-    own = {each for each in paths if each.endswith((".py", "/")) or each == folder.manifest_name}
-    return own | listed_data(folder, paths - own)
+    # a folder that has changed may have lost files, which nobody sees any more
+    below = {path for path in paths if path.endswith("/")} if patterns else set()
+    return paths.intersection(_own(folder)) | below | matching(paths, patterns)
+
+
+def _own(folder: ToolFolder) -> tuple[str, str]:
+    return folder.manifest_name, folder.module_name
 
 
 def arriving(folder: ToolFolder, seen: Fingerprint, *, is_new: bool) -> Candidate | None:

@@ -14,10 +14,9 @@ from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.load import LateFolder, Load, load_folders, patient_collector
 from sovl_tools.loading.modules import forget_folder, snapshots
-from sovl_tools.loading.origins import (
-    OriginLoad,
-)
+from sovl_tools.loading.origins import OriginLoad
 from sovl_tools.loading.registration import Registrations
+from sovl_tools.loading.sources import listed_now
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
@@ -90,14 +89,16 @@ class ReloadState:
         others = {
             each.location
             for each in found
-            if changes.is_changed(each, changes.look(each), is_loaded=self._is_loaded(each))
+            if changes.is_changed(
+                each, changes.look(each, self._patterns(each)), self._patterns(each)
+            )
         }
         come_or_gone = {each.location for each in found} ^ self.folders.keys()
         return others | come_or_gone | self.libraries.changed() | self.origins.changed()
 
-    def _is_loaded(self, folder: ToolFolder) -> bool:
+    def _patterns(self, folder: ToolFolder) -> tuple[str, ...] | None:
         known = self._candidates.get(folder.location)
-        return known is not None and known.status == "loaded"
+        return None if known is None else known.patterns
 
     def reload(
         self,
@@ -166,8 +167,7 @@ class ReloadState:
             return
         del self._late[location]
         if candidate is not None:
-            is_loaded = candidate.status == "loaded"
-            self.changes.keep(late.folder, known.seen, is_loaded=is_loaded)
+            self.changes.keep(late.folder, known.seen, candidate.patterns)
             self._enter(candidate)
 
     def _give_up(self, location: str) -> None:
@@ -326,8 +326,7 @@ class ReloadState:
             if waiting is not None:
                 candidates.append(waiting)
                 continue
-            is_loaded, changes = self._is_loaded(folder), self.changes
-            if known is not None and changes.has_other_data(folder, seen, is_loaded=is_loaded):
+            if known is not None and self.changes.has_other_data(folder, seen, known.patterns):
                 self._revise(location)
             ready.append(self.folders[location])
         late: list[LateFolder] = []
@@ -337,19 +336,24 @@ class ReloadState:
             self._late[location] = _Late(each, looks.pop(location))
             if defer:
                 defer(each)
-        sound = {each.location for each in candidates if each.status == "loaded"}
+        patterns = {each.location: each.patterns for each in candidates}
         for location, seen in looks.items():
-            self.changes.keep(self.folders[location], seen, is_loaded=location in sound)
+            self.changes.keep(self.folders[location], seen, patterns.get(location))
         return candidates
 
     def _look(self, folder: ToolFolder) -> Fingerprint:
         late = self._late.get(folder.location)
-        return self.changes.look(folder) if late is None else late.seen.again()
+        return (
+            self.changes.look(folder, self._patterns(folder)) if late is None else late.seen.again()
+        )
 
     def _is_due(self, folder: ToolFolder, seen: Fingerprint, *, is_patient: bool) -> bool:
         late, known = self._late.get(folder.location), self._candidates.get(folder.location)
         if late is not None:  # what it writes beside itself must not begin its import again
-            return bool(concerning(folder, late.seen.changed(seen), is_loaded=True))
+            changed = late.seen.changed(seen)
+            listed = listed_now(folder) if changed else ()
+            patterns = None if listed is None else ("*.py", *listed)
+            return bool(concerning(folder, changed, patterns))
         if known is None:
             return True
         # it may load otherwise although its files are as before: by what it requires, or imports
@@ -357,7 +361,7 @@ class ReloadState:
         is_unsure = is_unsure or (known.definition is not None and bool(known.definition.requires))
         if is_unsure and not is_patient:
             return True
-        return self.changes.is_changed(folder, seen, is_loaded=self._is_loaded(folder))
+        return self.changes.is_changed(folder, seen, self._patterns(folder))
 
     def _load_all(
         self, folders: Sequence[ToolFolder], defer: Callable[[LateFolder], None] | None

@@ -9,6 +9,7 @@ from time import time_ns
 
 import pytest
 
+from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 from sovl_tools.reloading.folder_changes import FolderChanges
@@ -22,24 +23,25 @@ class Watched:
     """A tool's folder that was loaded, and what is known of it."""
 
     def __init__(self, folder: Path, since: int = 0, *, is_loaded: bool = True) -> None:
-        self.is_loaded = is_loaded
         self.path = folder
         self.folder = ToolFolder(folder.name, f"tools/{folder.name}", str(folder))
+        candidate = load_folder(self.folder, Settings(imports=False))
+        self.patterns = candidate.patterns if is_loaded else None
         self.changes = FolderChanges([str(folder)], since=since)
 
     def load(self) -> None:
         self.keep(fingerprint(self.folder.location))
 
     def keep(self, seen: Fingerprint) -> None:
-        self.changes.keep(self.folder, seen, is_loaded=self.is_loaded)
+        self.changes.keep(self.folder, seen, self.patterns)
 
     def has_other_data(self) -> bool:
-        seen = self.changes.look(self.folder)
-        return self.changes.has_other_data(self.folder, seen, is_loaded=self.is_loaded)
+        seen = self.changes.look(self.folder, self.patterns)
+        return self.changes.has_other_data(self.folder, seen, self.patterns)
 
     def is_changed(self) -> bool:
-        seen = self.changes.look(self.folder)
-        return self.changes.is_changed(self.folder, seen, is_loaded=self.is_loaded)
+        seen = self.changes.look(self.folder, self.patterns)
+        return self.changes.is_changed(self.folder, seen, self.patterns)
 
 
 @pytest.fixture
@@ -230,7 +232,7 @@ def test_links_are_known_by_their_places(echo: Watched, write: Write, tmp_path: 
     other = tmp_path / "tools" / "other"
     other.symlink_to(echo.path)
     linked = ToolFolder("other", "tools/other", str(other))
-    echo.changes.keep(linked, fingerprint(str(other)), is_loaded=True)
+    echo.changes.keep(linked, fingerprint(str(other)), echo.patterns)
     target = str(tmp_path.resolve() / "words.csv")
     assert echo.changes.links == {
         str(echo.path / "link.csv"): target,

@@ -347,7 +347,7 @@ def test_libraries_and_the_targets_of_links_are_watched(
     write: Write, tools: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "words.csv").touch()
-    link = write("echo") / "words.csv"
+    link = write("echo", manifest_of("echo", reload=["*.csv"])) / "words.csv"
     link.symlink_to(tmp_path / "words.csv")
     state = loaded(tools)
     state.libraries.add([str(tmp_path)])
