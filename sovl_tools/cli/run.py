@@ -6,9 +6,9 @@ import asyncio
 import json
 import shlex
 import signal
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -115,7 +115,7 @@ def run(
             return
         source = _source(file, resumption)
         job = _prepare(source, tools, entry_points=entry_points, is_quiet=is_quiet)
-        moved = file if resumption is not None else None
+        moved = file if resumption is not None else None  # the file may lie elsewhere by now
         # what was said of the run that its journal does not know, for whoever goes on with it
         again = (
             *((moved,) if moved is not None else ()),
@@ -123,6 +123,7 @@ def run(
             *(() if entry_points else ("--no-entry-points",)),
             *(("--force",) if force else ()),
         )
+        # before the inputs: a plan needs none
         if dry_run:
             write("\n\n".join(plan(each.procedure) for each in job.procedures if each.procedure))
             return
@@ -303,6 +304,7 @@ def execute(
         ClickException: a step failed, the time was over, or somebody broke off. What can be
             resumed has been written down, and the message says how.
     """
+    # known only once the run has begun; whoever breaks off before has nothing to go on with
     run_ids: list[str] = []
 
     def hear(event: Event) -> None:
@@ -311,9 +313,22 @@ def execute(
         show(event)
 
     async def work() -> JSON:
-        _listen_to_signals()
+        # SIGTERM is taken for Ctrl-C, so that the run ends in order. A loop that handles one signal
+        # wakes up for all, also for a Ctrl-C that the system has given to another thread.
+        with suppress(NotImplementedError):  # on Windows, where a loop wakes up anyway
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGTERM, signal.raise_signal, signal.SIGINT)
         async with asyncio.timeout(timeout):
-            return await _start(job, inputs, kept, hear)
+            if not isinstance(kept, Resumption):
+                return await job.manager.run(job.procedures[0], inputs, journal=kept, on_event=hear)
+            return await job.manager.resume(
+                kept.journal,
+                kept.run_id,
+                source=job.procedures[0],
+                force=kept.force,
+                repeat_unfinished=kept.repeat_unfinished,
+                on_event=hear,
+            )
 
     try:
         return asyncio.run(work())
@@ -322,35 +337,6 @@ def execute(
     except (StepError, TimeoutError, KeyboardInterrupt) as error:
         words = f"{_failure(error, job, timeout)}{_ADVICE.get(type(error), '')}"
         raise click.ClickException(words + _how_to_resume(kept, run_ids, job)) from error
-
-
-def _start(
-    job: Job,
-    inputs: Mapping[str, JSON],
-    kept: Resumption | Journal | None,
-    show: Listener,
-) -> Coroutine[Any, Any, JSON]:
-    if not isinstance(kept, Resumption):
-        return job.manager.run(job.procedures[0], inputs, journal=kept, on_event=show)
-    return job.manager.resume(
-        kept.journal,
-        kept.run_id,
-        source=job.procedures[0],
-        force=kept.force,
-        repeat_unfinished=kept.repeat_unfinished,
-        on_event=show,
-    )
-
-
-def _listen_to_signals() -> None:
-    """Take SIGTERM for Ctrl-C, so that the run ends in order.
-
-    A loop that handles one signal wakes up for all, also for a Ctrl-C that the system has given to
-    another thread; by itself it would wait on.
-    """
-    loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # on Windows, where a loop wakes up anyway
-        loop.add_signal_handler(signal.SIGTERM, signal.raise_signal, signal.SIGINT)
 
 
 def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
@@ -368,6 +354,7 @@ def _how_to_resume(kept: Resumption | Journal | None, run_ids: Sequence[str], jo
         return ""
     journal = kept.journal if isinstance(kept, Resumption) else kept
     command = ["sovl-tools", "run", "--journal", shortest_path(journal.path), "--resume", *run_ids]
+    # a step that may have been done must not be done twice unless the user says so
     step = job.manager.unfinished_step(journal, run_ids[0], job.procedures[0])
     again, why = job.again, ""
     if step is not None:

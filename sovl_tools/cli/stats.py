@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from typing import BinaryIO, TypeAlias, get_args
+from typing import BinaryIO, get_args
 
 import click
 
@@ -29,7 +29,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, dotted, parse_json
 from sovl_tools.model.result import FailureKind
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.plain import cut, plain
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.messages import describe, shown
 
@@ -58,6 +58,7 @@ _RECORD: dict[str, JSON] = {
     "if": {"properties": {"ok": {"const": False}}, "required": ["ok"]},
     "then": {"required": ["error"]},
 }
+# bounds for a file that is none of calls, or a device: memory, time and the error output
 _LONGEST_LINE = 1_000_000
 _MOST_PIECES = 64
 _MOST_WARNINGS = 20
@@ -99,21 +100,19 @@ def stats(
         from sovl_tools.cli.load_tools import all_tools  # noqa: PLC0415 - summing up needs no tools
 
         found = all_tools(tools, entry_points=entry_points).filter(name_pattern=pattern)
-        counts = {target: _counts(found, target) for target in targets or USUAL}
-        names = [tool.name for tool in found]
-        if format_ == "table":
-            write(_tokens_table(names, counts))
-        else:
-            write(serialized(_tokens_document(names, counts), format_))
-        if not is_quiet():
-            click.echo(f"tokens are {_WORDS}", err=True)
+        _print_tokens(found, targets or USUAL, format_)
         return
     if file is None:
         raise Misuse("name a file of calls, or ask for --tokens")
     tally = _Tally(pattern or "*")
+    source = "standard input" if file == "-" else file
+    bad = 0
     with _opened(file) as lines:
-        warnings = _warnings(lines, tally)
-        bad = _print_warnings(warnings, "standard input" if file == "-" else file)
+        for bad, (number, words) in enumerate(_warnings(lines, tally), 1):
+            if bad <= _MOST_WARNINGS:
+                click.echo(plain(f"{source}:{number}: {words}"), err=True)
+    if bad > _MOST_WARNINGS:
+        click.echo(f"{source}: {counted(bad - _MOST_WARNINGS, 'more bad line')}", err=True)
     # the busiest first: those are looked for
     called = sorted(summary(tally.logs).values(), key=lambda each: (-each.calls, each.tool))
     if format_ != "table":
@@ -196,8 +195,7 @@ def _warnings(file: BinaryIO, tally: _Tally) -> Iterator[tuple[int, str]]:
             yield number, "is no JSON"
             continue
         try:
-            record = _checked(record, validator)
-            tally.add(record, _time(record["time"]))
+            tally.add(*_checked(record, validator))
         except ValueError as error:
             yield number, str(error)
 
@@ -218,44 +216,34 @@ def _is_cut(line: bytes) -> bool:
     return len(line) == _LONGEST_LINE and not line.endswith(b"\n")
 
 
-def _checked(record: JSON, validator: Validator) -> dict[str, JSON]:
-    """Return of a record the keys that are looked at; arguments and results may be anything."""
+def _checked(record: JSON, validator: Validator) -> tuple[dict[str, JSON], datetime]:
+    """Return those keys of a record that are looked at, and when the call was.
+
+    Raises:
+        ValueError: it is no record of a call; the message says why.
+    """
     if not isinstance(record, dict):
         raise ValueError("is no JSON object")  # noqa: TRY004 - the line is wrong, not a type
+    # arguments and results may be anything, also what the check would stumble over
     known = {key: record[key] for key in _RECORD["properties"] if key in record}
     if not validator.is_valid(known):
         problem = validator.problems(known)[0]
         place = f"{dotted(problem.path)!r} " if problem.path else ""
         raise ValueError(f"{place}{describe(problem)}")
-    return known
-
-
-def _time(text: str) -> datetime:
+    text = known["time"]
     with contextlib.suppress(ValueError, OverflowError):
         time = datetime.fromisoformat(text)
         if time.tzinfo is not None:
-            return time.astimezone(UTC)
+            return known, time.astimezone(UTC)
     raise ValueError(f"'time' must be like 2026-01-31T12:00:00Z, not {shown(text)}")
 
 
-def _print_warnings(warnings: Iterator[tuple[int, str]], name: str) -> int:
-    """Write the warnings to the error output, the first of them at length; return their count."""
-    count = 0
-    for count, (number, words) in enumerate(warnings, 1):
-        if count <= _MOST_WARNINGS:
-            click.echo(plain(f"{name}:{number}: {words}"), err=True)
-    if count > _MOST_WARNINGS:
-        click.echo(f"{name}: {counted(count - _MOST_WARNINGS, 'more bad line')}", err=True)
-    return count
-
-
 def _row(statistics: Statistics) -> tuple[str, ...]:
-    name = plain(statistics.tool)
     times = (getattr(statistics, name) for name in ("p50", "p95", "p99", "longest", "total"))
     errors = ", ".join(f"{count:,} {kind}" for kind, count in _errors(statistics))
     abandoned = f" ({statistics.abandoned:,} abandoned)" if statistics.abandoned else ""
     return (
-        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…",
+        cut(plain(statistics.tool), _LONGEST_NAME),  # whoever logs can write anything as a name
         f"{statistics.calls:,}",
         *map(readable, times),
         f"{errors}{abandoned}",
@@ -268,43 +256,38 @@ def _errors(statistics: Statistics) -> list[tuple[FailureKind, int]]:
 
 
 USUAL = ("openai", "openai-strict", "anthropic", "gemini", "mcp", "prompt")
-"""What is told of unless somebody asks for other targets."""
+"""The targets of ``--tokens`` unless somebody asks for others."""
 
-_WORDS = "estimated from the number of characters: up to half too many, hardly ever too few"
-
-
-_Counts: TypeAlias = Mapping[str, Mapping[str, int]]
-"""Of targets, how many tokens each tool takes, as far as the target can say it."""
+_ACCURACY = "estimated from the number of characters: up to half too many, hardly ever too few"
 
 
-def _counts(tools: Sequence[ToolDefinition], target: str) -> dict[str, int]:
+def _print_tokens(tools: Sequence[ToolDefinition], targets: Sequence[str], format_: str) -> None:
+    """Print an estimate for each tool and target, and for all tools together."""
     from sovl_tools.formats.tokens import estimate  # noqa: PLC0415 - summing up calls needs none
     from sovl_tools.loading.exporting import Target, exported  # noqa: PLC0415 - likewise
 
-    wanted = Target.of(target)
-    shapes = exported(tools, wanted).shapes
-    return {name: estimate(shape.definition) for name, shape in shapes.items()}
-
-
-def _tokens_document(names: Sequence[str], counts: _Counts) -> JSON:
-    """Return an estimate for each tool and target, and for all tools together."""
-    return {
-        "estimate": True,
-        "tools": [
+    # by target; a tool that a target can't say is missing there
+    counts: dict[str, dict[str, int]] = {}
+    for target in targets:
+        shapes = exported(tools, Target.of(target)).shapes
+        counts[target] = {name: estimate(shape.definition) for name, shape in shapes.items()}
+    totals = {target: sum(each.values()) for target, each in counts.items()}
+    names = [tool.name for tool in tools]
+    if format_ == "table":
+        lines = [["TOOL", *(target.upper() for target in counts)]]
+        for name in names:
+            cells = (each.get(name) for each in counts.values())
+            lines.append([plain(name), *("-" if cell is None else f"{cell:,}" for cell in cells)])
+        lines.append(["all", *(f"{total:,}" for total in totals.values())])
+        write("\n".join(aligned(lines, numbers=range(1, len(counts) + 1))))
+    else:
+        entries = [
             {
                 "tool": name,
                 "tokens": {key: each[name] for key, each in counts.items() if name in each},
             }
             for name in names
-        ],
-        "total": {key: sum(each.values()) for key, each in counts.items()},
-    }
-
-
-def _tokens_table(names: Sequence[str], counts: _Counts) -> str:
-    lines = [["TOOL", *(target.upper() for target in counts)]]
-    for name in names:
-        cells = (each.get(name) for each in counts.values())
-        lines.append([plain(name), *("-" if cell is None else f"{cell:,}" for cell in cells)])
-    lines.append(["all", *(f"{sum(each.values()):,}" for each in counts.values())])
-    return "\n".join(aligned(lines, numbers=range(1, len(counts) + 1)))
+        ]
+        write(serialized({"estimate": True, "tools": entries, "total": totals}, format_))
+    if not is_quiet():
+        click.echo(f"tokens are {_ACCURACY}", err=True)

@@ -8,7 +8,7 @@ import select
 import signal
 import stat
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from datetime import datetime
 from queue import Empty, SimpleQueue
@@ -27,8 +27,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.output import colored, json_text, listed, results, write
 from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.configured import add_code
-from sovl_tools.model.catalog import CatalogChange, LoadReport
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import STATUSES, Outcome, counted
@@ -55,8 +54,8 @@ _TINTS = {
 }
 _FAINT = "2"
 _WIDTH = max(map(len, _TINTS))
+# seconds after which it is noticed at the latest that nobody reads the results any more
 _BEAT = 0.5
-"""Seconds after which it is noticed at the latest that nobody reads the results any more."""
 
 
 class Moment(NamedTuple):
@@ -121,12 +120,36 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     started = perf_counter()
     registry = ToolRegistry.from_directory(*found.paths, import_timeout=found.import_timeout)
     add_code(registry, found, entry_points=False)
-    start = _start_moment(registry, absent, perf_counter() - started)
-    counts = Outcome(registry.report).statuses
+    report = registry.report
+    named = {
+        status: tuple(sorted({each.name for each in report.folders if each.status == status}))
+        for status in ("rejected", "waiting")
+    }
+    # what was loaded, as if it had been added; a path that is waited for is no error
+    loaded_change = CatalogChange(
+        added=tuple(sorted(registry.catalog.tools)),
+        **named,
+        diagnostics=tuple(each for each in report.diagnostics if each.path not in absent),
+        duration=perf_counter() - started,
+    )
+    start = Moment(_now(), loaded_change, is_start=True)
+    counts = Outcome(report).statuses
     others = [f"{counts[each]} {each}" for each in STATUSES[1:] if counts[each]]
     loaded = ", ".join([f"{counted(counts['loaded'], 'tool')} loaded", *others])
     moments = SimpleQueue[Moment]()
-    registry.subscribe(lambda change: moments.put(_moment(registry, change)))
+
+    def hear(change: CatalogChange) -> None:
+        # with what is true now, in the thread that made the change, and not when it is shown
+        catalog = registry.catalog
+        served = {
+            each.name
+            for each in catalog.candidates
+            if each.previous and each.previous.definition is catalog.tools.get(each.name)
+        }
+        serving = tuple(name for name in change.rejected if name in served)
+        moments.put(Moment(_now(), change, serving))
+
+    registry.subscribe(hear)
     with registry.watch(poll=poll, libraries=found.watch) as watching:
         yield f"watching {', '.join(_places(found))}: {loaded}; Ctrl-C ends it"
         yield from (f"{path!r} is not there yet; waiting for it" for path in absent)
@@ -136,34 +159,6 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
 
 def _places(found: Configuration) -> tuple[str, ...]:
     return *found.paths, *found.plugins, *found.watch
-
-
-def _start_moment(registry: ToolRegistry, absent: Sequence[str], duration: float) -> Moment:
-    """Return what was loaded as if it had been added; a path that is waited for is no error."""
-    report = registry.report
-    named = {each: _names(report, each) for each in ("rejected", "waiting")}
-    change = CatalogChange(
-        added=tuple(sorted(registry.catalog.tools)),
-        **named,
-        diagnostics=tuple(each for each in report.diagnostics if each.path not in absent),
-        duration=duration,
-    )
-    return Moment(_now(), change, is_start=True)
-
-
-def _names(report: LoadReport, status: str) -> tuple[str, ...]:
-    return tuple(sorted({each.name for each in report.folders if each.status == status}))
-
-
-def _moment(registry: ToolRegistry, change: CatalogChange) -> Moment:
-    """Return the change with what is true now, in the thread that made it, and not later."""
-    catalog = registry.catalog
-    served = {
-        each.name
-        for each in catalog.candidates
-        if each.previous and each.previous.definition is catalog.tools.get(each.name)
-    }
-    return Moment(_now(), change, tuple(name for name in change.rejected if name in served))
 
 
 def _now() -> datetime:
@@ -180,6 +175,7 @@ def follow(
         if latest is not None and latest != known:
             yield latest
         known = latest
+        # the queue is a heartbeat as well: an empty one lets the reader be looked after
         with contextlib.suppress(Empty):
             yield moments.get(timeout=_BEAT)
 
@@ -199,18 +195,23 @@ def text(moment: Moment, *, color: bool = False) -> str:
 
     Of the start it is nothing but what is wrong with the tools that were rejected.
     """
-    lines = [] if moment.is_start else _lines(moment, color=color)
-    return "\n".join([*lines, *(block(each, color=color) for each in _diagnostics(moment))])
-
-
-def _lines(moment: Moment, *, color: bool) -> list[str]:
+    change = moment.change
+    if moment.is_start:
+        flawed = [
+            each
+            for each in change.diagnostics
+            if each.severity == "error" or each.tool in change.rejected
+        ]
+        return "\n".join(block(each, color=color) for each in flawed)
     time = painted(f"{moment.time:%H:%M:%S}", _FAINT, color=color)
-    took = f"{round(moment.change.duration * 1000):,} ms"
-    return [
+    took = f"{round(change.duration * 1000):,} ms"
+    lines = [
+        # padded by hand: the codes of a colour count as characters
         f"{time}  {painted(word, _TINTS[word], color=color)}{' ' * (_WIDTH - len(word))}"
         f"  {took:>8}  {news}"
         for word, news in _news(moment)
     ]
+    return "\n".join([*lines, *(block(each, color=color) for each in change.diagnostics)])
 
 
 def _news(moment: Moment) -> list[tuple[str, str]]:
@@ -228,15 +229,6 @@ def _news(moment: Moment) -> list[tuple[str, str]]:
     found = [(word, f"{listed(names)}{remark}") for word, names, remark in news if names]
     places = sorted({each.tool or each.path for each in change.diagnostics})
     return found or [("checked", listed(places))]
-
-
-def _diagnostics(moment: Moment) -> list[Diagnostic]:
-    change = moment.change
-    return [
-        each
-        for each in change.diagnostics
-        if not moment.is_start or each.severity == "error" or each.tool in change.rejected
-    ]
 
 
 def document(moment: Moment) -> dict[str, JSON]:
