@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import click
@@ -38,18 +38,6 @@ def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
         text = f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why"
         click.echo(text, err=True)
     return registry
-
-
-def named_tools(
-    tools: Sequence[str], names: Collection[str], *, entry_points: bool
-) -> ToolRegistry:
-    """Load the tools of those names alone, if all are sound folders'; else all that there are."""
-    found = settings(tools, needs_tools=False)
-    # a tool that nobody asked for must neither fail nor slow down what somebody did
-    registry = folders_of(found, set(names))
-    if all(name in registry for name in names):
-        return registry
-    return all_tools(tools, entry_points=entry_points)
 
 
 def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:

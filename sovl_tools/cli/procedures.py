@@ -10,15 +10,14 @@ from dataclasses import replace
 
 import click
 
-from sovl_tools.cli.command import Misuse
-from sovl_tools.cli.load_tools import all_tools, named_tools
+from sovl_tools.cli.command import Misuse, settings
+from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
 from sovl_tools.procedures.parse.library import (
@@ -41,7 +40,7 @@ def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[Procedure
     """
     found = [_read(source)]
     paths = {os.path.abspath(found[0].path)}
-    for each in found:
+    for each in found:  # grows on the way
         beside = (file_beside(each.path, name) for name in each.runs if each.path)
         for path in filter(None, beside):
             if os.path.abspath(path) not in paths:
@@ -72,10 +71,13 @@ def registry_of(
     """Load the tools that procedures call; all there are if one takes a step that a tool brings."""
     sound = [each.procedure for each in procedures if each.procedure is not None]
     steps = [step for each in sound for step in each.every_step()]
-    if any(step.action not in ACTIONS for step in steps):
-        return all_tools(tools, entry_points=entry_points)
-    names = {step.fields["tool"] for step in steps if step.action == "tool"}
-    return named_tools(tools, names, entry_points=entry_points)
+    if all(step.action in ACTIONS for step in steps):
+        names = {step.fields["tool"] for step in steps if step.action == "tool"}
+        # a tool that nobody asked for must neither fail nor slow down what somebody did
+        registry = folders_of(settings(tools, needs_tools=False), names)
+        if all(name in registry for name in names):
+            return registry
+    return all_tools(tools, entry_points=entry_points)
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
@@ -91,16 +93,6 @@ def shortest_path(path: str) -> str:
         return min(path, os.path.relpath(path), key=len)
     except ValueError:  # another drive
         return path
-
-
-def location_of(error: StepError, procedures: Sequence[ProcedureDocument]) -> str:
-    """Return ``file:line:column`` of what has failed; "" if nobody knows."""
-    for each in procedures:
-        is_it = each.procedure is not None and each.procedure.name == error.procedure
-        if is_it and each.place is not None:
-            line, column = each.place(error.path, text_line=error.line)
-            return f"{each.path}:{line}:{column}"
-    return ""
 
 
 def known_tools(

@@ -23,7 +23,6 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.cli.procedures import (
-    location_of,
     print_diagnostics,
     registry_of,
     shortest_path,
@@ -342,8 +341,13 @@ def execute(
 def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
     """Return why a run has ended, with the place of the step in its file."""
     if isinstance(error, StepError):
-        where = location_of(error, job.procedures)
-        return plain(f"{where}: {error}" if where else str(error))
+        # the step may belong to a procedure that the one at the command line runs
+        for each in job.procedures:
+            is_it = each.procedure is not None and each.procedure.name == error.procedure
+            if is_it and each.place is not None:
+                line, column = each.place(error.path, text_line=error.line)
+                return plain(f"{each.path}:{line}:{column}: {error}")
+        return plain(str(error))
     is_late = isinstance(error, TimeoutError)
     return f"the run took longer than {timeout:g} s" if is_late else "the run was interrupted"
 

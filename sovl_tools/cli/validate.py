@@ -244,15 +244,24 @@ def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
     for path in paths:
         if not os.path.lexists(path):
             raise Misuse(f"there is no {path!r}")
-    procedures, rest = _split_paths(paths)  # nothing is imported for that
+    procedures, rest = _split_paths(paths)  # by names alone: nothing is imported for that
     found = settings(tools or rest, needs_tools=False)
     if rest:
         plugins, folders = _named_plugins(rest, found.plugins)
-        lost = {path: told for path in folders if (told := _misplaced(path)) is not None}
-        kept = tuple(path for path in folders if path not in lost)
-        return Places(found, kept, tuple(plugins), procedures, tuple(lost.values()))
+        misplaced = {path: each for path in folders if (each := _misplaced(path)) is not None}
+        kept = tuple(path for path in folders if path not in misplaced)
+        return Places(found, kept, tuple(plugins), procedures, tuple(misplaced.values()))
     if not paths:
-        procedures = _configured(found)
+        for path in found.procedures:
+            if not os.path.isdir(path):
+                raise Misuse(f"there is no directory of procedures {path!r}")
+        own = found.procedures or (DIRECTORY,) * os.path.isdir(DIRECTORY)
+        files = [each for path in own for each in (*files_in(path), *find_procedures(path))]
+        # those among tools and plugins are told by their content
+        others = filter(os.path.isdir, (*found.paths, *found.plugins))
+        files += [each for path in others for each in find_procedures(path)]
+        procedures = tuple(dict.fromkeys(files))
+    # where there is nothing else to check, a missing ./tools is misuse
     if not (procedures or found.plugins):
         settings(tools)
     kept = tuple(filter(os.path.exists, found.paths))
@@ -265,6 +274,7 @@ def _split_paths(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
     others: list[str] = []
     plugins = configuration().plugins if paths else ()
     for path in paths:
+        # a directory can be of both, and a file of procedures may lie in any
         is_folder = os.path.isdir(path)
         found = find_procedures(path) if is_folder else [path] * is_procedure(path)
         files += found
@@ -279,23 +289,6 @@ def _has_tools(path: str) -> bool:
     if tool_folder(path, location) is not None:
         return True
     return any(tool_folder(each.path, each.location) for each in discover(path, location))
-
-
-def _configured(found: Configuration) -> tuple[str, ...]:
-    """Return the files of procedures in all directories that are configured.
-
-    Raises:
-        Misuse: a directory of procedures is not there.
-    """
-    for path in found.procedures:
-        if not os.path.isdir(path):
-            raise Misuse(f"there is no directory of procedures {path!r}")
-    own = found.procedures or (DIRECTORY,) * os.path.isdir(DIRECTORY)
-    files = [each for path in own for each in (*files_in(path), *find_procedures(path))]
-    others = filter(os.path.isdir, (*found.paths, *found.plugins))
-    return tuple(
-        dict.fromkeys([*files, *(each for path in others for each in find_procedures(path))])
-    )
 
 
 def without_procedures(collected: Collected, files: Sequence[str]) -> Collected:

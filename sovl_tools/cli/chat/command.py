@@ -7,14 +7,14 @@ import logging
 import signal
 from collections import deque
 from contextlib import ExitStack, aclosing, closing, nullcontext
-from typing import Any
+from functools import partial
 
 import click
 
 from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError, LengthError, ProviderError
 from sovl_tools.agent.providers.choice import PROVIDERS, ProviderChoice, choose_provider
-from sovl_tools.cli.chat.slash import NAMES, Leave, Slash, SlashError, describe_change
+from sovl_tools.cli.chat.slash import NAMES, Leave, SlashError, describe_change, run_command
 from sovl_tools.cli.chat.terminal import Lines, Transcript, lines
 from sovl_tools.cli.command import (
     FINDINGS,
@@ -87,7 +87,7 @@ def chat(
             provider=who.name,
             model=who.model,
             system=system,
-            approve=_approval(source, transcript),
+            approve=partial(_approve, source, transcript),
         )
         conversation = Conversation(agent, source, transcript, who=who)
         with registry.watch(libraries=settings(tools, needs_tools=False).watch):
@@ -96,24 +96,21 @@ def chat(
         ctx.exit(FINDINGS)
 
 
-def _approval(source: Lines, transcript: Transcript) -> Any:
-    """Return what asks the user before a destructive tool runs."""
-
-    async def approve(call: ToolCall) -> bool | str:
-        transcript.end()
-        question = transcript.question(call.name, call.arguments)
-        # while a turn runs, asyncio takes Ctrl-C; here it has to end the question
-        previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            return source.confirmed(question)
-        except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, previous)
-            signal.raise_signal(signal.SIGINT)
-            return "the user broke off"
-        finally:
-            signal.signal(signal.SIGINT, previous)
-
-    return approve
+async def _approve(source: Lines, transcript: Transcript, call: ToolCall) -> bool | str:
+    """Ask the user before a destructive tool runs."""
+    transcript.end()
+    question = transcript.question(call.name, call.arguments)
+    # while a turn runs, asyncio takes Ctrl-C; here it has to end the question
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return source.confirmed(question)
+    except KeyboardInterrupt:
+        # given on to asyncio, which ends the turn
+        signal.signal(signal.SIGINT, previous)
+        signal.raise_signal(signal.SIGINT)
+        return "the user broke off"
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -143,7 +140,6 @@ class Conversation:
         self._who = who
         self._source = source
         self._transcript = transcript
-        self._slash = Slash(agent)
         self._notices: deque[str] = deque()
 
     def run(self) -> int:
@@ -151,6 +147,7 @@ class Conversation:
         failures = 0
         with ExitStack() as stack:
             stack.callback(self._agent.tools.subscribe(self._notice))
+            # one loop for all turns: clients of providers keep connections that belong to it
             runner = stack.enter_context(asyncio.Runner())
             if self._source.is_terminal:
                 count = counted(len(self._agent.tools), "tool")
@@ -172,7 +169,7 @@ class Conversation:
         if not text.startswith("/"):
             return self._is_answered(text, runner)
         try:
-            shown = self._slash.done(text)
+            shown = run_command(self._agent, text)
             if shown:
                 self._transcript.result(shown)
         except SlashError as error:
@@ -188,10 +185,11 @@ class Conversation:
         except (BrokenPipeError, click.ClickException):
             raise
         except KeyboardInterrupt:
+            # at a terminal Ctrl-C ends an answer, in a pipe the program
             if not self._source.is_terminal:
                 raise
             self._transcript.note("stopped")
-        except Exception as error:
+        except Exception as error:  # the chat goes on, whatever a provider's library raises
             _LOGGER.debug("a turn failed", exc_info=True)
             kind = "" if isinstance(error, AgentError) else f"{type(error).__name__}: "
             words = " ".join(f"{kind}{error}".split())

@@ -245,9 +245,23 @@ class Transcript:
 
     def show(self, event: Event) -> None:
         """Show an event of a turn."""
-        shown = _SHOWN.get(type(event))
-        if shown is not None:
-            shown(self, event)
+        match event:
+            case TextDelta(text=piece):
+                self.text(piece)
+            case ToolStarted(call=call):
+                # what a model sent need not be JSON; then it is shown as it came
+                arguments: JSON = call.arguments or "{}"
+                with suppress(ValueError, RecursionError):
+                    arguments = json.loads(arguments)
+                self.note(f"→ {_call(call.name, arguments)}")
+            case ToolFinished(call=call, result=result):
+                content = as_one_text(tool_message(call, result)["content"])
+                words = content if result.error is None else f"error: {content}"
+                took = f" ({result.duration:.1f} s)" if result.duration > _NOTABLE else ""
+                tint = _FAINT if result.error is None else _RED
+                self.note(f"← {cut(' '.join(words.split()), _LONGEST - len(took))}{took}", tint)
+            case RoundFinished():
+                self.end()
 
     def text(self, piece: str) -> None:
         """Show a piece of an answer."""
@@ -279,29 +293,6 @@ class Transcript:
     def question(self, name: str, arguments: Mapping[str, JSON]) -> str:
         """Return the question whether a call may be made."""
         return f"call {cut(plain(_call(name, arguments)), _LONGEST)}? [y/N] "
-
-    def _started(self, event: ToolStarted) -> None:
-        # what a model sent need not be JSON; then it is shown as it came
-        arguments: JSON = event.call.arguments or "{}"
-        with suppress(ValueError, RecursionError):
-            arguments = json.loads(arguments)
-        self.note(f"→ {_call(event.call.name, arguments)}")
-
-    def _finished(self, event: ToolFinished) -> None:
-        result = event.result
-        content = as_one_text(tool_message(event.call, result)["content"])
-        words = content if result.error is None else f"error: {content}"
-        took = f" ({result.duration:.1f} s)" if result.duration > _NOTABLE else ""
-        tint = _FAINT if result.error is None else _RED
-        self.note(f"← {cut(' '.join(words.split()), _LONGEST - len(took))}{took}", tint)
-
-
-_SHOWN: dict[type, Callable[[Transcript, Any], None]] = {
-    TextDelta: lambda transcript, event: transcript.text(event.text),
-    ToolStarted: Transcript._started,  # noqa: SLF001 - its own
-    ToolFinished: Transcript._finished,  # noqa: SLF001 - its own
-    RoundFinished: lambda transcript, _: transcript.end(),
-}
 
 
 def _say(text: str, tint: str) -> None:
