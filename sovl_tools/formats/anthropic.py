@@ -21,6 +21,7 @@ MOST = {"strict tools": 20, "optional parameters": 24, "unions": 16}
 """How many there may be in the strict tools of one request together."""
 
 
+# minItems 0 is idle and 1 is enforced; a larger one is refused
 DIALECT = Dialect(
     frozenset({"title", "description", "default"}),
     {"format": (FORMATS | {"uri"}).__contains__, "minItems": lambda least: least == 1},
@@ -43,8 +44,8 @@ def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -
 
 _FORM = Form(ANTHROPIC, DIALECT, _define)
 
+# so long at the most is the place of what is said of all arguments, whose properties it adds
 _OF_ROOT = 2
-"""So long at the most is the place of what is said of all arguments, whose properties it adds."""
 
 
 def convert(tool: ToolDefinition, options: Options) -> Shape:
@@ -61,7 +62,7 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
         options: what is wanted of the format.
         spent: what the strict tools so far have of what is limited; this one's is added.
     """
-    after = spent.copy()
+    after = spent.copy()  # counted on a copy: a tool that turns out not to be strict spends nothing
 
     def spend(name: str, count: int) -> None:
         after[name] += count
@@ -87,25 +88,23 @@ def _completed(shape: Shape, options: Options) -> Shape:
         shape.definition["defer_loading"] = True
     given = (each.get("input") for each in shape.tool.examples)
     inputs: list[JSON] = [each for each in given if isinstance(each, dict)]
-    reason = _why_no_examples(shape, inputs) if inputs else None
+    if not inputs:
+        return shape
+    # one example that does not fit the schema that is sent makes the whole request fail
+    reason = None
+    if "defer_loading" in shape.definition:
+        reason = "a tool that is deferred can't have any"
+    elif shape.is_strict and any(each.kind == "rewritten" for each in shape.losses):
+        reason = "they may not fit the strict schema"
+    elif any(len(each.path) <= _OF_ROOT for each in shape.losses):
+        root = shape.definition["input_schema"]
+        if not all(surely_fits(each, root, root, with_formats=True) for each in inputs):
+            reason = "they may not fit the schema that is sent"
     if reason is not None:
         loss = Loss("dropped", ("examples",), f"examples are left out: {reason}")
         return shape._replace(losses=(*shape.losses, loss))
-    if inputs:
-        shape.definition["input_examples"] = copied(inputs)
+    shape.definition["input_examples"] = copied(inputs)
     return shape
-
-
-def _why_no_examples(shape: Shape, inputs: list[JSON]) -> str | None:
-    """Return why examples would be refused: each has to fit the schema that is sent."""
-    if "defer_loading" in shape.definition:
-        return "a tool that is deferred can't have any"
-    if shape.is_strict and any(each.kind == "rewritten" for each in shape.losses):
-        return "they may not fit the strict schema"
-    root = shape.definition["input_schema"]
-    is_whole = all(len(each.path) > _OF_ROOT for each in shape.losses)
-    is_sure = is_whole or all(surely_fits(each, root, root, with_formats=True) for each in inputs)
-    return None if is_sure else "they may not fit the schema that is sent"
 
 
 def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
@@ -130,6 +129,7 @@ def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss,
     found = [shape.definition for shape in shapes]
     loaded = [place for place, each in enumerate(found) if "defer_loading" not in each]
     if options.cache_control is not None and loaded:
+        # a new dictionary: the old one belongs to a shape that is kept
         marked = {**found[loaded[-1]], "cache_control": dict(options.cache_control)}
         found[loaded[-1]] = marked
     if loaded or not (found and options.defer_loading):

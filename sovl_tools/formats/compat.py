@@ -23,6 +23,7 @@ from sovl_tools.schema.merge import merged
 from sovl_tools.schema.rewrite import Definitions, Rewrite
 from sovl_tools.schema.subschemas import nodes
 
+# an escaped parenthesis opens nothing, but one after an escaped backslash does
 _LOOKAROUND = re.compile(r"(?<!\\)(?:\\\\)*\((?:\?[=!]|\?<[=!])")
 ANY_NAME = re.compile(".*", re.DOTALL)
 _WITH_SCHEMAS = IN_OBJECT | IN_LIST | SINGLE
@@ -147,6 +148,7 @@ class Adaptation(Rewrite):
 
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
         """Return true or false as a subschema that is an object."""
+        # whatever is lost of the "not" that stands for false is told as one loss of false
         before = len(self.losses)
         made = self.schema({} if schema else {"not": {}}, path)
         message = "false stands in the description only"
@@ -208,8 +210,8 @@ def compatible(parameters: dict[str, JSON], rules: Rules) -> Compatible:
     return found
 
 
+# keywords that count on what schemas within do not admit
 _INVERSE = frozenset({"oneOf", "not", "if", "maxContains"})
-"""Keywords that count on what schemas within do not admit."""
 
 _WITHOUT_MEMBERS = ("string", "integer", "number", "boolean", "null")
 
@@ -247,7 +249,14 @@ class _Compat(Adaptation):
         whole = made
         if not _INVERSE.isdisjoint(schema):
             if self._admits_more:
-                whole, losses = self._inclusive(schema, made, path)
+                # the alternatives of the root are told in words later
+                if self._is_touched_in_one_of(schema, path):
+                    whole = dict(made)
+                    either = {"anyOf": whole.pop("oneOf")}
+                    if "anyOf" in whole:
+                        either = {"allOf": [*whole.get("allOf", ()), either]}
+                    whole.update(either)
+                    losses = (Loss("rewritten", (*path, "oneOf"), "oneOf is said as anyOf"),)
                 moved += _inverse(schema, self.rules)
             else:
                 self._inverse.append((schema, path))
@@ -257,23 +266,6 @@ class _Compat(Adaptation):
                 if keyword not in whole and _has(whole, kind):
                     whole = {**whole, keyword: {}}
         return Changed(whole, moved, (), losses) if moved or losses or whole is not made else None
-
-    def _inclusive(
-        self, schema: dict[str, JSON], made: dict[str, JSON], path: Path
-    ) -> tuple[dict[str, JSON], tuple[Loss, ...]]:
-        """Return alternatives of which more than one may fit, if they admit more than before.
-
-        Those of the root are told in words later.
-        """
-        if not self._is_touched_in_one_of(schema, path):
-            return made, ()
-        made = dict(made)
-        either = {"anyOf": made.pop("oneOf")}
-        if "anyOf" in made:
-            made["allOf"] = [*made.get("allOf", ()), either]
-        else:
-            made.update(either)
-        return made, (Loss("rewritten", (*path, "oneOf"), "oneOf is said as anyOf"),)
 
     def _is_touched_in_one_of(self, schema: dict[str, JSON], path: Path) -> bool:
         branches = schema.get("oneOf", ()) if path != ROOT else ()
@@ -424,7 +416,17 @@ class _Root:
         """Say in words how several schemas bear on all arguments."""
         every = self._parts_of_all(branches)
         self._learn(every)
-        self._require(keyword, every)
+        # what each of some alternatives requires is required, or any of schemas that all hold
+        sets = [
+            {name for part in parts if isinstance(part, dict) for name in part.get("required", ())}
+            for parts in every
+        ]
+        together = set[str].intersection if keyword in ("anyOf", "oneOf") else set[str].union
+        required = self.schema.get("required", [])
+        found = together(*sets) - {*required}
+        added = [name for name in self.schema.get("properties", ()) if name in found]
+        if added:
+            self.schema["required"] = [*required, *added]
         words = keyword if keyword in _LISTS else "allOf"
         briefs = [self._brief(*each) for each in zip(branches, every, strict=True)]
         self._say(words, briefs)
@@ -474,19 +476,6 @@ class _Root:
                     found[name].append(copied(schema))
         self.schema["properties"] = {**known, **{key: _any_of(each) for key, each in found.items()}}
 
-    def _require(self, keyword: str, branches: Sequence[list[JSON]]) -> None:
-        """Require what every one of some alternatives requires, or any of schemas that all hold."""
-        sets = [
-            {name for part in parts if isinstance(part, dict) for name in part.get("required", ())}
-            for parts in branches
-        ]
-        together = set[str].intersection if keyword in ("anyOf", "oneOf") else set[str].union
-        required = self.schema.get("required", [])
-        found = together(*sets) - {*required}
-        added = [name for name in self.schema.get("properties", ()) if name in found]
-        if added:
-            self.schema["required"] = [*required, *added]
-
     def _properties(self, parts: Iterable[JSON], seen: set[str]) -> Iterator[tuple[str, JSON]]:
         """Yield the properties of which parts of a schema and their alternatives speak."""
         for part in parts:
@@ -533,6 +522,7 @@ def _needed(schema: dict[str, JSON], definitions: dict[str, JSON]) -> dict[str, 
     """Return the definitions that a schema refers to, be it in words, and those they refer to."""
     found: set[str] = set()
     pending = [schema]
+    # searched for as text, since descriptions refer to definitions as well
     while pending and definitions:
         text = json.dumps(pending.pop())
         names = [each for each in definitions if f"#/$defs/{each}" in text and each not in found]

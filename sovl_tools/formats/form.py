@@ -71,7 +71,15 @@ def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) 
         form.check_size(found.schema)
     except RecursionError:
         raise StrictError(ROOT, "it is nested too deep") from None
-    losses = found.losses + _unsaid(tool)
+    losses = found.losses
+    if "additionalProperties" not in parameters:
+        function = tool.function
+        # most functions are not wrapped, and there is nothing to look for behind them
+        is_plain = type(function) is FunctionType and not hasattr(function, "__wrapped__")
+        code = getattr(function if is_plain else underlying(function), "__code__", None)
+        if isinstance(code, CodeType) and code.co_flags & CO_VARKEYWORDS:
+            message = "the function takes other arguments too, which can't be given"
+            losses += (Loss("rewritten", ROOT, message),)
     if not form.rules.takes_names(found.names):
         losses += refused_names(parameters, found.schema, rules=form.rules)
     undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
@@ -83,19 +91,6 @@ def not_strict(shape: Shape, why: StrictError) -> Shape:
     """Return a loose tool that says why it is not strict."""
     loss = Loss("loose", why.path, f"not strict: {why.message}", why.help)
     return shape._replace(losses=(loss, *shape.losses))
-
-
-def _unsaid(tool: ToolDefinition) -> tuple[Loss, ...]:
-    """Return that a function would take more than a strict schema has, if it would."""
-    if "additionalProperties" in tool.parameters:
-        return ()
-    function = tool.function
-    is_plain = type(function) is FunctionType and not hasattr(function, "__wrapped__")
-    code = getattr(function if is_plain else underlying(function), "__code__", None)
-    if not (isinstance(code, CodeType) and code.co_flags & CO_VARKEYWORDS):
-        return ()
-    message = "the function takes other arguments too, which can't be given"
-    return (Loss("rewritten", ROOT, message),)
 
 
 class Size(NamedTuple):
@@ -121,7 +116,9 @@ class Size(NamedTuple):
     depth: int = 0
 
 
+# OpenAI bounds the characters of a choice only if it has more texts than this
 _MANY = 250
+# no provider refuses a depth of so many
 _FEW = 10
 
 

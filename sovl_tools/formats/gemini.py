@@ -25,6 +25,7 @@ from sovl_tools.schema.merge import merged
 MOST_TOOLS = 512
 """So many declarations may stand in one tool of a request."""
 
+# keywords that Gemini heeds, beside references and ``enum``
 _SAFE = frozenset(
     {
         "type", "title", "description", "default", "format", "minItems", "maxItems", "minimum",
@@ -32,7 +33,6 @@ _SAFE = frozenset(
         "required",
     }
 )  # fmt: skip
-"""Keywords that Gemini heeds, beside references and ``enum``."""
 
 _DOUBTFUL = frozenset(
     {"minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"}
@@ -198,6 +198,7 @@ def _alternatives(values: Sequence[JSON], types: JSON) -> list[JSON]:
     """Return schemas one of which a value fits if it is among the given; none where that fails."""
     kinds = {kind(value) for value in values}
     switches = {value for value in values if isinstance(value, bool)}
+    # true alone can't be said: no enum takes it, and the type boolean admits false, too
     if len(switches) == 1 or not kinds.isdisjoint({"array", "object"}):
         return []
     plain = [value for value in values if type(value) in (str, int, float)]
@@ -219,14 +220,6 @@ def _either(node: _Node, keyword: str) -> _Saying:
     branches = node.schema[keyword]
     loss = Loss("rewritten", (*node.path, keyword), "oneOf is said as anyOf")
     return _Saying([[{"anyOf": branches}, {"oneOf": branches}]], losses=[loss])
-
-
-def _all(node: _Node, keyword: str) -> _Saying:
-    return _Saying([_ways(node, branch) for branch in node.schema[keyword]])
-
-
-def _referred(node: _Node, keyword: str) -> _Saying:
-    return _Saying([_ways(node, {keyword: node.schema[keyword]})])
 
 
 def _ways(node: _Node, branch: dict[str, JSON]) -> list[JSON]:
@@ -251,8 +244,8 @@ _SAYINGS: dict[str, Callable[[_Node, str], _Saying | None]] = {
     "const": _chosen,
     "enum": _chosen,
     "oneOf": _either,
-    "allOf": _all,
-    "$ref": _referred,
+    "allOf": lambda node, _: _Saying([_ways(node, each) for each in node.schema["allOf"]]),
+    "$ref": lambda node, _: _Saying([_ways(node, {"$ref": node.schema["$ref"]})]),
     **dict.fromkeys(_BOUNDS, _bounded),
 }
 

@@ -19,11 +19,25 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
 def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return the section about one tool."""
     said = _SPECIAL.sub(r"\\\1", tool.description.strip())
-    blocks = [f"## {tool.name}", said, *_facts(tool), *_arguments(tool)]
+    facts = {
+        "Category": tool.category,
+        "Tags": ", ".join(tool.tags),
+        "Version": tool.version,
+        "Phrases": ", ".join(f'"{phrase}"' for phrase in tool.activation_phrases),
+        "Kind": ", ".join(
+            name.replace("_", " ") for name, is_so in tool.annotations.items() if is_so
+        ),
+    }
+    known = "\n".join(f"- **{name}:** {_escaped(text)}" for name, text in facts.items() if text)
+    blocks = [f"## {tool.name}", said, known, *_arguments(tool)]
     if tool.returns:
         blocks.append(f"**Returns:** {_escaped(tool.returns)}")
     if tool.examples:
-        blocks += ["### Examples", *map(_example, tool.examples)]
+        blocks.append("### Examples")
+    for each in tool.examples:
+        blocks += [str(each.get("description", "")), _code(each.get("input"))]
+        if "output" in each:  # null is an output, too
+            blocks += ["gives", _code(each["output"])]
     return Shape(tool, "\n\n".join(block for block in blocks if block))
 
 
@@ -36,20 +50,6 @@ def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]
     head = "\n".join(["| Tool | What it does |", "| --- | --- |", *rows])
     sections = [shape.definition for shape in shapes]
     return "\n\n".join(["# Tools", head if rows else "There are no tools.", *sections]), ()
-
-
-def _facts(tool: ToolDefinition) -> Iterator[str]:
-    """Yield a list of what is known beside the description, if there is anything."""
-    said = {
-        "Category": tool.category,
-        "Tags": ", ".join(tool.tags),
-        "Version": tool.version,
-        "Phrases": ", ".join(f'"{phrase}"' for phrase in tool.activation_phrases),
-        "Kind": ", ".join(
-            name.replace("_", " ") for name, is_so in tool.annotations.items() if is_so
-        ),
-    }
-    yield "\n".join(f"- **{name}:** {_escaped(text)}" for name, text in said.items() if text)
 
 
 def _arguments(tool: ToolDefinition) -> Iterator[str]:
@@ -74,16 +74,9 @@ def _arguments(tool: ToolDefinition) -> Iterator[str]:
             yield "\n".join([f"In `{each.name}`:", "", *each.inner])
 
 
-def _example(example: JSON) -> str:
-    given, came = example.get("input"), example.get("output")
-    lines = [str(example.get("description", "")), _code(given)]
-    if "output" in example:
-        lines += ["gives", _code(came)]
-    return "\n\n".join(line for line in lines if line)
-
-
 def _code(value: JSON) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    # longer than any run of backticks in the text, which would end the block
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}json\n{text}\n{fence}"
 

@@ -85,6 +85,7 @@ class SpelledOut(Rewrite):
         name = made.pop("$ref").removeprefix(_DEFINITION)
         if name in self._open or name not in self.definitions.targets:
             raise EndlessError
+        # open while it is spelled out: whoever meets it again within contains itself
         self._open.append(name)
         target = self.schema(self.definitions.targets[name].target, path)
         self._open.pop()
@@ -98,18 +99,12 @@ def are_disjoint(branches: Sequence[Mapping[str, JSON]]) -> bool:
     """
     types = [each.get("type") for each in branches]
     plain = {each for each in types if isinstance(each, str)}
+    # every integer is a number
     if len(plain) == len(types) and not {"number", "integer"} <= plain:
         return True
     marks = [_marks(each) for each in branches]
     names = set(marks[0]).intersection(*marks[1:]) if marks else set()
     return any(len({each[name] for each in marks}) == len(marks) for name in names)
-
-
-def share_first_name(branches: Sequence[Mapping[str, JSON]]) -> bool:
-    """Tell whether two alternatives are objects of which the same property comes first."""
-    found = [each.get("properties", {}) for each in branches]
-    first = [next(iter(each)) for each in found if each]
-    return len(first) > len(set(first))
 
 
 def _marks(schema: Mapping[str, JSON]) -> dict[str, str]:

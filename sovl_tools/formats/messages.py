@@ -129,6 +129,7 @@ def gemini(outcome: Outcome) -> Made:
         response["response"] = {"error": as_one_text(outcome.content)}
     elif not isinstance(outcome.content, str):
         pictures = [each for each in outcome.content if is_picture(each)]
+        # of these it does not take GIF from a tool
         shown = [each for each in pictures if each["mimeType"] != "image/gif"]
         texts = [described(each) for each in outcome.content if each not in shown]
         response["response"] = {"output": "\n".join(texts)}

@@ -81,6 +81,7 @@ _AT_LEAST, _AT_MOST = "At least", "At most"
 _CHARACTERS = ("character", "characters")
 _ITEMS = ("item", "items")
 _PROPERTIES = ("property", "properties")
+# of ``minContains`` and ``maxContains``, which count the items that fit ``contains``
 _FITTING = ("item fits what is asked of some", "items fit what is asked of some")
 
 _ANY_KIND: dict[str, _Wording] = {

@@ -75,6 +75,10 @@ def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]
         name = shape.tool.name
         paths[f"/tools/{name}"], schemas[f"{name}.arguments"], others = shape.definition
         schemas.update(others)
+    lines = [f"- {status} `{name}`: {words}" for name, (status, words) in ANSWERS.items()]
+    statuses = "\n".join(
+        ["There is no value. The status, and the kind in the body, say why:", "", *lines]
+    )
     document = {
         "openapi": "3.1.0",
         "jsonSchemaDialect": _DIALECT,
@@ -84,7 +88,7 @@ def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]
             "schemas": schemas,
             "responses": {
                 "Value": _response(_ANYTHING, {}),
-                "Failure": _response(_statuses(), {"$ref": f"{_SCHEMAS}Failure"}),
+                "Failure": _response(statuses, {"$ref": f"{_SCHEMAS}Failure"}),
             },
         },
     }
@@ -117,14 +121,6 @@ def _value(tool: ToolDefinition) -> dict[str, JSON]:
 
 def _response(description: str, schema: JSON) -> dict[str, JSON]:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-
-def _statuses() -> str:
-    """Return what each status says of a failure, as a list in CommonMark."""
-    lines = [f"- {status} `{name}`: {words}" for name, (status, words) in ANSWERS.items()]
-    return "\n".join(
-        ["There is no value. The status, and the kind in the body, say why:", "", *lines]
-    )
 
 
 def _failure() -> dict[str, JSON]:
@@ -199,11 +195,22 @@ class _Component(Rewrite):
     def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
         """Return a subschema without what may be refused, and note what goes."""
         notes = []
-        if "default" in schema and not _may_stay(schema, self.definitions.root):
-            notes.append(note("default", made.pop("default")))
-            message = "default stands in the description only: its own schema may refuse it"
-            self.losses.append(Loss("moved", (*path, "default"), message, "correct or remove it"))
-        if "pattern" in schema and not _compiles(schema["pattern"]):
+        is_readable = True
+        try:
+            re.compile(schema.get("pattern", ""))
+        except re.error:
+            is_readable = False
+        if "default" in schema:
+            default, root = schema["default"], self.definitions.root
+            # checkers would take a default that has "$ref" for a reference
+            is_reference = isinstance(default, dict) and "$ref" in default
+            may_stay = is_readable and not is_reference
+            if not (may_stay and surely_fits(default, schema, root, with_formats=True)):
+                notes.append(note("default", made.pop("default")))
+                message = "default stands in the description only: its own schema may refuse it"
+                advice = "correct or remove it"
+                self.losses.append(Loss("moved", (*path, "default"), message, advice))
+        if not is_readable:
             notes.append(note("pattern", made.pop("pattern")))
             message = "pattern stands in the description only: not everybody can read it"
             self.losses.append(Loss("moved", (*path, "pattern"), message, "write it more simply"))
@@ -226,14 +233,6 @@ class _Component(Rewrite):
             self.losses.append(Loss("dropped", (*path, keyword), message, help_))
 
 
-def _compiles(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except re.error:
-        return False
-    return True
-
-
 def _complete(component: dict[str, JSON]) -> dict[str, JSON]:
     """Return a component that requires beside an ``allOf`` only what it describes itself.
 
@@ -244,12 +243,3 @@ def _complete(component: dict[str, JSON]) -> dict[str, JSON]:
         return component
     rest = {key: each for key, each in component.items() if key != "required"}
     return {**rest, "allOf": [*component["allOf"], {"required": required}]}
-
-
-def _may_stay(schema: dict[str, JSON], root: dict[str, JSON]) -> bool:
-    """Tell whether checkers surely take a default; one with ``$ref`` they take for a reference."""
-    default = schema["default"]
-    if isinstance(default, dict) and "$ref" in default:
-        return False
-    can_read = "pattern" not in schema or _compiles(schema["pattern"])
-    return can_read and surely_fits(default, schema, root, with_formats=True)

@@ -27,19 +27,27 @@ _STRUCTURE = frozenset(
         "oneOf",
     }
 )  # fmt: skip
+# keywords that lead to other schemas for the same value
 _FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
-"""Keywords that lead to other schemas for the same value."""
-
+# keywords that have a place of their own in the text, or say nothing to a model
 _TOLD = _STRUCTURE | SILENT | {"type", "title", "description", "default", "required", "allOf"}
-"""Keywords that have a place of their own in the text, or say nothing to a model."""
 
+# whether these are told elsewhere depends on their values
 _MAYBE_TOLD = frozenset({*_REFERENCES, "items", "additionalProperties"})
 _PLURALS = {each: f"{each}s" for each in JSON_KINDS}
 
 
 def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool as text: its name, description, arguments and instructions."""
-    lines = [f"## {tool.name}", tool.description.strip(), *_arguments(tool.parameters)]
+    parameters = tool.parameters
+    whole = _Value(parameters, _Text(parameters), "the arguments")
+    inner = whole.inner()
+    lines = [f"## {tool.name}", tool.description.strip()]
+    lines.append(" ".join(["Arguments:" if inner else "Arguments: none.", *whole.notes]))
+    lines += inner
+    # a reference that could not be followed stands in the text as it is written
+    if "$defs" in parameters and any('"#' in line for line in lines[2:]):
+        lines.append(note("$defs", parameters["$defs"]))
     if tool.instructions and tool.instructions.strip():
         lines.append(f"Instructions: {tool.instructions.strip()}")
     return Shape(tool, "\n".join(lines))
@@ -48,15 +56,6 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
 def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the texts of all tools as one, with blank lines between them."""
     return "\n\n".join(shape.definition for shape in shapes), ()
-
-
-def _arguments(parameters: dict[str, JSON]) -> list[str]:
-    whole = _Value(parameters, _Text(parameters), "the arguments")
-    inner = whole.inner()
-    lines = [" ".join(["Arguments:" if inner else "Arguments: none.", *whole.notes]), *inner]
-    if "$defs" in parameters and any('"#' in line for line in lines):
-        lines.append(note("$defs", parameters["$defs"]))
-    return lines
 
 
 class Described(NamedTuple):
@@ -121,6 +120,7 @@ class _Text:
         for each in schema.get("allOf", ()):
             found += self.schemas(each, seen)
         for branches in _choices(schema):
+            # "or null" is no choice worth a list: the type says it
             if len(branches) - branches.count(_NULL) == 1:
                 found += self.schemas(next(each for each in branches if each != _NULL), seen)
         return found
@@ -195,14 +195,12 @@ class _Value:
         self.notes = list(dict.fromkeys(notes)) if len(notes) > 1 else notes
         self.type = " or ".join(self.types)
         if "array" in self.types:
-            words = [self._array() if each == "array" else each for each in self.types]
-            self.type = " or ".join(words)
-
-    def _array(self) -> str:
-        items = next((each["items"] for each in self._schemas if "items" in each), None)
-        types = [] if items is None else self._text.types(items)
-        is_plain = len(types) == 1 and types[0] in _PLURALS
-        return f"array of {_PLURALS[types[0]]}" if is_plain else "array"
+            items = next((each["items"] for each in self._schemas if "items" in each), None)
+            of = [] if items is None else text.types(items)
+            # "array of strings" saves the line about its items
+            is_plain = len(of) == 1 and of[0] in _PLURALS
+            array = f"array of {_PLURALS[of[0]]}" if is_plain else "array"
+            self.type = " or ".join(array if each == "array" else each for each in self.types)
 
     def default(self) -> str:
         """Return what happens if it is left out."""

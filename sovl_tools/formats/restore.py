@@ -14,8 +14,8 @@ from sovl_tools.formats.base import Compile
 from sovl_tools.formats.strict import Dialect, accepts_null, strict_subset
 from sovl_tools.model.document import JSON
 
+# ways to read a value that are tried; their number doubles with each null that may mean itself
 _MOST = 64
-"""So many ways to read a value are tried."""
 
 
 class Restore:
@@ -69,6 +69,7 @@ class Restore:
             if known is None or each is not None or name in schema["required"]:
                 ways = [each] if known is None else self._ways(each, known, compile_schema)
                 kept = [((name, way),) for way in ways]
+            # here a null may be meant, or stand for nothing: both ways are tried
             elif accepts_null(known, self._schema.get("$defs", {})):
                 kept = [((name, None),), ()]
             else:
@@ -94,6 +95,7 @@ class Restore:
             for way in self._ways(value, branch, compile_schema)
             if len(branches) == 1 or self._fits(way, branch, compile_schema)
         ]
+        # not a set: values may be lists and objects
         different = [each for index, each in enumerate(found) if each not in found[:index]]
         return different[:_MOST] or [value]
 
@@ -110,7 +112,7 @@ class Restore:
         return {name: _rerooted(each) for name, each in definitions.items()}
 
 
-_ROOT = "(root)"
+_ROOT = "(root)"  # no name of a definition that anybody writes
 
 
 def _rerooted(schema: dict[str, JSON]) -> dict[str, JSON]:

@@ -22,7 +22,6 @@ from sovl_tools.formats.meaning import (
     consequences,
     is_silent,
     mentioned,
-    share_first_name,
 )
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, kind
@@ -42,11 +41,13 @@ _SAID_BY_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties"})
 _CONDITIONAL = frozenset(
     {"dependentRequired", "dependentSchemas", "then", "else", "anyOf", "oneOf"}
 )
+# values with which a keyword says nothing, so that nothing is lost without it
 _IDLE: dict[str, JSON] = {
     "uniqueItems": False, "minItems": 0, "minLength": 0, "minProperties": 0, "deprecated": False,
     "readOnly": False, "writeOnly": False, "required": [], "examples": [],
 }  # fmt: skip
 _WITH_SCHEMAS = frozenset({*IN_OBJECT, *IN_LIST, *SINGLE})
+# references that go round grow the path, or the steps, beyond what anybody writes
 _MOST = 256
 _SHOWN = 9
 _DEFINITION = "#/$defs/"
@@ -108,30 +109,28 @@ class Dialect:
 
     def plan(self, schema: dict[str, JSON]) -> _Plan:
         """Return what has to be done for a schema, by its keywords."""
+        # schemas have few combinations of keywords, so that most need no look at each of them
         key = tuple(schema)
         plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) > _MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = self._planned(key)
+            audible = [each for each in key if not is_silent(each)]
+            way: _Way = "plain"
+            if "allOf" in audible:
+                way = "several"
+            elif "$ref" in audible:
+                way = "reference" if ANNOTATIONS.issuperset({*audible} - {"$ref"}) else "several"
+            elif "anyOf" in audible or "oneOf" in audible:
+                way = "union"
+            others = [each for each in audible if each not in _STRUCTURE]
+            plan = self._plans[key] = _Plan(
+                way,
+                "$dynamicRef" in audible,
+                tuple((each, each in self.keeps and each not in _IDLE) for each in others),
+                not _CONDITIONAL.isdisjoint(audible),
+            )
         return plan
-
-    def _planned(self, keywords: tuple[str, ...]) -> _Plan:
-        audible = [each for each in keywords if not is_silent(each)]
-        way: _Way = "plain"
-        if "allOf" in audible:
-            way = "several"
-        elif "$ref" in audible:
-            way = "reference" if ANNOTATIONS.issuperset({*audible} - {"$ref"}) else "several"
-        elif "anyOf" in audible or "oneOf" in audible:
-            way = "union"
-        others = [each for each in audible if each not in _STRUCTURE]
-        return _Plan(
-            way,
-            "$dynamicRef" in audible,
-            tuple((each, each in self.keeps and each not in _IDLE) for each in others),
-            not _CONDITIONAL.isdisjoint(audible),
-        )
 
 
 _Way: TypeAlias = Literal["plain", "union", "reference", "several"]
@@ -197,7 +196,10 @@ def strict_subset(
     """
     work = _Subset(parameters, dialect, require_all=require_all, spend=spend)
     schema = work.root()
-    work.write_notes()
+    # notes are written last, when nothing else can fail and all definitions are known
+    for noted, moved in work.notes:
+        words = [note(each, work.spelled_out(each, *place)) for each, *place in moved]
+        noted.update(with_notes(noted, words))
     # Whether a reference admits null is known when all definitions are there.
     for properties, name in work.nullable:
         properties[name] = _nullable(properties[name], work.definitions)
@@ -205,8 +207,8 @@ def strict_subset(
     return StrictSubset(made, tuple(work.losses), frozenset(work.names), work.has_optional)
 
 
+# a keyword that is told in the description, its value and its place
 _Moved: TypeAlias = tuple[str, JSON, Path]
-"""A keyword that is told in the description, its value and its place."""
 
 
 class _Subset:
@@ -224,8 +226,8 @@ class _Subset:
         self._dialect = dialect
         self._require_all = require_all
         self._spend = spend
-        self._notes: list[tuple[dict[str, JSON], Sequence[_Moved]]] = []
-        self._open: list[str | None] = []
+        self.notes: list[tuple[dict[str, JSON], Sequence[_Moved]]] = []
+        self._open: list[str | None] = []  # definitions on the way; None is the root
 
     def root(self) -> dict[str, JSON]:
         """Return the schema of all arguments, an object with nothing beside its properties."""
@@ -240,7 +242,7 @@ class _Subset:
         for keyword in [each for each in ("anyOf", "oneOf") if each in schema]:
             # They can be taken away if they are about known properties alone.
             notes.append((keyword, schema[keyword], (*ROOT, keyword)))
-            said = self._spelled_out(*notes[-1])
+            said = self.spelled_out(*notes[-1])
             known = schema["properties"].keys()
             if any(not isinstance(each, dict) or not known >= {*mentioned(each)} for each in said):
                 message = f"{keyword} describes the arguments as a whole"
@@ -251,16 +253,10 @@ class _Subset:
         self._open.append(None)
         made = self._plain(schema, self._dialect.plan(schema), ROOT)
         self._open.pop()
-        self._notes.append((made, notes))
+        self.notes.append((made, notes))
         return made
 
-    def write_notes(self) -> None:
-        """Write what was moved into the descriptions, now that nothing else can fail."""
-        for made, moved in self._notes:
-            words = [note(each, self._spelled_out(each, *place)) for each, *place in moved]
-            made.update(with_notes(made, words))
-
-    def _spelled_out(self, keyword: str, value: JSON, path: Path) -> JSON:
+    def spelled_out(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return what is said in words, with definitions in the places of references."""
         if keyword not in _WITH_SCHEMAS:
             return value
@@ -420,7 +416,9 @@ class _Subset:
             return
         if keyword == "oneOf":
             self._lose("rewritten", place, "oneOf is said as anyOf")
-        if self._dialect.tells_by_first and share_first_name(found):
+        # a model that has written the first name has chosen the alternative
+        names = [next(iter(each["properties"])) for each in found if each.get("properties")]
+        if self._dialect.tells_by_first and len(names) > len({*names}):
             message = "alternatives that begin with the same property may be refused"
             self._lose("doubt", place, message)
 
@@ -456,7 +454,7 @@ class _Subset:
     def _noted(self, made: dict[str, JSON], moved: Sequence[_Moved]) -> dict[str, JSON]:
         """Remember to write in a schema's description what is not said elsewhere in it."""
         if moved:
-            self._notes.append((made, moved))
+            self.notes.append((made, moved))
         return made
 
     def _moved(
@@ -519,6 +517,7 @@ class _Subset:
                 raise StrictError(path, message)
         members: dict[str, JSON] = {}
         for name, each in properties.items():
+            # a property that may be left out and admits nothing is left out
             if each is not False or name in required:
                 members[name] = self._node(each, (*path, "properties", name))
         absent = [name for name in schema.get("required", ()) if name not in members]

@@ -6,6 +6,7 @@ import json
 
 from sovl_tools.model.document import JSON
 
+# the first code points beyond ASCII, and of the blocks from CJK radicals to emoji
 _ALPHABETS = 0x80
 _IDEOGRAPHS = 0x2E80
 
@@ -27,13 +28,9 @@ def estimate(definition: JSON) -> int:
     text = (
         definition if is_text else json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
     )
-    quarters = len(text) if text.isascii() else sum(map(_quarters, text))
+    if text.isascii():  # the usual case, without a look at each letter
+        quarters = len(text)
+    else:
+        codes = map(ord, text)
+        quarters = sum(1 if code < _ALPHABETS else 2 if code < _IDEOGRAPHS else 4 for code in codes)
     return -(-quarters // 4)
-
-
-def _quarters(character: str) -> int:
-    """Return how many quarters of a token a character takes."""
-    code = ord(character)
-    if code < _ALPHABETS:
-        return 1
-    return 2 if code < _IDEOGRAPHS else 4
