@@ -57,7 +57,7 @@ _RULES = (
     *offer.RULES,
     *code.RULES,
     document.unreadable,
-    *document.RULES,
+    *document.DOCUMENT_RULES,
     *procedure_documents.RULES,
     between.duplicate_tool,
     between.same_action,

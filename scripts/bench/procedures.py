@@ -23,8 +23,7 @@ from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.parse.library import Library, read_procedure
 from sovl_tools.procedures.run.environment import RunEnvironment, StepLog
-from sovl_tools.procedures.run.execution import Execution
-from sovl_tools.procedures.run.scope import Scope
+from sovl_tools.procedures.run.execution import Execution, Scope
 
 STEPS, JOURNALED, ROUNDS = 300, 50, 15
 TARGET = 30.0

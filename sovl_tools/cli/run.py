@@ -38,8 +38,8 @@ from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.outline import Outline, bare, outline_steps, shortened
 from sovl_tools.procedures.parse.library import ProcedureDocument
-from sovl_tools.procedures.run.events import Event, RunStarted
-from sovl_tools.procedures.run.scope import checked_inputs
+from sovl_tools.procedures.run.environment import Event, RunStarted
+from sovl_tools.procedures.run.execution import checked_inputs
 from sovl_tools.reporting.plain import plain
 
 EXAMPLES = """\b

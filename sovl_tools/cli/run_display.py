@@ -17,7 +17,7 @@ from typing import NamedTuple, Self, TextIO, TypeAlias
 import click
 
 from sovl_tools.cli.call import words_of
-from sovl_tools.procedures.run.events import (
+from sovl_tools.procedures.run.environment import (
     Event,
     RunStarted,
     StepEnded,

@@ -24,10 +24,8 @@ from sovl_tools.procedures.journal.resume import (
 )
 from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.library import Library, LinkedProcedures, Named
-from sovl_tools.procedures.run.environment import RunEnvironment, StepLog
-from sovl_tools.procedures.run.events import Event, RunStarted
-from sovl_tools.procedures.run.execution import Execution
-from sovl_tools.procedures.run.scope import Scope, checked_inputs
+from sovl_tools.procedures.run.environment import Event, RunEnvironment, RunStarted, StepLog
+from sovl_tools.procedures.run.execution import Execution, Scope, checked_inputs
 
 __all__ = ["Named", "ProcedureManager"]
 

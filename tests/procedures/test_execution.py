@@ -11,7 +11,7 @@ import pytest
 
 from sovl_tools import ProcedureManager, StepContext, ToolContext, Tooler, ToolError, ToolRegistry
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.run.events import Event, StepEnded, StepRetried
+from sovl_tools.procedures.run.environment import Event, StepEnded, StepRetried
 from tests.conftest import Write
 from tests.procedures.workshop import (
     Flaky,

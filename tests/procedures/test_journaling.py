@@ -23,7 +23,7 @@ from sovl_tools.procedures.errors import (
 )
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.journal.resume import ChangedProcedureError
-from sovl_tools.procedures.run.events import Event, StepEnded
+from sovl_tools.procedures.run.environment import Event, StepEnded
 from tests.procedures.workshop import (
     Flaky,
     add,

@@ -6,7 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sovl_tools import Diagnostic, LogMessage, ProcedureManager, Progress, Tooler, ToolRegistry
-from sovl_tools.procedures.run.events import Event, RunStarted, StepEnded, StepRetried, StepStarted
+from sovl_tools.procedures.run.environment import (
+    Event,
+    RunStarted,
+    StepEnded,
+    StepRetried,
+    StepStarted,
+)
 
 
 def procedure(*steps: Mapping[str, Any], **keys: Any) -> dict[str, Any]:

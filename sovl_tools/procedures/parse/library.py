@@ -19,12 +19,12 @@ from sovl_tools.procedures.errors import ProcedureError, ProcedureNotFoundError
 from sovl_tools.procedures.model import MAX_BYTES, Procedure, parse_procedure
 from sovl_tools.procedures.parse.files import SUFFIXES, file_beside, files
 from sovl_tools.procedures.parse.text import Source, UnreadableError, read
-from sovl_tools.procedures.rules import arguments, document, flow, variables
+from sovl_tools.procedures.rules import document, variables
 from sovl_tools.procedures.rules.document import ReadingCase
 from sovl_tools.procedures.rules.environment import DocumentCase, Others, ProcedureCase, trace
 from sovl_tools.schema.engine import published
 
-RULES = (*flow.RULES, *variables.RULES, *arguments.RULES)
+RULES = (*document.STEP_RULES, *variables.RULES)
 """What is asked of a procedure that fits the schema."""
 
 
@@ -126,7 +126,7 @@ def _checked(
     value: JSON, text: str, path: str, place: Callable[[Path], tuple[int, int]] | None
 ) -> ProcedureDocument:
     case = DocumentCase(value, published("procedure").problems(value), path)
-    verdicts = ask(document.RULES, case)
+    verdicts = ask(document.DOCUMENT_RULES, case)
     if case.problems:
         found = value.get("name") if not path and isinstance(value, dict) else None
         return ProcedureDocument(
@@ -148,8 +148,8 @@ def checked(
     verdicts = list(source.verdicts)
     if source.procedure is not None:
         case = ProcedureCase(source.procedure, catalog, others)
-        verdicts += ask(flow.RULES, case)
-        verdicts += ask((*variables.RULES, *arguments.RULES), trace(case))
+        verdicts += ask(document.STEP_RULES, case)
+        verdicts += ask(variables.RULES, trace(case))
     return source.diagnostics(verdicts)
 
 

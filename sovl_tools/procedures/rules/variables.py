@@ -1,16 +1,21 @@
-"""What stands in values: templates, and the variables in them."""
+"""What stands in values: templates, the variables in them, and arguments for tools."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+import re
+from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
+from sovl_tools.dispatch.arguments import nullable_arguments
+from sovl_tools.loading.definitions import signature_for
 from sovl_tools.model.actions import ACTIONS
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.model import RESERVED
+from sovl_tools.procedures.model import MAX_SECONDS, RESERVED, Step
 from sovl_tools.procedures.rules.environment import (
+    ANYTHING,
     Environment,
     MissingMember,
     TracedCase,
@@ -20,6 +25,10 @@ from sovl_tools.procedures.rules.environment import (
 )
 from sovl_tools.procedures.templates.language import Reference, TemplateError
 from sovl_tools.procedures.templates.template import Template
+from sovl_tools.schema.applicators import below, kinds
+from sovl_tools.schema.fit import problems
+from sovl_tools.schema.messages import explanations, place
+from sovl_tools.schema.subschemas import SchemaNode, lookup
 
 
 class Text(NamedTuple):
@@ -150,9 +159,9 @@ def reserved_name(case: TracedCase) -> Iterator[Finding]:
         names = list(assigned((step._replace(blocks={}),)))
         if step.action == "for_each" and "as" in step.fields:
             names.append((step.fields["as"], ManifestPlace((*step.path, "as"))))
-        for name, place in names:
+        for name, where in names:
             if name in RESERVED:
-                yield Finding(place, f"no variable can be called {name!r}")
+                yield Finding(where, f"no variable can be called {name!r}")
 
 
 @rule("ST764", "warning")
@@ -169,6 +178,202 @@ def valueless_step(case: TracedCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*step.path, "save_as")), message, "remove 'save_as'")
 
 
+_PLAIN = re.compile(r"\{\{\s*[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[[^\[\]{}|()+*/%~-]+\])*\s*\}\}")
+_MAX_REFERENCES = 20
+_COMBINED = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
+
+
+class Given(NamedTuple):
+    """A value that something gets, and what it has to be.
+
+    Attributes:
+        path: the place of the value.
+        value: as it is written, with templates.
+        node: what is asked of it.
+        environment: the variables where it stands.
+    """
+
+    path: Path
+    value: JSON
+    node: SchemaNode
+    environment: Environment
+
+
+@rule("ST766")
+def unfit_arguments(case: TracedCase) -> Iterator[Finding]:
+    """What a step gives to a tool or a procedure can't be valid, whatever its templates make.
+
+    A required argument is missing, there is one that the tool does not take, or a value that is
+    written out breaks the tool's schema; or what a built-in action works on is of another type.
+    The run would fail there.
+    """
+    for given in _every(case):
+        yield from _unfit(given)
+
+
+@rule("ST767")
+def unfit_type(case: TracedCase) -> Iterator[Finding]:
+    """A step gives a tool, or works on, a value of a type that is refused there.
+
+    The value is what another tool returns, or an input, and its schema excludes the type that is
+    wanted. A template with text around it is always a string.
+    """
+    for given in _every(case):
+        yield from _mistyped(given)
+
+
+def _every(case: TracedCase) -> Iterator[Given]:
+    for use in case.uses:
+        schema = _asked(case, use.step, use.path) if use.step is not None else None
+        if isinstance(schema, dict):
+            node = SchemaNode((), schema, schema, ())
+            yield Given(use.path, use.value, node, use.environment)
+    for step in case.procedure.every_step():
+        key = {"tool": "arguments", "procedure": "inputs"}.get(step.action)
+        schema = _asked(case, step, (*step.path, key)) if key and key not in step.fields else None
+        if isinstance(schema, dict):
+            yield Given(step.path, {}, SchemaNode((), schema, schema, ()), {})
+
+
+_BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
+    ("for_each", "items"): {"type": "array"},
+    ("wait", "seconds"): {"type": "number", "minimum": 0, "maximum": MAX_SECONDS},
+}
+"""What built-in actions ask of values that may be templates as well."""
+
+
+def _asked(case: TracedCase, step: Step, path: Path) -> JSON:
+    """Return the schema of what a step gives at a place; None if there is none."""
+    if (step.action, path[-1]) in _BUILT_IN:
+        return _BUILT_IN[step.action, path[-1]]
+    if case.catalog is not None and (step.action, path[-1]) == ("tool", "arguments"):
+        tool = case.catalog.tools.get(step.fields["tool"])
+        return None if tool is None or tool.is_dynamic else _taken(tool)
+    if (step.action, path[-1]) == ("procedure", "inputs"):
+        other = case.others(step.fields["procedure"])
+        if other is not None:  # it has defaults for the rest
+            known = other.inputs.get("properties", {}).items()
+            filled = {name for name, each in known if isinstance(each, dict) and "default" in each}
+            required = [name for name in other.inputs.get("required", ()) if name not in filled]
+            return {**other.inputs, "required": required}
+    return None
+
+
+def _taken(tool: ToolDefinition) -> JSON:
+    """Return the schema of what a tool takes, as a Tooler has it."""
+    signature = signature_for(tool)
+    properties = {**tool.parameters.get("properties", {})}
+    for name in nullable_arguments(tool.parameters, signature):
+        properties[name] = True
+    schema = {**tool.parameters, "properties": properties}
+    is_open = signature.takes_any_keyword or not _COMBINED.isdisjoint(schema)
+    return schema if is_open else {**schema, "additionalProperties": False}
+
+
+def _unfit(given: Given) -> Iterator[Finding]:
+    if _is_literal(given.value):
+        yield from _problems(given)
+    elif isinstance(given.value, dict | list):
+        types, own = kinds(given.node.schema, given.node.root), kind(given.value)
+        if types is not None and own not in types:
+            message = f"must be of type {' or '.join(sorted(types))}, not {own}"
+            yield Finding(ManifestPlace(given.path), message)
+        elif types is not None and own == "object":
+            yield from _names(given)
+        for inner in _members(given):
+            yield from _unfit(inner)
+
+
+def _is_literal(value: JSON) -> bool:
+    """Tell whether there is no template in a value."""
+    if isinstance(value, str):
+        try:
+            return Template.of(value).kind == "text"
+        except TemplateError:
+            return False
+    if isinstance(value, dict):
+        return all(map(_is_literal, value.values()))
+    return not isinstance(value, list) or all(map(_is_literal, value))
+
+
+def _problems(given: Given) -> Iterator[Finding]:
+    known = given.node.schema.get("properties", {})
+    refused = problems(given.node, given.value)
+    for path, words in explanations(refused, lambda path: () if path else known):
+        value, there = given.value, given.path
+        for each in path:  # as far as it is there
+            try:
+                value = value[each]
+            except (KeyError, IndexError, TypeError):
+                break
+            there = (*there, each)
+        yield Finding(ManifestPlace(there), f"{place(path)}: {words}".removeprefix(": "))
+
+
+def _names(given: Given) -> Iterator[Finding]:
+    """Yield names that are missing, and names that are not taken."""
+    schema = given.node.schema
+    properties = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in given.value:
+            yield Finding(ManifestPlace(given.path), f"{name}: is required")
+    if schema.get("additionalProperties") is False and "patternProperties" not in schema:
+        for name in given.value:
+            if name not in properties:
+                where = ManifestPlace((*given.path, name), "key")
+                yield Finding(where, f"{name}: is not taken", did_you_mean(name, properties))
+
+
+def _members(given: Given) -> Iterator[Given]:
+    """Yield the members of an object or a list with their schemas, where there is one."""
+    value = given.value
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            for node in below(given.node, key):
+                place = (*given.path, key)
+                yield Given(place, value[key], _target(node), given.environment)
+
+
+def _target(node: SchemaNode) -> SchemaNode:
+    """Return the subschema to which references lead at last, if there are any."""
+    for _ in range(_MAX_REFERENCES):
+        reference = node.schema.get("$ref")
+        target, _, path = lookup(node.root, reference) if reference else (None, None, ())
+        if not isinstance(target, dict):
+            break
+        node = node._replace(schema=target, path=path)
+    return node
+
+
+def _mistyped(given: Given) -> Iterator[Finding]:
+    wanted = kinds(given.node.schema, given.node.root)
+    if isinstance(given.value, str) and wanted is not None:
+        yield from _mistyped_text(given, wanted, given.value)
+    for inner in _members(given):
+        yield from _mistyped(inner)
+
+
+def _mistyped_text(given: Given, wanted: frozenset[str], text: str) -> Iterator[Finding]:
+    try:
+        template = Template.of(text)
+    except TemplateError:
+        return
+    words = " or ".join(sorted(wanted))
+    if template.kind == "string" and "string" not in wanted:
+        hint = "write exactly one {{ expression }} to keep its type"
+        yield Finding(ManifestPlace(given.path), f"this is always a string, not {words}", hint)
+    if template.kind == "value" and _PLAIN.fullmatch(text) and len(template.references) == 1:
+        (reference,) = template.references
+        known = given.environment.get(reference.name)
+        schema = ANYTHING if known is None else known.schema
+        found = member(schema, reference.attributes)
+        types = None if isinstance(found, MissingMember) else kinds(found, schema)
+        if types and types.isdisjoint(wanted):
+            name = ".".join(map(str, (reference.name, *reference.attributes)))
+            is_what = " or ".join(sorted(types))
+            yield Finding(ManifestPlace(given.path), f"{name} is {is_what}, not {words}")
+
+
 RULES = (
     bad_template,
     unknown_variable,
@@ -176,4 +381,6 @@ RULES = (
     same_variable,
     reserved_name,
     valueless_step,
+    unfit_arguments,
+    unfit_type,
 )

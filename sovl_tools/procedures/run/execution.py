@@ -1,19 +1,235 @@
-"""A run: the steps of a procedure, one after another or at a time."""
+"""A run: the steps of a procedure, one after another or at a time, and the variables they share."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, NamedTuple
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple, TypeVar
 
-from sovl_tools.model.document import JSON
+from sovl_tools.dispatch.async_runner import await_thread
+from sovl_tools.dispatch.background import is_cancellation
+from sovl_tools.dispatch.cancellation import drive
+from sovl_tools.dispatch.failure import failure_of
+from sovl_tools.dispatch.results import convert_result
+from sovl_tools.dispatch.runner import blocking_call, call_and_await, is_async
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.model.call import Level, LogMessage
+from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import InputError, StepError
-from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.procedures.run.effects import perform, within
-from sovl_tools.procedures.run.environment import RunEnvironment
-from sovl_tools.procedures.run.events import State, StepEvents
-from sovl_tools.procedures.run.scope import Scope, checked_inputs
-from sovl_tools.schema.messages import named
+from sovl_tools.procedures.model import MAX_SECONDS, Procedure, Step
+from sovl_tools.procedures.run.environment import RunEnvironment, State, StepContext, StepEvents
+from sovl_tools.procedures.templates.language import EvaluationError
+from sovl_tools.procedures.templates.template import Template
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.messages import explanations, named, place
+
+
+class Scope:
+    """The variables of some steps, and what their keys begin with.
+
+    A key names a step of a run, with the iteration in which it is: ``steps.2[3].steps.0``,
+    ``steps.1/other:steps.0`` in another procedure, and ``steps.4~2.steps.0`` in the second attempt
+    of the step around it.
+
+    Attributes:
+        variables: by name, ``inputs`` among them.
+        depth: how many steps lie around these.
+    """
+
+    def __init__(
+        self, variables: dict[str, JSON], prefix: str = "", *, base: int = 0, depth: int = 0
+    ) -> None:
+        self.variables = variables
+        self.depth = depth
+        self._prefix = prefix
+        self._base = base
+
+    def render(self, value: JSON, path: Path) -> JSON:
+        """Return a value with the templates in its texts filled in; keys stay as they are.
+
+        ``path`` is its place in the document.
+
+        Raises:
+            StepError: an expression fails.
+        """
+        if isinstance(value, str):
+            return self._evaluated(Template.of(value), path)
+        if isinstance(value, Mapping):
+            return {key: self.render(each, (*path, key)) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self.render(each, (*path, index)) for index, each in enumerate(value)]
+        return value
+
+    def is_true(self, condition: str, path: Path) -> bool:
+        """Tell whether a condition is true, as Python sees it: empty and 0 are not.
+
+        Raises:
+            StepError: the expression fails.
+        """
+        return bool(self._evaluated(Template.of_expression(condition), path))
+
+    def _evaluated(self, template: Template, path: Path) -> JSON:
+        try:
+            return template.evaluate(self.variables)
+        except EvaluationError as error:
+            raise StepError(str(error), path=path, line=error.line) from error
+
+    def key(self, step: Step) -> str:
+        """Return the key of a step in this scope."""
+        return self._prefix + ".".join(map(str, step.path[self._base :]))
+
+    def inner(self, step: Step, key: str, variables: dict[str, JSON] | None = None) -> Scope:
+        """Return the scope of the steps in a step; with the same variables unless others are given.
+
+        ``key`` is that of the step, with its attempt and the iteration in it.
+        """
+        given = self.variables if variables is None else variables
+        return self._below(f"{key}.", step.path, given)
+
+    def procedure(self, key: str, name: str, inputs: JSON) -> Scope:
+        """Return the scope of another procedure that a step runs."""
+        return self._below(f"{key}/{name}:", (), {"inputs": inputs})
+
+    def _below(self, prefix: str, path: Path, variables: dict[str, JSON]) -> Scope:
+        return Scope(variables, prefix, base=len(path), depth=self.depth + 1)
+
+    def merge(self, others: list[Scope]) -> None:
+        """Take over the variables that other scopes, which began with these, have changed."""
+        # Two branches never assign one variable: a rule refuses that before anything runs.
+        before = dict(self.variables)
+        for other in others:
+            for name, value in other.variables.items():
+                if name not in before or before[name] is not value:
+                    self.variables[name] = value
+
+
+def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JSON]:
+    """Return inputs with the defaults of the procedure's schema, a copy.
+
+    Raises:
+        InputError: they do not fit.
+    """
+    inputs: dict[str, JSON] = copied(given)
+    properties: Any = procedure.inputs.get("properties", {})
+    for name, schema in properties.items():
+        if name not in inputs and isinstance(schema, dict) and "default" in schema:
+            inputs[name] = copied(schema["default"])
+    problems = compile_schema(dict(procedure.inputs)).problems(inputs)
+    if problems:
+        found = explanations(problems, lambda path: () if path else properties)
+        words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
+        raise InputError(f"the inputs of {procedure.name} do not fit: {words}")
+    return inputs
+
+
+_LOGGER = logging.getLogger("sovl_tools.tools")
+
+
+async def perform(
+    step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment
+) -> JSON:
+    """Do what a step says, whose templates are filled in, and return what comes of it.
+
+    Raises:
+        StepError: it failed, or took too long.
+    """
+    return await _EFFECTS.get(step.action, _run_step_handler)(step, fields, scope, run)
+
+
+async def _call_tool(step: Step, fields: Mapping[str, JSON], _: Scope, run: RunEnvironment) -> JSON:
+    options: dict[str, Any] = {}
+    if step.timeout is not None:
+        options["timeout"] = step.timeout
+    if run.listen is not None:
+        options["on_event"] = run.listen
+    result = await run.tooler.call(fields["tool"], fields.get("arguments", {}), **options)
+    if result.error is not None:
+        raise StepError(result.error.message)
+    # the tool may keep what it has returned, and change it
+    return copied(result.value)
+
+
+async def _wait(step: Step, fields: Mapping[str, JSON], _: Scope, __: RunEnvironment) -> None:
+    seconds = fields["seconds"]
+    path = (*step.path, "seconds")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
+        raise StepError(f"seconds must be a number of at least 0, not {named(seconds)}", path=path)
+    if seconds > MAX_SECONDS:
+        raise StepError(f"seconds must be at most {MAX_SECONDS}, a year", path=path)
+    await within(step.timeout, asyncio.sleep(seconds))
+
+
+async def _run_step_handler(
+    step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment
+) -> JSON:
+    """Have the step handler of a tool do it, the one that is there now.
+
+    Its code is kept for as long as somebody has the catalog.
+    """
+    catalog = run.registry.catalog
+    handler = catalog.step_handlers.get(step.action)
+    if handler is None:
+        raise StepError(f"there is no action {step.action!r} any more")
+    key, variables = scope.key(step), copied(scope.variables)
+
+    def log(level: Level, message: str) -> None:
+        if run.listen is not None:
+            run.listen(LogMessage(step.action, key, level, message))
+        else:
+            number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
+            _LOGGER.log(number, "%s: %s", step.action, message)
+
+    inputs, run_id = variables["inputs"], run.log.run_id
+    context = StepContext(variables, inputs, run.tooler, run.registry, run_id, log)
+    handle = partial(handler, {"action": step.action, **fields})
+    outcome = _outcome(step.action, handle, context, catalog)
+    return await within(step.timeout, outcome, f"action {step.action!r}")
+
+
+async def _outcome(
+    action: str, handle: partial[Any], context: StepContext, catalog: Catalog
+) -> JSON:
+    """Run a handler, on a thread unless it is async, and return its value as JSON."""
+    try:
+        if is_async(handle.func):
+            value = await call_and_await(handle, context)
+        else:
+            call = CallScope()
+            value = await await_thread(partial(blocking_call(handle), context, call), call)
+        return copied(convert_result(value)[0])
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if is_cancellation(error):
+            raise
+        # what the tool that brings the action has in its environment is not told
+        owners = (each for each in catalog.tools.values() if action in each.step_handlers)
+        secrets = tuple(name for each in owners for name in each.requires.get("env", ()))
+        raise StepError(failure_of(error, action, secrets=secrets).message) from error
+
+
+_EFFECTS: Mapping[str, Callable[..., Awaitable[JSON]]] = {"tool": _call_tool, "wait": _wait}
+
+_T = TypeVar("_T")
+
+
+async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str = "it") -> _T:
+    """Await the work, no longer than so many seconds; None for as long as it takes.
+
+    Raises:
+        StepError: the time is over.
+    """
+    if seconds is None:
+        return await work
+    try:
+        return await drive(work, limit=seconds, started=perf_counter())
+    except TimeLimitError as error:
+        raise StepError(f"{what} {TimeLimitError(seconds)}") from error
 
 
 class _Returned(Exception):  # noqa: N818 - no error
