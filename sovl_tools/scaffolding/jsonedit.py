@@ -15,6 +15,7 @@ from sovl_tools.signature.agreement import canonical
 WIDTH = 100
 """How long a line may become that holds a whole object or array, in characters."""
 
+# text, bracket or scalar; json.loads has refused whatever else the text might hold
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s"{}\[\]:,]+', re.DOTALL)
 
 
@@ -122,6 +123,7 @@ def _layout_of(text: str, tree: Node) -> Layout:
         brace=text[objects[0].lead] if objects else "",
         bracket=text[arrays[0].lead] if arrays else "",
         is_mixed=bool(on_one_line) or not tree.children,
+        # no other letter shows nothing: a text may have none by chance
         is_ascii="\\u" in text and text.isascii(),
     )
 
@@ -287,23 +289,19 @@ class _Editor(NamedTuple):
             colon = self.text[sibling.key_end : sibling.value.start]
             colon = self.layout.colon if "\n" in colon else colon
             start = render_json(key, self.layout) + colon
-        spread = self._manner(node, value) if gap else False
+        spread: bool | None = None if gap else False
+        # the members of an object are siblings only if all are objects, as properties are
+        children = [child.value for child in node.children]
+        are_objects = isinstance(value, dict) and all(self.text[e.start] == "{" for e in children)
+        if gap and are_objects:
+            manners = {"\n" in self._text_of(each) for each in children if each.children}
+            if manners == {True}:
+                spread = True
+            elif manners == {False} and _is_simple(value):
+                spread = False
         indent = _indentation(gap)
         inner = render_json(value, self.layout, indent=indent, lead=len(start), spread=spread)
         return start + inner
-
-    def _manner(self, node: Node, value: JSON) -> bool | None:
-        """Return how the siblings of a new object stand: spread, on one line, or None: both.
-
-        The members of an object are siblings only if all are objects, as properties are.
-        """
-        children = [child.value for child in node.children]
-        if any(self.text[each.start] != "{" for each in children) or not isinstance(value, dict):
-            return None
-        manners = {"\n" in self._text_of(each) for each in children if each.children}
-        if manners == {False}:
-            return False if _is_simple(value) else None
-        return True if manners == {True} else None
 
     def _joined(self, node: Node, pieces: Sequence[_Piece]) -> str:
         lead, count = self.text[node.lead], len(node.children)

@@ -35,6 +35,7 @@ from sovl_tools.signature.pairs import (
     pairs,
 )
 
+# patched one by one, or not at all; all other keywords are constraints
 _STRUCTURE = frozenset(
     {
         "type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf",
@@ -42,7 +43,6 @@ _STRUCTURE = frozenset(
         "title", "discriminator",
     }
 )  # fmt: skip
-"""Keywords that are patched one by one, or not at all; all others are constraints."""
 
 _SAYS_VALUES = frozenset({"enum", "const", "anyOf", "oneOf", "allOf", "not", "if"})
 _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains"})
@@ -51,8 +51,19 @@ _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains"})
 def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:
     """Return a manifest; where nothing is known, its texts say what is to be written there."""
     parameters: dict[str, JSON] = copied({**spec.parameters, "properties": spec.described})
+    # what the checks would miss is added, and a default that they refuse goes
     for node in nodes(parameters, BASE):
-        _complete(node)
+        schema = node.schema
+        if any(unfit_default.check(node)) or any(default_on_required.check(node)):
+            del schema["default"]
+        if any(no_type.check(node)):
+            types = ["string", "number", "boolean", "array", "object", "null"]
+            _overwrite(schema, _insert(schema, "type", types, after=()))
+        if any(no_items.check(node)):
+            _overwrite(schema, _insert(schema, "items", {}, after=("type",)))
+        if any(no_description.check(node)):
+            text = property_placeholder(node.path[-1])
+            _overwrite(schema, _insert(schema, "description", text, after=("$ref", "type")))
     title = {key: value for key, value in spec.fields.items() if key == "title"}
     return {
         "name": name,
@@ -73,21 +84,6 @@ def description_placeholder(name: str) -> str:
 def property_placeholder(name: object) -> str:
     """Return what stands in the place of a property's description."""
     return f"Say what {name} means, its unit and its format."
-
-
-def _complete(node: SchemaNode) -> None:
-    """Add to a subschema what the checks would miss, and drop a default that they refuse."""
-    schema = node.schema
-    if any(unfit_default.check(node)) or any(default_on_required.check(node)):
-        del schema["default"]
-    if any(no_type.check(node)):
-        types = ["string", "number", "boolean", "array", "object", "null"]
-        _overwrite(schema, _insert(schema, "type", types, after=()))
-    if any(no_items.check(node)):
-        _overwrite(schema, _insert(schema, "items", {}, after=("type",)))
-    if any(no_description.check(node)):
-        text = property_placeholder(node.path[-1])
-        _overwrite(schema, _insert(schema, "description", text, after=("$ref", "type")))
 
 
 def patch_manifest(

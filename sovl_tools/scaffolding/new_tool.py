@@ -137,24 +137,24 @@ def source_of(
     name: str, parameters: Sequence[NewParameter], *, description: str, is_async: bool = False
 ) -> str:
     """Return a module whose function returns its arguments, until somebody writes another."""
-    declared = [_declared(each) for each in parameters]
+    declared = []
+    for each in parameters:
+        annotation, default = PYTHON[each.type], each.default
+        if each.is_required:
+            declared.append(f"{each.name}: {annotation}")
+        elif default is None or isinstance(default, list | dict):  # calls would share a list
+            declared.append(f"{each.name}: {annotation} | None = None")
+        else:
+            # quoted as formatters want it, and with letters as they are
+            is_text = isinstance(default, str)
+            literal = json.dumps(default, ensure_ascii=False) if is_text else repr(default)
+            declared.append(f"{each.name}: {annotation} = {literal}")
     start = f"{'async ' if is_async else ''}def {name}("
     head = f"{start}{', '.join(declared)}) -> dict:"
     if len(head) > _WIDTH:
         head = "\n".join([start, *(f"    {each}," for each in declared), ") -> dict:"])
     arguments = ", ".join(f'"{each.name}": {each.name}' for each in parameters)
     return f"{head}\n{_docstring(description)}    return {{{arguments}}}\n"
-
-
-def _declared(parameter: NewParameter) -> str:
-    annotation, default = PYTHON[parameter.type], parameter.default
-    if parameter.is_required:
-        return f"{parameter.name}: {annotation}"
-    if default is None or isinstance(default, list | dict):  # calls would share a list
-        return f"{parameter.name}: {annotation} | None = None"
-    is_text = isinstance(default, str)
-    literal = json.dumps(default, ensure_ascii=False) if is_text else repr(default)
-    return f"{parameter.name}: {annotation} = {literal}"
 
 
 def _docstring(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from sovl_tools.model.document import JSON
 from sovl_tools.schema import fit
@@ -11,7 +11,7 @@ from sovl_tools.schema.applicators import alternatives_of, values_of
 from sovl_tools.schema.subschemas import SchemaNode, follow
 
 _DEEPEST = 8
-_PLACE = "the sample of a call"
+_PLACE = "the sample of a call"  # no name of a definition that anybody writes
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -59,56 +59,47 @@ def _values(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Itera
             yield sample(each, root, depth + 1)
     said = schema.get("type", [])
     kinds = [said] if isinstance(said, str) else said
+    # null fits an optional value, and shows nothing
     for kind in sorted(kinds, key=lambda kind: kind == "null") or ["string"]:
-        yield from _OF[kind](schema, root, depth)
+        match kind:
+            case "string":
+                yield from _texts(schema)
+            case "integer":
+                yield from _numbers(schema, 1)
+            case "number":
+                yield from _numbers(schema, 1.5)
+            case "boolean":
+                yield True
+            case "array":
+                items = [sample(each, root, depth + 1) for each in schema.get("prefixItems", ())]
+                count = min(schema.get("minItems", 0), _DEEPEST) - len(items)
+                item = sample(schema.get("items", {}), root, depth + 1) if count > 0 else None
+                yield [*items, *[item] * count]
+            case "object":
+                properties = schema.get("properties", {})
+                yield {
+                    name: sample(properties.get(name, {}), root, depth + 1)
+                    for name in schema.get("required", ())
+                }
+            case _:
+                yield None
 
 
-def _texts(schema: dict[str, JSON], _: dict[str, JSON], __: int) -> Iterator[str]:
+def _texts(schema: dict[str, JSON]) -> Iterator[str]:
     text = _FORMATS.get(schema.get("format", ""), "text")
     yield text
     length = schema.get("minLength", len(text))
     yield (text * (length // len(text) + 1))[: max(length, schema.get("maxLength", 1))]
     yield text[: schema.get("maxLength", len(text))]
-    yield "1"
+    yield "1"  # many a pattern takes a digit
 
 
-def _numbers(start: float) -> Callable[..., Iterator[float]]:
-    """Return what yields numbers, from the given one on."""
-
-    def numbers(schema: dict[str, JSON], _: dict[str, JSON], __: int) -> Iterator[float]:
-        yield start
-        for key in ("minimum", "maximum", "multipleOf"):
-            if key in schema:
-                yield schema[key]
-        if "exclusiveMinimum" in schema:
-            yield schema["exclusiveMinimum"] + 1
-        if "exclusiveMaximum" in schema:
-            yield schema["exclusiveMaximum"] - 1
-
-    return numbers
-
-
-def _array(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[list[JSON]]:
-    items = [sample(each, root, depth + 1) for each in schema.get("prefixItems", ())]
-    count = min(schema.get("minItems", 0), _DEEPEST) - len(items)
-    more = [sample(schema.get("items", {}), root, depth + 1)] * count if count > 0 else []
-    yield [*items, *more]
-
-
-def _object(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[JSON]:
-    properties = schema.get("properties", {})
-    yield {
-        name: sample(properties.get(name, {}), root, depth + 1)
-        for name in schema.get("required", ())
-    }
-
-
-_OF: dict[str, Callable[[dict[str, JSON], dict[str, JSON], int], Iterator[JSON]]] = {
-    "string": _texts,
-    "integer": _numbers(1),
-    "number": _numbers(1.5),
-    "boolean": lambda *_: iter([True]),
-    "array": _array,
-    "object": _object,
-    "null": lambda *_: iter([None]),
-}
+def _numbers(schema: dict[str, JSON], first: float) -> Iterator[float]:
+    yield first
+    for key in ("minimum", "maximum", "multipleOf"):
+        if key in schema:
+            yield schema[key]
+    if "exclusiveMinimum" in schema:
+        yield schema["exclusiveMinimum"] + 1
+    if "exclusiveMaximum" in schema:
+        yield schema["exclusiveMaximum"] - 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import FunctionType
 from typing import NamedTuple
 
@@ -48,8 +47,8 @@ from sovl_tools.signature.pairs import BASE
 from sovl_tools.threads import Stalled, run_within
 
 _MARK = "\ufeff".encode()
+# a default that these refuse is never written, so that the function's own holds, or none
 _OF_DEFAULTS = RuleTable(unfit_default, default_on_required)
-"""Rules on defaults that are never used, so that the function's own is, or none."""
 
 
 class Sync(NamedTuple):
@@ -218,14 +217,21 @@ def _patch(
         before, after = manifest.text, edit_json(manifest.text, document)
     # What is told has its place in the text that will be there.
     new = Manifest(document, after)
-    verdicts = (*_unsound(folder, new), *_remaining(new, spec, interface))
+    verdicts = list(_unsound(folder, new))
+    for verdict in agreement.disagreements(new, interface):
+        # Differences that only warn are contradictions, which come next.
+        if verdict.rule.severity == "error":
+            advice = _advice(verdict, spec)
+            verdicts.append(verdict._replace(finding=verdict.finding._replace(help=advice)))
+    verdicts += agreement.contradictions(new, interface)
+    verdicts += visit(new.parameters, BASE, _OF_DEFAULTS).verdicts()
     notes = [
         f"{name!r} is left out: {error.message}"
         for name, error in spec.errors.items()
         if name not in document["parameters"]["properties"] and spec.has_default(name)
     ]
     notes += [*spec.notes, *(error.message for error in spec.losses)]
-    return Sync(folder, before, after, verdicts, notes=tuple(notes))
+    return Sync(folder, before, after, tuple(verdicts), notes=tuple(notes))
 
 
 def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
@@ -239,16 +245,6 @@ def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
     if not has_errors(found):
         found += example_verdicts(manifest)
     return tuple(found)
-
-
-def _remaining(manifest: Manifest, spec: FunctionSpec, interface: Interface) -> Iterator[Verdict]:
-    """Yield what is still wrong between a patched manifest and its function."""
-    for verdict in agreement.disagreements(manifest, interface):
-        # Differences that only warn are contradictions, which come next.
-        if verdict.rule.severity == "error":
-            yield verdict._replace(finding=verdict.finding._replace(help=_advice(verdict, spec)))
-    yield from agreement.contradictions(manifest, interface)
-    yield from visit(manifest.parameters, BASE, _OF_DEFAULTS).verdicts()
 
 
 def _advice(verdict: Verdict, spec: FunctionSpec) -> str | None:
