@@ -317,9 +317,9 @@ def test_the_sandbox_has_walls(text: str, message: str) -> None:
         ("{{ 9 ** 3000 * 9 ** 9000 }}", "the number has more than 4,300 digits"),
         ("{{ 10 ** 4300 }}", "the number has more than 4,300 digits"),
         ("a{{ 10 ** 4300 }}", "the number has more than 4,300 digits"),
-        ("{{ range(100001) }}", "a range may have at most 100,000 items"),
-        ("{{ range(10 ** 30) }}", "a range may have at most 100,000 items"),
-        ("{{ range(10 ** 6, 0, -1) }}", "a range may have at most 100,000 items"),
+        ("{{ range(100001) }}", "the result is too large"),
+        ("{{ range(10 ** 30) }}", "the result is too large"),
+        ("{{ range(10 ** 6, 0, -1) }}", "the result is too large"),
     ],
 )
 def test_a_few_characters_can_not_ask_for_much(text: str, message: str) -> None:
@@ -517,7 +517,7 @@ def test_texts_are_replaced_and_joined_as_python_does_it() -> None:
     ("text", "words"),
     [
         ("{{ 'a'.translate({}) }}", "access to 'translate' of a string is unsafe"),
-        ("{{ 'a'.replace(1, 2) }}", "strings"),
+        ("{{ 'a'.replace(1, 2) }}", "must be str"),
     ],
 )
 def test_methods_that_are_not_there_are_refused(text: str, words: str) -> None:

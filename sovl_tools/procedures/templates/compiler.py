@@ -329,7 +329,7 @@ def _failure(
         traceback = traceback.tb_next
     if isinstance(error, EvaluationError):
         return EvaluationError(error.message, line=line, name=error.name, advice=error.help)
-    if not isinstance(error, AbsentError) or error.hint is not None:
+    if not isinstance(error, AbsentError):
         said = (
             _KNOWN.get(type(error))
             or str(error).removeprefix("do_").lstrip("_")

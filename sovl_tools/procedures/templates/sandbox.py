@@ -18,17 +18,19 @@ from collections.abc import (
     Iterator,
     KeysView,
     Mapping,
+    Sequence,
     ValuesView,
 )
+from contextlib import suppress
 from contextvars import ContextVar
-from functools import partial, wraps
+from functools import partial, reduce, wraps
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Undefined, pass_context, pass_environment
 from jinja2.exceptions import SecurityError, TemplateRuntimeError, UndefinedError
 from jinja2.filters import FILTERS, make_attrgetter
 from jinja2.runtime import Context, LoopContext
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter, safe_range
 from jinja2.utils import Namespace, missing
 
 from sovl_tools.model.document import JSON, JSON_TYPES, kind, parse_json
@@ -42,9 +44,6 @@ MAX_DEPTH = 200
 
 MAX_MADE = 1 << 27
 """How many bytes a template may make on its way to a result, all in all."""
-
-MAX_RANGE = 100_000
-"""How many items a range may have."""
 
 _MAX_BITS = 14_284  # 4,300 digits, which is what Python prints
 _MAX_WIDTH = 9_999
@@ -258,17 +257,10 @@ def _separated(values: Iterable[Any], separator: str) -> Iterator[str]:
         yield as_text(value)
 
 
-def _replace_text(text: Any, old: Any, new: Any, count: int | None = None) -> str:
-    if not all(isinstance(each, str) for each in (text, old, new)):
-        raise EvaluationError("replace needs two strings")
-    found = text.count(old) if count is None or count < 0 else min(count, text.count(old))
-    _check_length(len(text) + found * (len(new) - len(old)))
-    made: str = text.replace(old, new, found)
-    return made
-
-
 def _replace(value: Any, old: Any, new: Any, count: int | None = None) -> str:
-    return _replace_text(as_text(value), as_text(old), as_text(new), count)
+    texts = as_text(value), as_text(old), as_text(new)
+    _check_estimate("replace", texts, {})
+    return texts[0].replace(*texts[1:], -1 if count is None else count)
 
 
 def _to_json(value: Any, indent: int | None = None) -> str:
@@ -293,37 +285,15 @@ def _sum(
 ) -> Any:
     if attribute is not None:
         values = map(make_attrgetter(environment, attribute), values)
-    if not isinstance(start, list):
-        for value in values:
-            start = _add(start, value) if not isinstance(value, str) else sum([value], start)
-        return start
-    taken = [*start]
-    for value in values:
-        _check_length(len(taken) + len(value))
-        taken += value
-    return taken
-
-
-def _in_groups(name: str) -> Callable[..., Any]:
-    """Return a filter that puts items into lists of their own, which are made at once."""
-    original = FILTERS[name]
-    place = 1 if hasattr(original, "jinja_pass_arg") else 0
-
-    @wraps(original)
-    def made(*arguments: Any, **named: Any) -> list[Any]:
-        taken = list(arguments[place])
-        counts = [each for each in (*arguments, *named.values()) if isinstance(each, int)]
-        count = max(counts, default=0)
-        _check_length(count)
-        _spend(_PER_ITEM * (2 * len(taken) + count))
-        given = (*arguments[:place], taken, *arguments[place + 1 :])
-        return list(original(*given, **named))
-
-    return made
+    return reduce(_add, values, start)
 
 
 _ESTIMATES: Mapping[str, Callable[..., int]] = {
     **dict.fromkeys(("ljust", "rjust", "zfill"), lambda _, width, *__: width),
+    **dict.fromkeys(  # in lists of their own, filled up to a number
+        ("batch", "slice"),
+        lambda _, count=0, *__, linecount=0, slices=0, **___: 8 * (count or linecount or slices),
+    ),
     **dict.fromkeys(
         ("list", "rsplit", "split", "splitlines", "wordcount"), lambda text, *_: len(text)
     ),
@@ -332,6 +302,7 @@ _ESTIMATES: Mapping[str, Callable[..., int]] = {
     "indent": lambda text, width=4, *_, **__: (
         len(text) + len(text.splitlines()) * (len(width) if isinstance(width, str) else width)
     ),
+    "replace": lambda text, old, new, *_: len(text) + text.count(old) * len(new),
     "round": lambda _, precision=0, *__: abs(precision) * 1000,
     "wordwrap": lambda text, _=79, __=True, wrapstring=None, *___, **____: (
         len(text) * (1 + len(wrapstring or ""))
@@ -340,15 +311,16 @@ _ESTIMATES: Mapping[str, Callable[..., int]] = {
 """How many characters or items a filter or a method makes at most, where it can be many."""
 
 
-def _check_estimate(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+def _check_estimate(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
     if name in _ESTIMATES:
-        try:
+        with suppress(TypeError, AttributeError):  # the filter will say what is wrong
             length = _ESTIMATES[name](*arguments, **named)
-            is_much = length > MAX_RESULT
-        except (TypeError, AttributeError):  # the filter will say what is wrong
-            return
-        if is_much:
             _check_length(length)
+            _spend(length)
+
+
+_GROUPING = frozenset({"batch", "groupby", "slice"})
+"""The filters that put the items into lists of their own."""
 
 
 def _metered_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -356,8 +328,13 @@ def _metered_filter(name: str, function: Callable[..., Any]) -> Callable[..., An
 
     @wraps(function)
     def run(*arguments: Any, **named: Any) -> Any:
-        _check_estimate(name, arguments[place:], named)
-        return _spend_on(function(*arguments, **named))
+        given = list(arguments)
+        _check_estimate(name, given[place:], named)
+        if name not in _GROUPING:
+            return _spend_on(function(*given, **named))
+        given[place] = list(given[place])
+        _spend(2 * _PER_ITEM * len(given[place]))
+        return _spend_on(list(function(*given, **named)))
 
     return run
 
@@ -379,7 +356,6 @@ def _format(pattern: str, *arguments: Any, **named: Any) -> str:
 
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     **{name: each for name, each in FILTERS.items() if name not in _LEFT_OUT},
-    **{name: _in_groups(name) for name in ("batch", "groupby", "slice")},
     "format": _format,
     "from_json": _from_json,
     "join": _join,
@@ -400,12 +376,6 @@ def _counted(items: Iterable[Any], size: int) -> Iterator[Any]:
         yield each
 
 
-_TEXT_METHODS: Mapping[str, Callable[..., str]] = {
-    "join": lambda separator, values: joined(_separated(values, separator)),
-    "replace": _replace_text,
-}
-"""Those whose results may be longer than all that they are given together."""
-
 # What they make is no JSON, or as large as somebody wants.
 _REFUSED_METHODS = frozenset({"encode", "to_bytes", "translate"})
 
@@ -416,14 +386,12 @@ class AbsentError(UndefinedError):
     Attributes:
         within: what should have it; jinja2's ``missing`` for the variables.
         name: its name, key or index.
-        hint: Jinja's words where there is more to say than that.
     """
 
-    def __init__(self, message: str, *, within: Any, name: Any, hint: str | None) -> None:
+    def __init__(self, within: Any, name: Any, message: str) -> None:
         super().__init__(message)
         self.within = within
         self.name = name
-        self.hint = hint
 
 
 class _Absent(StrictUndefined):
@@ -439,8 +407,8 @@ class _Absent(StrictUndefined):
         exc: type[TemplateRuntimeError] = UndefinedError,
     ) -> None:
         told: Any = exc
-        if exc is UndefinedError:
-            told = partial(AbsentError, within=obj, name=name, hint=hint)
+        if exc is UndefinedError and hint is None:  # otherwise Jinja's words say more
+            told = partial(AbsentError, obj, name)
         super().__init__(hint, obj, name, told)
 
 
@@ -455,14 +423,6 @@ class _Formatter(SandboxedFormatter):
 def _object(**members: Any) -> dict[str, Any]:
     """Return an object; the class ``dict`` itself would give away methods that change others."""
     return members
-
-
-def _range(*arguments: int) -> range:
-    found = range(*arguments)
-    # the length itself overflows where a range is longer than memory
-    if found and abs(found[-1] - found[0]) // abs(found.step) >= MAX_RANGE:
-        raise EvaluationError(f"a range may have at most {MAX_RANGE:,} items")
-    return found
 
 
 # That it takes the context keeps Jinja from evaluating what is constant when it compiles.
@@ -483,7 +443,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         )
         self.filters = {name: _metered_filter(name, each) for name, each in _FILTERS.items()}
         self.filters[LOOP] = _counted
-        self.globals = {"range": _range, "dict": _object, "namespace": Namespace}
+        self.globals = {"range": safe_range, "dict": _object, "namespace": Namespace}
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - Jinja gives it
         """Return what an arithmetic operator makes of two values."""
@@ -535,6 +495,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
             arguments = (_counted(arguments[0], _PER_ITEM * _PER_ITEM), *arguments[1:])
         elif isinstance(text, str):
             _check_estimate(name, (text, *arguments), named)
-            if name in _TEXT_METHODS:
-                function = partial(_TEXT_METHODS[name], text)
+            if name == "join":  # whose result may be longer than all that it is given
+                function = lambda values: joined(_separated(values, text))  # noqa: E731
         return _spend_on(super().call(context, function, *arguments, **named))
