@@ -54,6 +54,7 @@ class _Claims:
             self._actions[action] = candidate
         for phrase in candidate.phrases:
             form = words(phrase)
+            # one without words matches no text, and stands in nobody's way
             if form:
                 self._phrases.setdefault(form, candidate)
 
@@ -118,6 +119,7 @@ def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | Non
     """Return what becomes of a candidate that clashes with others."""
     if before is not None and before.clashes == clashes:
         shown = before.shown
+        # what the last good version holds may be another one by now
         if shown.status == "loaded" or shown.previous is candidate.previous:
             return before
     found: list[Diagnostic] = []
@@ -142,6 +144,7 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
     """Return what changes from one catalog to the next, in names."""
     old = {each.location: each for each in before.candidates}
     new = [each for each in after.candidates if old.get(each.location) is not each]
+    # a candidate that was made anew and is equal has not changed
     present = [each for each in new if old.get(each.location) != each]
     sound = {each.name for each in present if each.status == "loaded"}
     known = before.tools.keys() & after.tools.keys()

@@ -31,6 +31,7 @@ _LIBRARY = os.path.dirname(os.__file__)
 _KEPT_MODULES = sys.stdlib_module_names | {__name__.partition(".")[0]}
 _BUILTINS = vars(builtins)
 _SYS = vars(sys)
+# modules are suspected of taking builtins away, and this is one
 _is_callable = callable
 _OF_PYTHON = frozenset(
     name
@@ -90,6 +91,7 @@ class Interpreter:
             self._paths[:] = self._path
             sys.path = self._paths
             yield "it takes the standard library out of sys.path"
+        # a module may have put a dictionary of its own in the place of this one
         sys.modules = self._modules
         missing = self._known.keys() - self._modules.keys()
         if any(name.partition(".")[0] in _KEPT_MODULES for name in missing):

@@ -115,6 +115,7 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
         words = "nothing supplies the object that the method belongs to"
         error = InferenceError(owner, "self", words, f"register an instance of {owner}")
         yield not_inferable(function, error, definition.name)
+    # of a definition that is refused anyway nobody wants to hear what follows from that
     for verdict in [] if problems or is_method(function) else disagreements(definition):
         # the rules are those for folders, but here is a schema and no manifest
         _, (place, message, advice) = verdict
@@ -179,6 +180,7 @@ def _document(definition: ToolDefinition) -> dict[str, JSON]:
     values: Mapping[str, Any] = {
         key: getattr(definition, key) for key in sorted(KEYS) if hasattr(definition, key)
     }
+    # a manifest leaves out what is as it is by default
     given = {key: value for key, value in values.items() if value != _DEFAULTS.get(key)}
     given["parameters"] = without_functions(definition.parameters)
     given.setdefault("description", definition.description)
@@ -240,6 +242,7 @@ def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
         return callable(schema)
     root = without_functions(parameters)
     written = root["properties"][name]
+    # the function that makes the default has not run: nobody knows yet whether it will fit
     if "default" not in written:
         return True
     node = SchemaNode(("properties", name), written, root, ())
@@ -274,19 +277,16 @@ def members(module: ModuleType) -> list[Any]:
         if is_function or issubclass(kind, AITool):
             found[id(value)] = value
     instantiated = {id(type(value)) for value in found.values()}
-    return [
-        value
-        for value in found.values()
-        if id(value) not in instantiated and not _is_base(value, module)
-    ]
-
-
-def _is_base(value: Any, module: ModuleType) -> bool:
-    """Tell whether something is a class that is only there for others to inherit from."""
-    if not isinstance(value, type):
-        return False
-    is_elsewhere = value.__module__ != module.__name__
-    return value.__name__.startswith("_") or (inspect.isabstract(value) and is_elsewhere)
+    tools = []
+    for value in found.values():
+        # a class may be there only for others to inherit from: ``from sovl_tools import AITool``
+        is_base = isinstance(value, type) and (
+            value.__name__.startswith("_")
+            or (inspect.isabstract(value) and value.__module__ != module.__name__)
+        )
+        if id(value) not in instantiated and not is_base:
+            tools.append(value)
+    return tools
 
 
 def candidate_of(value: Any) -> Candidate | None:

@@ -23,6 +23,7 @@ def discover(root: str, location: str) -> list[ToolFolder]:
         OSError: the directory can't be listed.
     """
     with os.scandir(location) as entries:
+        # the order of a directory differs from one file system to the next
         found = sorted((entry.name, entry.inode()) for entry in entries if _is_candidate(entry))
     return [
         ToolFolder(name, f"{root}/{name}", f"{location}{os.sep}{name}", inode=inode)
@@ -50,6 +51,7 @@ def tool_folder(path: str, location: str) -> ToolFolder | None:
     if os.path.isfile(location):
         folder, location = os.path.dirname(path) or ".", os.path.dirname(location)
     name = os.path.basename(location)
+    # a link to nothing counts: the folder is a tool that lacks a file
     if not any(os.path.lexists(f"{location}/{name}.{suffix}") for suffix in ("json", "py")):
         return None
     return ToolFolder(name, folder.rstrip("/") or folder, location)
@@ -112,6 +114,7 @@ def collect(
         else:
             if not found:
                 diagnostics += [each.at(text, tool=None) for each in ask((no_tools,), text)]
+        # two paths may lead to one directory, through a link
         root = os.path.realpath(os.path.dirname(found[0].location)) if found else ""
         for folder in found:
             folders.setdefault(f"{root}/{folder.name}", folder)

@@ -80,14 +80,14 @@ class Export:
         self.alone = shapes
         self.is_lasting = is_lasting
         self._target = target
-        made: Format = format_of(target.name)
-        settle = getattr(made, "apply_limits", None)
+        form: Format = format_of(target.name)
+        apply_limits = getattr(form, "apply_limits", None)
         found = list(shapes.values())
         self.shapes = shapes
-        if settle is not None:
-            found = settle(found, target.options)
+        if apply_limits is not None:
+            found = apply_limits(found, target.options)
             self.shapes = dict(zip(shapes, found, strict=True))
-        self.definitions, self._collected = made.collect(found, target.options)
+        self.definitions, self._collected = form.collect(found, target.options)
         self._losses = tuple(losses)
         self._candidates: Callable[[], Iterable[Candidate]] = tuple
 
@@ -146,14 +146,16 @@ def exported(
 
     A tool whose schema can't be had just now is left out, and the export says so.
     """
-    made = format_of(target.name)
-    is_alone = hasattr(made, "apply_limits")
+    form: Format = format_of(target.name)
+    # where a provider limits all tools together, which are strict is decided when all are there
+    is_alone = hasattr(form, "apply_limits")
     options = target.options._replace(strict=False) if is_alone else target.options
-    convert, kept, is_lasting = made.convert, known or {}, True
+    convert, before, is_lasting = form.convert, known or {}, True
     shapes: dict[str, Shape] = {}
     losses: list[tuple[str, Loss]] = []
     for tool in tools:
-        name, shape = tool.name, kept.get(tool.name)
+        name, shape = tool.name, before.get(tool.name)
+        # a schema that functions make may be another one at the next export
         is_lasting = is_lasting and not tool.is_dynamic
         if shape is None or shape.tool is not tool:
             try:
@@ -206,21 +208,20 @@ def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Di
     Raises:
         ValueError: there is no such target.
     """
-    known = [each._replace(definition=_described(each)) for each in candidates]
+    known = []
+    for each in candidates:
+        folder = ToolFolder(each.name, each.path, each.location)
+        definition = None
+        if each.status == "loaded":
+            reading = read_manifest(folder)
+            # it may have been changed since it was loaded
+            if not isinstance(reading, Unreadable) and reading.manifest is not None:
+                interface = Interface(function=_absent)
+                definition = bind(reading.manifest, interface, source=folder.path)
+        known.append(each._replace(definition=definition))
     tools = [each.definition for each in known if each.definition is not None]
     exports = [exported(tools, Target.of(each)).located(lambda: known) for each in targets]
     return tuple(found for export in exports for found in export.diagnostics)
-
-
-def _described(candidate: Candidate) -> ToolDefinition | None:
-    """Return what a folder's manifest says of its tool, without the function."""
-    folder = ToolFolder(candidate.name, candidate.path, candidate.location)
-    if candidate.status != "loaded":
-        return None
-    reading = read_manifest(folder)
-    if isinstance(reading, Unreadable) or reading.manifest is None:
-        return None
-    return bind(reading.manifest, Interface(function=_absent), source=folder.path)
 
 
 def _absent() -> None:
@@ -228,10 +229,10 @@ def _absent() -> None:
 
 
 class Exporter:
-    """Makes exports of catalogs; keeps what can be used again."""
+    """Makes exports of catalogs, with a cache of the last ones."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], tuple[Catalog, Export]] = {}
+        self._cache: dict[tuple[str, str], tuple[Catalog, Export]] = {}
 
     def export(
         self, catalog: Catalog, name: str, tools: Sequence[ToolDefinition] | None, **options: Any
@@ -242,19 +243,22 @@ class Exporter:
             ValueError: there is no such format.
         """
         target = Target(name, Options(**options))
+        # options are the user's, and may hold lists, which can't be part of a key
         key = name, repr(sorted(options.items(), key=repr))
-        kept = self._kept.get(key)
-        if kept is not None and kept[0] is catalog and tools is None and kept[1].is_lasting:
-            return kept[1]
-        known = kept[1].alone if kept is not None else None
+        cached = self._cache.get(key)
+        if cached is not None and cached[0] is catalog and tools is None and cached[1].is_lasting:
+            return cached[1]
+        # after a reload most tools are the same still, and so are their shapes
+        known = cached[1].alone if cached is not None else None
         wanted = catalog.tools.values() if tools is None else tools
-        made = exported(wanted, target, known).located(lambda: catalog.candidates)
+        export = exported(wanted, target, known).located(lambda: catalog.candidates)
         if tools is None:
-            self._kept.pop(key, None)
-            self._kept[key] = catalog, made
-            for oldest in list(self._kept)[:-_MOST_KEPT]:
-                del self._kept[oldest]
-        return made
+            # taken out first, because a dictionary leaves a known key where it was
+            self._cache.pop(key, None)
+            self._cache[key] = catalog, export
+            for oldest in list(self._cache)[:-_MOST_CACHED]:
+                del self._cache[oldest]
+        return export
 
 
-_MOST_KEPT = 16
+_MOST_CACHED = 16

@@ -50,6 +50,7 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
     """Return what an exception that left the tool's import means, at the tool's own line."""
     if isinstance(error, SyntaxError) and _is_own(error.filename, folder):
         path = _relative(str(error.filename), folder)
+        # Python leaves out line or column now and then, or says 0
         place = Position(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
         return _verdicts(checks.syntax_error, error, place)
     place = own_place(error, folder)
@@ -188,6 +189,7 @@ def _place(origin: BaseException | FrameType | None, unit: Unit) -> SourceLocati
     if isinstance(origin, SyntaxError) and os.path.isfile(origin.filename or ""):
         place = max(origin.lineno or 1, 1), max(origin.offset or 1, 1)
         return SourceLocation(relative_path(str(origin.filename)), *place)
+    # by the name, because an entry point's file may be anywhere
     package = unit.module.partition(".")[0]
 
     def is_own(frame: FrameType) -> bool:

@@ -60,6 +60,7 @@ class PrivatePackage:
         file = self._file(relative)
         if file is not None:
             return self._spec(name, file)
+        # a folder without ``__init__.py`` is a package all the same, as elsewhere in Python
         if not relative or self._source.has_folder(relative.replace(".", "/")):
             self._names.add(name)
             loader: Any = self  # which has a loader's methods but not its type
@@ -80,6 +81,7 @@ class PrivatePackage:
             origin=f"{self.location}/{file}",
             is_package=file.endswith("/__init__.py"),
         )
+        # or the module would have no ``__file__``
         spec.has_location = True
         spec.loader_state = file
         return spec
@@ -107,6 +109,7 @@ class PrivatePackage:
 
     def get_source(self, name: str) -> str:
         """Return the text of a module by its full name (see ``importlib.abc.InspectLoader``)."""
+        # what ran, not what is there now, or tracebacks would show lines of another version
         known = self.sources.get(name)
         return (self._found(name)[1] if known is None else known).decode(errors="replace")
 
@@ -161,7 +164,8 @@ class _Finder:
         if found.package == f"{root}.{digest}":
             return found.find(relative)
         # A pickle of another process may name a copy of this folder.
-        return ModuleSpec(name, _alias(f"{found.package}.{relative}".rstrip(".")))
+        loader: Any = _Alias(f"{found.package}.{relative}".rstrip("."))
+        return ModuleSpec(name, loader)
 
 
 class _Alias:
@@ -173,16 +177,13 @@ class _Alias:
 
     def create_module(self, _: ModuleSpec) -> ModuleType:
         module = import_module(self._name)
+        # the import of the alias is about to overwrite it
         self._spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module as it was: it has run, under its own name."""
         module.__spec__ = self._spec
-
-
-def _alias(name: str) -> Any:
-    return _Alias(name)
 
 
 class Resource:
@@ -309,8 +310,14 @@ def compiled(path: str, source: bytes) -> CodeType:
         whatever ``compile`` raises: SyntaxError, ValueError, RecursionError, MemoryError.
     """
     header = _CHECKED_HASH + source_hash(source)
-    cached = _cache_path(path)
+    if sys.pycache_prefix is None:
+        # what ``cache_from_source`` returns, of which it works out most anew for each path
+        folder, _, name = path.rpartition("/")
+        cached = f"{folder}/__pycache__/{name[:-3]}{_cache_suffix(sys.flags.optimize)}"
+    else:
+        cached = cache_from_source(path)
     code = _cached_code(cached, header)
+    # a folder that was copied or moved brings code that names its old place in tracebacks
     if code is not None and code.co_filename == path:
         return code
     code = compile(source, path, "exec", dont_inherit=True)
@@ -342,13 +349,6 @@ def _cached_code(path: str, header: bytes) -> CodeType | None:
 
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-
-def _cache_path(path: str) -> str:
-    if sys.pycache_prefix is not None:
-        return cache_from_source(path)
-    folder, _, name = path.rpartition("/")
-    return f"{folder}/__pycache__/{name[:-3]}{_cache_suffix(sys.flags.optimize)}"
 
 
 @cache

@@ -91,6 +91,7 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     """
     members = vars(module)
     own, register, phrases = members.get(HANDLERS), members.get(REGISTER), members.get(PHRASES)
+    # plain texts, because the methods of a subclass are the module's own code
     if isinstance(phrases, list | tuple):
         phrases = [str.__str__(each) if isinstance(each, str) else each for each in phrases]
     # Most modules bring a function alone. Names are for suggestions, where that is missing.
@@ -139,6 +140,7 @@ def _register(
     """Let the module register its handlers in a copy, and return what it added and removed."""
     if not callable(register) or not accepts(from_function(register), 1):
         return {}, ()
+    # a copy: what it does to the handlers of others is reported, and not done
     handlers = dict(existing)
     register(handlers)
     claims = {
@@ -179,6 +181,7 @@ def _handlers(found: Bindings) -> Any:
         return _literal(HANDLERS, found)
     handlers = {}
     for key, value in zip(node.keys, node.values, strict=True):
+        # ``**others`` in a dictionary has no key
         action = UNKNOWN if key is None else literal(key)
         if action is UNKNOWN:
             continue

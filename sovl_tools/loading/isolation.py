@@ -85,6 +85,7 @@ class _Child:
         self._tail = b""
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
+                # -P: what lies in the current directory must not be imported in place of a library
                 [interpreter(), "-P", "-c", COMMAND],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -110,6 +111,7 @@ class _Child:
         while line := pipe.readline(MAX_REPORT + 1):
             if len(line) > MAX_REPORT:
                 self._kill()
+                # what is left is no report either, and takes no memory
                 line = line[:1]
             self._lines.put(line)
         self._lines.put(b"")
@@ -136,7 +138,15 @@ class _Child:
             try:
                 report = self._reported(folder, pid)
             except Empty:
-                self._abort()
+                # its fault handler says where it hangs
+                self._signal(signal.SIGABRT)
+                # a process that was stopped gets no signal before it goes on
+                self._signal(getattr(signal, "SIGCONT", signal.SIGTERM))
+                try:
+                    self._process.wait(timeout=_GRACE)
+                except subprocess.TimeoutExpired:
+                    self._kill()
+                self._readers[1].join(timeout=_GRACE)  # which still reads the traceback
                 yield self._failed(import_stalled, folder, str(TimeLimitError(self._limit)))
                 return
             if report is None or report.candidate is None:
@@ -184,6 +194,7 @@ class _Child:
 
     def _ended(self, folder: ToolFolder) -> Candidate:
         """Return the candidate of the folder during which the child stopped reporting."""
+        # how it ended is known only when it has: closing its pipe comes before that
         if not self._is_garbled:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=_GRACE)
@@ -197,18 +208,14 @@ class _Child:
         return self._failed(import_crashed, folder, ending(self._process.returncode))
 
     def _failed(self, rule: Rule, folder: ToolFolder, words: str) -> Candidate:
-        failure = ImportFailure(_faulty_line(self._tail, folder), "", words)
-        return rejected(folder, ask((rule,), failure))
-
-    def _abort(self) -> None:
-        """End a child that does not answer, after its fault handler has said where it hangs."""
-        self._signal(signal.SIGABRT)
-        self._signal(getattr(signal, "SIGCONT", signal.SIGTERM))
-        try:
-            self._process.wait(timeout=_GRACE)
-        except subprocess.TimeoutExpired:
-            self._kill()
-        self._readers[1].join(timeout=_GRACE)  # which still reads the traceback
+        place = Position(folder.module_name)
+        # the innermost line of the tool's own files in a traceback of the fault handler
+        lines = re.findall(r'File "([^"]+)", line (\d+) in ', self._tail.decode(errors="replace"))
+        for path, line in lines:
+            if path.startswith(f"{folder.location}/"):
+                place = Position(path[len(folder.location) + 1 :], int(line))
+                break
+        return rejected(folder, ask((rule,), ImportFailure(place, "", words)))
 
     def end(self) -> None:
         """End the child and everything that it started."""
@@ -224,6 +231,7 @@ class _Child:
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def _signal(self, number: int) -> None:
+        # with whatever the tools have started; Windows has no groups of processes
         try:
             os.killpg(self._process.pid, number)
         except (AttributeError, ProcessLookupError, PermissionError):
@@ -259,13 +267,3 @@ def ending(code: int) -> str:
         return f"signal {-code} ({signal.Signals(-code).name})"
     except ValueError:
         return f"signal {-code}"
-
-
-def _faulty_line(output: bytes, folder: ToolFolder) -> Position:
-    """Return the innermost line of the tool's files in a fault handler's traceback."""
-    for path, line in re.findall(
-        r'File "([^"]+)", line (\d+) in ', output.decode(errors="replace")
-    ):
-        if path.startswith(f"{folder.location}/"):
-            return Position(path[len(folder.location) + 1 :], int(line))
-    return Position(folder.module_name)

@@ -59,7 +59,15 @@ def members(text: str) -> Iterator[Member]:
     for match in _TOKEN.finditer(text):
         token = match.group()
         if token in "}]:,":
-            _punctuate(frames, token)
+            if not frames or token == ":":
+                continue
+            # in an array the next item has the next index; in an object a key comes next
+            if token in "}]":
+                frames.pop()
+            elif isinstance(frames[-1].key, int):
+                frames[-1].key += 1
+            else:
+                frames[-1].key = None
         elif frames and frames[-1].key is None:
             frames[-1].enter(_string(token), match.start())
         else:
@@ -70,17 +78,6 @@ def members(text: str) -> Iterator[Member]:
             yield Member(path, frame.key_offset, start, token, seen[path], frame.repeated)
             if token in "{[":
                 frames.append(_Frame(key=0 if token == "[" else None))
-
-
-def _punctuate(frames: list[_Frame], token: str) -> None:
-    if not frames or token == ":":
-        return
-    if token in "}]":
-        frames.pop()
-    elif isinstance(frames[-1].key, int):
-        frames[-1].key += 1
-    else:
-        frames[-1].key = None
 
 
 def _string(token: str) -> str:
@@ -107,6 +104,7 @@ class Places:
                 return key_offset if place.of == "key" and key_offset >= 0 else offset
         except (LookupError, ValueError, StopIteration):
             pass  # it is not there, or the text is no JSON
+        # the slow way: the whole text, however broken, with keys that stand in it twice
         found = self._every.get(place.path)
         if found:
             member = found[min(place.occurrence, len(found)) - 1]

@@ -90,6 +90,7 @@ def load_folders(
             loader = _Loader(folders, settings, handlers, observe)
             done = loader.outcome(SOON if defer is not None else math.inf)
             candidates += done
+            # what comes after a folder that stalled gets another thread
             folders = folders[len(done) :]
             if loader.late is not None and defer is not None:
                 defer(loader.late)
@@ -165,6 +166,7 @@ class _Loader:
                 return [*self._candidates, stalled]
             if patience < math.inf and self._defer(patience):
                 return self._candidates[:]
+        # raises what ended the thread, which no tool can have raised
         self._job.result()
         return self._candidates
 
@@ -204,6 +206,7 @@ class _Loader:
             self._candidates.append(candidate)
             self._started = time.monotonic()
             goes_on = self.late is None
+        # the thread that takes the next folders has the handlers now
         if candidate.definition is not None and goes_on:
             self._handlers.update(candidate.definition.step_handlers)
         self._observe(candidate)

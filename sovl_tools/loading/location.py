@@ -126,6 +126,7 @@ def innermost(
     for frame, instruction, line in _running(origin):
         if is_own(frame):
             positions = list(frame.f_code.co_positions())
+            # an instruction has two bytes
             index = instruction // 2
             start = positions[index][2] if 0 <= index < len(positions) else None
             return SourceLocation(frame.f_code.co_filename, line or 1, (start or 0) + 1)
@@ -158,6 +159,7 @@ def relative_path(path: str) -> str:
 
 def _head(path: str, keyword: str, name: str, first: int = 1) -> tuple[int, int]:
     """Return where a name stands that follows a keyword, from a line on; without parsing."""
+    # the file may have been changed since it was read for a traceback
     linecache.checkcache(path)
     head = re.compile(rf"{keyword}(?={re.escape(name)}\b)")
     for line, text in enumerate(linecache.getlines(path)[first - 1 :], first):
@@ -180,6 +182,7 @@ def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
             found = [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
             for each in found if code.co_firstlineno in starts else ():
                 if each.arg == parameter:
+                    # ``ast`` counts bytes, people count characters
                     before = lines[each.lineno - 1].encode()[: each.col_offset]
                     return each.lineno, len(before.decode()) + 1
     return None

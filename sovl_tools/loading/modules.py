@@ -58,6 +58,7 @@ class Generation(PrivatePackage):
 
     def _import(self) -> ModuleType:
         folder, files, _ = self.snapshot
+        # importlib.resources shall see the data of this version, also after the next edit
         for each in files.values():
             if b"resources" in each:
                 self.resources = {**read_data(folder), **files}
@@ -85,6 +86,7 @@ class Generation(PrivatePackage):
             self._leases.add(ref(definition, self._return))
 
     def _return(self, lease: ref[ToolDefinition]) -> None:
+        # called by the garbage collector, on any thread
         self._leases.discard(lease)
         self.release()
 
@@ -109,7 +111,14 @@ class Generation(PrivatePackage):
         if _CURRENT.get(self.snapshot.folder.location) is self:
             del _CURRENT[self.snapshot.folder.location]
         self._drop_modules()
-        _drop_loggers(self.package)
+        # loggers live for ever otherwise; whoever holds one can go on using it
+        known = logging.root.manager.loggerDict
+        above = known.get(TOOL_ROOT)
+        for name in [name for name in list(known) if name.startswith(self.package)]:
+            logger = known.pop(name, None)
+            # a placeholder for the root remembers the loggers below it
+            if isinstance(above, logging.PlaceHolder) and isinstance(logger, logging.Logger):
+                above.loggerMap.pop(logger, None)
 
     def _drop_modules(self) -> None:
         """Take everything of this generation out of ``sys.modules``."""
@@ -139,7 +148,12 @@ def generation_of(snapshot: Snapshot) -> Generation:
     """
     location = snapshot.folder.location
     with _LOCK:
-        packages = _packages(snapshot)
+        # the best name first: the digest alone, which every process finds for the same code
+        packages = [f"{TOOL_ROOT}.{_placed(snapshot)}"]
+        plain = f"{TOOL_ROOT}.{snapshot.digest}"
+        is_known = location in _CURRENT or plain in _GENERATIONS
+        if not snapshot.folder.revision:
+            packages = [plain, *packages] if is_known else [plain]
         for package in packages:
             known = _GENERATIONS.get(package)
             if known is not None and known.snapshot.folder.location == location:
@@ -159,15 +173,6 @@ def generation_of(snapshot: Snapshot) -> Generation:
             if before is not None:
                 before.replace()
         return known
-
-
-def _packages(snapshot: Snapshot) -> tuple[str, ...]:
-    """Return what a generation of the snapshot may be called, the best name first."""
-    if snapshot.folder.revision:
-        return (f"{TOOL_ROOT}.{_placed(snapshot)}",)
-    package = f"{TOOL_ROOT}.{snapshot.digest}"
-    is_known = snapshot.folder.location in _CURRENT or package in _GENERATIONS
-    return (package, f"{TOOL_ROOT}.{_placed(snapshot)}") if is_known else (package,)
 
 
 def forget_folder(location: str) -> None:
@@ -201,16 +206,3 @@ def _named(package: str) -> Generation | None:
     digest = package.rpartition(".")[2]
     every = list(_GENERATIONS.values())
     return next((each for each in every if _placed(each.snapshot) == digest), None)
-
-
-def _drop_loggers(package: str) -> None:
-    """Forget the loggers of a package.
-
-    Whoever holds one can go on using it; it is only not found by its name any more.
-    """
-    known = logging.root.manager.loggerDict
-    above = known.get(package.rpartition(".")[0])
-    for name in [name for name in list(known) if name.startswith(package)]:
-        logger = known.pop(name, None)
-        if isinstance(above, logging.PlaceHolder) and isinstance(logger, logging.Logger):
-            above.loggerMap.pop(logger, None)

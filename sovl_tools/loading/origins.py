@@ -132,6 +132,7 @@ class EntryPoints:
         from importlib.metadata import entry_points  # noqa: PLC0415 - 20 ms, and the scan 70
 
         importlib.invalidate_caches()  # a distribution may have been installed since
+        # of one name the first stays, on every machine the same one
         found = sorted(entry_points(group=self.group), key=lambda each: (each.name, each.value))
         loads = []
         for point in found:
@@ -231,20 +232,16 @@ class Modules:
                 no_tools_found(Unit("a file with a dot in its name", path, ""))
             )
         unit = Unit("the module", path, f"{package}.{name}")
-        odd = _no_file(os.path.join(self.path, f"{name}.py"))
-        if odd is not None:
-            words = f"the module can't be imported: {odd}"
-            return _lost(unit, unavailable(words, path))
-        return _imported(lambda: run(package, name), unit, self.limit)
-
-
-def _no_file(path: str) -> str | None:
-    """Return what is in the place of a file, or None if a file is."""
-    if os.path.isfile(path):
-        return None
-    if os.path.isdir(path):
-        return "it is a folder, not a file"
-    return "it is a link to nothing" if os.path.islink(path) else "it is no plain file"
+        file = os.path.join(self.path, f"{name}.py")
+        if os.path.isfile(file):
+            return _imported(lambda: run(package, name), unit, self.limit)
+        # Python would say only that there is no such module
+        odd = "it is no plain file"
+        if os.path.isdir(file):
+            odd = "it is a folder, not a file"
+        elif os.path.islink(file):
+            odd = "it is a link to nothing"
+        return _lost(unit, unavailable(f"the module can't be imported: {odd}", path))
 
 
 def _imported(load: Callable[[], Any], unit: Unit, limit: float) -> OriginLoad:
@@ -351,11 +348,13 @@ def reimporting(path: str) -> Iterator[str]:
         parent, _, stem = name.rpartition(".")
         # the lock of a module whose import was given up may be held for ever
         vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
+        # ``from . import helper`` looks here before it imports anything
         vars(sys.modules[parent]).pop(stem, None)
         before[name] = sys.modules.pop(name)
     try:
         yield package
     finally:
+        # an edit that does not run leaves the tools of the version before
         for name, module in before.items():
             if name not in sys.modules and os.path.exists(str(module.__file__)):
                 parent, _, stem = name.rpartition(".")
@@ -409,14 +408,15 @@ class _Plugins(PrivatePackage):
         while due:
             found += due
             stems = {name.rpartition(".")[2].encode() for name in due}
-            due = sorted(each for each in names - {*found} if _imports(self.sources[each], stems))
+            # a guess by words, not by parsing: one import too many does no harm
+            due = sorted(
+                each
+                for each in names - {*found}
+                if _RELATIVE.search(self.sources[each]) is not None
+                and not stems.isdisjoint(_WORDS.findall(self.sources[each]))
+            )
         return found
 
 
 _RELATIVE = re.compile(rb"\bfrom\s*\.")
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
-
-
-def _imports(source: bytes, names: set[bytes]) -> bool:
-    """Tell whether a source has a relative import and a word that is one of these names."""
-    return _RELATIVE.search(source) is not None and not names.isdisjoint(_WORDS.findall(source))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING
 from dataclasses import fields as fields_of
 from functools import partial
@@ -136,6 +137,7 @@ def load_folder(
             return _candidate(work, "rejected")
         is_sound = not has_errors(verdicts)
         missing = unmet(document) if is_sound and "requires" in document else ()
+        # no module runs that would be refused anyway: what it does at import can't be undone
         if settings.imports and is_sound and not missing:
             return _import(work, snapshot, existing)
         return _parse(work, snapshot.main, missing)
@@ -166,8 +168,8 @@ def _checked(
     verdicts += manifest_rules.RULES.verdicts(case, "error")
     refused = {problem.path[0] for problem in problems if problem.path} if problems else set()
     if refused:
-        kept = {key: value for key, value in document.items() if key not in refused}
-        manifest = manifest._replace(document=kept)
+        readable = {key: value for key, value in document.items() if key not in refused}
+        manifest = manifest._replace(document=readable)
     has_schemas = "parameters" in document and refused.isdisjoint(("parameters", "output_schema"))
     work = Work(folder, case, manifest, verdicts, has_schemas)
     if has_schemas:
@@ -206,9 +208,13 @@ def example_verdicts(manifest: Manifest) -> list[Verdict]:
     """Return what the parameters refuse in the inputs of the examples."""
     doubtful: list[ExampleCase] = []
     for index, example in enumerate(manifest.document.get("examples", ())):
-        arguments = _arguments_of(example)
-        if arguments is not None and not surely_fits(arguments, manifest.parameters):
-            doubtful.append(ExampleCase(("examples", index, "input"), arguments, []))
+        given = example["input"]
+        if isinstance(given, str):
+            # text that is no JSON of an object is only shown
+            with suppress(ValueError, RecursionError):
+                given = json.loads(given)
+        if isinstance(given, dict) and not surely_fits(given, manifest.parameters):
+            doubtful.append(ExampleCase(("examples", index, "input"), given, []))
     if not doubtful:  # compiling the schema is what costs
         return []
     try:
@@ -217,17 +223,6 @@ def example_verdicts(manifest: Manifest) -> list[Verdict]:
         return []
     checked = [case._replace(problems=validator.problems(case.arguments)) for case in doubtful]
     return [verdict for case in checked for verdict in ask((refused_example,), case)]
-
-
-def _arguments_of(example: dict[str, JSON]) -> dict[str, JSON] | None:
-    """Return an example's arguments, or None if its input is text that is only shown."""
-    given = example["input"]
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            return None
-    return given if isinstance(given, dict) else None
 
 
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
@@ -245,6 +240,7 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             verdicts += border_verdicts(error, folder)
             return _candidate(work, "rejected", source=source)
         verdicts += interface_verdicts(manifest, interface, "error")
+        # warnings stop no load, and wait until somebody looks at the report
         lint = partial(interface_verdicts, manifest, interface, "warning")
         if has_errors(verdicts):
             return _candidate(work, "rejected", source=source, lint=lint)

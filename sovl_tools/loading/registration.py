@@ -74,6 +74,7 @@ class Registrations:
         for each in () if is_first else same:
             if is_same_tool(_defined(each.candidate), definition):
                 return each.candidate
+        # counted downwards, so that of those that come first the last one is the first
         number = next(self._numbers)
         rank = -number if is_first else number
         place = f"registered {number}: {identity(definition.function)}"
@@ -185,6 +186,7 @@ def is_redefined(old: Any, new: Any) -> bool:
     text = text_of(new)
     if text is None or text != text_of(old):
         return False
+    # registering the very same function again redefines nothing
     first, second = _innermost(old), _innermost(new)
     return first is not None and second is not None and first.__code__ is not second.__code__
 

@@ -44,6 +44,7 @@ def _missing(text: str) -> str:
     except (PackageNotFoundError, ValueError):
         is_name = not (wanted.specifier or wanted.extras or wanted.url)
         return "" if is_name and _is_importable(wanted.name) else text
+    # a pre-release that is installed was chosen by somebody
     if not wanted.specifier.contains(found.version, prereleases=True):
         return f"{text} (but {found.version})"
     for line in found.requires or ():
@@ -74,6 +75,7 @@ def _is_importable(name: str) -> bool:
     """Tell whether a module can be found, by looking from its outermost package inwards."""
     if name in sys.modules:
         return True
+    # asked for the whole name, ``find_spec`` would import the packages above it
     outer, *inner = name.split(".")
     try:
         spec: ModuleSpec | None = find_spec(outer)

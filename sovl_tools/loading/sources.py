@@ -79,6 +79,7 @@ def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
         document = _decode(content)
     except (ValueError, RecursionError, StopIteration):
         return _explain(folder, data)
+    # an escape may spell half of a surrogate pair, which nothing can encode
     if type(document) is not dict or "\\u" in content:
         return _explain(folder, data)
     return Reading(Manifest(document, content), [])
@@ -97,6 +98,7 @@ def _explain(folder: ToolFolder, data: bytes) -> Reading:
 
 
 def _decode(content: str) -> JSON:
+    # counted with those in strings, which is fast; only then does anybody look closely
     brackets = content.count("{") + content.count("[")
     if brackets > MAX_DEPTH and too_deep_at(content, MAX_DEPTH) is not None:
         raise ValueError("nested too deep")
@@ -160,7 +162,17 @@ def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
     if isinstance(main, Unreadable):
         return main
     files = {name: main}
-    for path in _helper_paths(folder) if _may_import_helpers(main) else ():
+    if not _may_import_helpers(main):
+        return Snapshot(folder, files, _digest(files))
+    entries = folder
+    with contextlib.suppress(OSError):
+        entries = listed(folder)
+    paths = [each for each in entries.files if each.endswith(".py") and each != name]
+    for each in entries.folders:
+        if _may_hold_sources(each):
+            paths += _paths_below(folder.location, each, 1)
+    # in order, because the digest depends on it
+    for path in sorted(paths):
         content = read_file(folder, path, limit=MAX_MODULE_BYTES)
         if not isinstance(content, Unreadable):
             files[path] = content
@@ -172,16 +184,6 @@ def _may_import_helpers(source: bytes) -> bool:
     if b"__" in source or b"import_module" in source:
         return True
     return b"from" in source and _RELATIVE.search(source) is not None
-
-
-def _helper_paths(folder: ToolFolder) -> list[str]:
-    with contextlib.suppress(OSError):
-        folder = listed(folder)
-    names = [name for name in folder.files if name.endswith(".py") and name != folder.module_name]
-    for name in folder.folders:
-        if _may_hold_sources(name):
-            names += _paths_below(folder.location, name, 1)
-    return sorted(names)
 
 
 def _paths_below(location: str, relative: str, level: int) -> list[str]:

@@ -227,7 +227,7 @@ def test_only_so_many_exports_are_kept() -> None:
         registry.register(made(name=f"t{number}"))
     for number in range(40):
         registry.export("anthropic", defer_loading=[f"t{number}"])
-    assert len(registry._exporter._kept) == 16
+    assert len(registry._exporter._cache) == 16
     with pytest.raises(ToolNotFoundError):
         registry.export("anthropic", defer_loading=["nobody"])
 

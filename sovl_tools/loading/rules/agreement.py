@@ -161,6 +161,7 @@ def optional_not_taken(case: AgreementCase) -> Iterator[Finding]:
 
 
 def _not_taken(case: AgreementCase, name: str) -> Finding:
+    # a parameter that has a property of its own is not what another one was meant to be
     spare = [each for each in case.keywords if each not in case.properties]
     hint = did_you_mean(name, spare) or f"add a parameter {name!r}, or remove the property"
     if iskeyword(name) or not name.isidentifier():
@@ -267,6 +268,7 @@ def annotation_contradicts(case: AgreementCase) -> Iterator[Finding]:
 
 
 def _exclude_each_other(each: Difference) -> bool:
+    # ``T | None`` against a T is no contradiction; nor is a float that takes an integer
     said, own = ({*names} - {"null"} or {*names} for names in (each.said, each.own))
     numbers = {"integer", "number"}
     return said.isdisjoint(own) and not (said & numbers and own & numbers)

@@ -63,10 +63,7 @@ def same_phrase(case: Clash) -> Iterator[Finding]:
     and spacing do not count. Make the phrases more precise.
     """
     message = f"the phrase {case.claim!r:.80} is one of {case.first.name!r} too"
-    yield Finding(_phrase_place(case), message, "make one of the two more precise")
-
-
-def _phrase_place(case: Clash) -> Place:
+    place: Place = ManifestPlace(("activation_phrases", case.number))
     if case.later.has_own_phrases:
-        return ModulePlace(PHRASES, item=case.number)
-    return ManifestPlace(("activation_phrases", case.number))
+        place = ModulePlace(PHRASES, item=case.number)
+    yield Finding(place, message, "make one of the two more precise")

@@ -168,20 +168,18 @@ def without_repeats(problems: list[Problem]) -> list[Problem]:
 
 def value_words(problem: Problem) -> tuple[str, str | None]:
     """Return what is wrong with a value of a manifest, and the advice if there is any."""
-    if problem.path and problem.path[0] in _SCHEMA_KEYS:
-        return _schema_words(problem)
-    words = "must not be blank" if problem.keyword == "pattern" else describe(problem)
-    return f"{dotted(problem.path)!r} {words}", None
-
-
-def _schema_words(problem: Problem) -> tuple[str, str | None]:
-    name = dotted(problem.path)
-    if problem.path[-1] == "type" and isinstance(problem.value, str) and problem.branches:
+    is_in_schema = bool(problem.path) and problem.path[0] in _SCHEMA_KEYS
+    # the branches are a name and a list of names; somebody who wrote one name meant a type
+    is_type = is_in_schema and problem.path[-1] == "type" and bool(problem.branches)
+    if is_type and isinstance(problem.value, str):
         message = f"{problem.value!r} is not a JSON Schema type"
         synonym = _SYNONYMS.get(problem.value.casefold())
         hint = f"write {synonym!r}" if synonym else did_you_mean(problem.value, JSON_KINDS)
         return message, hint or f"the types are {', '.join(JSON_KINDS)}"
-    return f"{name!r} {describe(problem)}", None
+    # patterns of the meta-schema outside of schemas want a character that is no space
+    is_blank = problem.keyword == "pattern" and not is_in_schema
+    words = "must not be blank" if is_blank else describe(problem)
+    return f"{dotted(problem.path)!r} {words}", None
 
 
 _SYNONYMS = {

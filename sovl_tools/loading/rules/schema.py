@@ -85,17 +85,15 @@ def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
             continue
         reference = node.schema[keyword]
         reason = lookup(node.root, reference).failure
-        if reason is not None:
-            place = ManifestPlace((*node.path, keyword))
-            yield Finding(place, *_reference_words(node, reference, reason))
-
-
-def _reference_words(node: SchemaNode, reference: str, reason: str) -> tuple[str, str | None]:
-    definitions = [f"#/$defs/{name}" for name in node.root.get("$defs", ())]
-    hint = did_you_mean(reference, definitions)
-    if hint is None and reference.startswith("#/"):
-        hint = f"references start at {node.base[0]!r}: put it under '$defs' there"
-    return f"the reference {reference!r} {reason}", hint
+        if reason is None:
+            continue
+        definitions = [f"#/$defs/{name}" for name in node.root.get("$defs", ())]
+        hint = did_you_mean(reference, definitions)
+        if hint is None and reference.startswith("#/"):
+            # many write "#/parameters/$defs/x", as if the manifest were the schema
+            hint = f"references start at {node.base[0]!r}: put it under '$defs' there"
+        place = ManifestPlace((*node.path, keyword))
+        yield Finding(place, f"the reference {reference!r} {reason}", hint)
 
 
 @rule("ST305", "warning", at={"type": "array"}, lacking=_SAYS_ITEMS)
