@@ -22,7 +22,7 @@ from trial import Patience, run
 
 sys.path.pop(0)
 
-PATIENCE = Patience(wait=20, watch=0.15)
+PATIENCE = Patience(wait=60, watch=0.15)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

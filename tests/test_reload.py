@@ -18,7 +18,8 @@ import pytest
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from tests.conftest import Write, manifest_of
-from tests.loading.folders import PATIENCE, News, answer, gives, loaded, says, statuses
+from tests.loading.folders import News, answer, gives, loaded, says, statuses
+from tests.patience import PATIENCE
 
 
 @pytest.fixture

@@ -29,14 +29,13 @@ from sovl_tools import CatalogChange, Tooler, ToolRegistry, ToolResult
 from sovl_tools.loading.importer import TOOL_ROOT
 from sovl_tools.loading.modules import Generation
 from tests.conftest import REPOSITORY, clean_environment, manifest_of
+from tests.patience import PATIENCE
 
 SECONDS = float(os.environ.get("STRESS_SECONDS", "2"))
 SEED = int(os.environ.get("STRESS_SEED", "0")) or random.SystemRandom().getrandbits(32)
 ROUND = 3.0
 """So many seconds of chaos come between two looks at everything."""
 REVISIONS = 1
-PATIENCE = 60.0
-"""So many seconds a slow machine may take to come to rest."""
 AUTHORS = 4
 ROOTS = ("first", "second")
 PHRASES = ("do it", "do it now", "go on")
@@ -452,7 +451,7 @@ def certain(stage: Stage, facts: Facts) -> Facts:
 
 def compare(stage: Stage, part: Callable[[Stage, Facts], Facts]) -> None:
     """Wait until the registry is what a fresh one would be."""
-    deadline = monotonic() + PATIENCE / 6
+    deadline = monotonic() + PATIENCE
     stage.settle()
     while True:
         ours, theirs = (part(stage, facts) for facts in (seen(stage.registry), fresh(stage)))
@@ -505,7 +504,7 @@ def nothing_left() -> Iterator[None]:
         logging.root.removeHandler(errors)
     others = [each for each in set(threading.enumerate()) - known if each.name not in RESTING]
     for thread in others:
-        thread.join(5)
+        thread.join(PATIENCE)
     # watchdog leaves a thread behind when a folder takes the path of one that was moved away
     left = [each for each in others if each.is_alive() and "Emitter" not in type(each).__name__]
     assert left == [], f"STRESS_SEED={SEED}"

@@ -18,7 +18,8 @@ import pytest
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from sovl_tools.reloading.stream import stream
 from tests.conftest import Write
-from tests.loading.folders import PATIENCE, News, answer, answers, gives, loaded, says, statuses
+from tests.loading.folders import News, answer, answers, gives, loaded, says, statuses
+from tests.patience import PATIENCE
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from sovl_tools import ToolCall, ToolError, tool
 from sovl_tools.testing import calls, says
 from tests.agent.conversations import Way, each_api, talk
+from tests.patience import PATIENCE
 
 NOT_APPROVED = "the user did not approve of this call"
 
@@ -66,7 +67,7 @@ def test_whoever_is_asked_may_take_a_while_without_holding_up_the_others(
     looked = threading.Event()
 
     def approve(_call: ToolCall) -> bool:
-        return looked.wait(20)
+        return looked.wait(PATIENCE)
 
     @tool
     async def look() -> str:

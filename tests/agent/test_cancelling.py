@@ -14,9 +14,9 @@ from sovl_tools import Agent
 from sovl_tools.agent.events import TextDelta, ToolFinished
 from sovl_tools.testing import Pause, calls, holds, says
 from tests.agent.conversations import Talk, Way, each_crossed, each_provider, each_way, talk
+from tests.patience import PATIENCE
 
 STOPPED = "this call was cancelled: the turn ended before it"
-SECONDS = 20
 FIRST = {"openai": 2, "openai-responses": 5, "anthropic": 4}
 """How many events there are until the first text has come."""
 
@@ -52,14 +52,14 @@ def test_a_task_that_is_cancelled_in_mid_stream_leaves_what_was_said(way: Way) -
 
             task = asyncio.create_task(listen())
             await heard.wait()
-            await asyncio.to_thread(pause.reached.wait, SECONDS)
+            await asyncio.to_thread(pause.reached.wait, PATIENCE)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
 
         to.run(broken_off())
         assert _is_begun(to.messages[-1], text)
-        assert pause.abandoned.wait(SECONDS)
+        assert pause.abandoned.wait(PATIENCE)
         assert to.say("Go on") == "Going on."
 
 
@@ -70,7 +70,7 @@ def test_a_plain_request_that_is_cancelled_was_never_said(way: Way) -> None:
 
         async def broken_off() -> None:
             task = asyncio.create_task(to.agent.chat("Hello"))
-            await asyncio.to_thread(pause.reached.wait, SECONDS)
+            await asyncio.to_thread(pause.reached.wait, PATIENCE)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -92,10 +92,10 @@ def test_whoever_leaves_the_loop_in_mid_stream_ends_the_turn(way: Way) -> None:
             with closing(iter(to.agent.stream("Count"))) as events:  # type: ignore[type-var]
                 for event in events:
                     assert isinstance(event, TextDelta)
-                    assert pause.reached.wait(SECONDS)
+                    assert pause.reached.wait(PATIENCE)
                     break
         assert _is_begun(to.messages[-1], text)
-        assert pause.abandoned.wait(SECONDS)
+        assert pause.abandoned.wait(PATIENCE)
         assert to.say("Go on") == "Going on."
 
 
@@ -103,7 +103,7 @@ async def _leave(to: Talk, pause: Pause) -> None:
     async with aclosing(aiter(to.agent.stream("Count"))) as events:
         async for event in events:
             assert isinstance(event, TextDelta)
-            await asyncio.to_thread(pause.reached.wait, SECONDS)
+            await asyncio.to_thread(pause.reached.wait, PATIENCE)
             break
 
 
@@ -195,7 +195,7 @@ def test_calls_that_have_ended_keep_their_results_when_the_turn_is_broken_off(wa
         else:
             with closing(iter(to.agent.stream("Do both"))) as events:  # type: ignore[type-var]
                 assert any(isinstance(event, ToolFinished) for event in events)
-        assert cancelled.wait(SECONDS)
+        assert cancelled.wait(PATIENCE)
         assert to.results() == [STOPPED, "3"]
         assert to.say("What now?") == "I see."
 
@@ -250,7 +250,7 @@ def test_one_turn_at_a_time(way: Way) -> None:
 
         async def both() -> Any:
             first = asyncio.create_task(to.agent.chat("Hello"))
-            await asyncio.to_thread(pause.reached.wait, SECONDS)
+            await asyncio.to_thread(pause.reached.wait, PATIENCE)
             with pytest.raises(RuntimeError, match="in the middle of a turn"):
                 await to.agent.chat("Hello?")
             pause.end()
@@ -291,7 +291,7 @@ def test_ctrl_c_ends_a_turn_that_waits_for_an_async_tool(*, is_streaming: bool) 
         """Take long, and clean up."""
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         try:
-            await asyncio.sleep(SECONDS)
+            await asyncio.sleep(PATIENCE)
         finally:
             await asyncio.sleep(0.01)
             ended.set()

@@ -24,6 +24,7 @@ from tests.agent.conversations import (
     said,
     talk,
 )
+from tests.patience import PATIENCE
 
 
 def add(a: int, b: int) -> int:
@@ -65,7 +66,7 @@ def test_parallel_calls_are_answered_in_order_whatever_order_they_end_in(way: Wa
 
     def first() -> str:
         """Wait for the second."""
-        assert second_is_over.wait(20)
+        assert second_is_over.wait(PATIENCE)
         ended.append("first")
         return "one"
 

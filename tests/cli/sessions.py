@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.conftest import clean_environment
+from tests.patience import PATIENCE
 
-PATIENCE = 60
 UP = "\x1b[A"
 CTRL_C = "\x03"
 CTRL_D = "\x04"

@@ -10,6 +10,7 @@ import pytest
 
 from sovl_tools.model.document import JSON
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
+from tests.patience import PATIENCE
 
 GIVEN_UP = "its thread was given up and may still be at it"
 
@@ -342,7 +343,7 @@ def test_the_command_ends_although_a_tool_waits_for_an_answer(write: Write, tmp_
         cwd=tmp_path,
         env=clean_environment(),
     ) as process:
-        assert process.wait(20) == 1
+        assert process.wait(PATIENCE) == 1
         assert process.stderr is not None
         said = process.stderr.read()
     assert GIVEN_UP in said

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Run, Write, clean_environment, code_of, is_running, manifest_of
+from tests.patience import PATIENCE
 
 FAULTY = manifest_of("odd", timout=3)
 
@@ -185,7 +186,7 @@ def test_the_child_ends_with_its_parent(write: Write, tmp_path: Path) -> None:
     write("odd", code=code)
     command = [sys.executable, "-m", "sovl_tools", "validate"]
     parent = subprocess.Popen(command, cwd=tmp_path, env=clean_environment())
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not note.exists() or not note.read_text():
         assert time.monotonic() < deadline
         os.sched_yield()

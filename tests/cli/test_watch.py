@@ -26,12 +26,12 @@ from sovl_tools.cli.output import clean_output
 from sovl_tools.cli.watch import Moment, document, follow, text
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.loading.plugins import decorated
+from tests.patience import PATIENCE
 from tests.reporting.findings import ODD, WRONG
 from tests.schema.strategies import moderate
 
 NOON = datetime(2026, 1, 31, 12, 0, 0, 500, UTC)
 SUMMARY = "Ctrl-C ends it"
-PATIENCE = 60
 HANGING = "import sys\n\nprint('hanging', file=sys.stderr, flush=True)\nwhile True:\n    pass\n"
 BROKEN = "def echo(text: str) -> str\n"
 

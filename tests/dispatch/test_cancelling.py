@@ -9,8 +9,7 @@ import pytest
 
 from sovl_tools import CallEvent, ToolContext, Tooler, ToolResult
 from tests.dispatch.toolbox import run_script, tooler
-
-PATIENCE = 10
+from tests.patience import PATIENCE
 
 
 @pytest.fixture

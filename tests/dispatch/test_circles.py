@@ -11,8 +11,8 @@ import pytest
 
 from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolResult
 from tests.dispatch.toolbox import tool, tooler
+from tests.patience import PATIENCE
 
-PATIENCE = 10
 CIRCLE = "tools can't wait for one another in a circle: "
 
 

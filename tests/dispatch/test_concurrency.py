@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.dispatch.toolbox import Call, call_sync, each_way, properties, run_script, tool, tooler
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
 LEVEL = {**properties(level={"type": "integer"}), "required": ["level"]}
-PATIENCE = 10
 
 
 async def test_the_loop_stays_free_while_a_sync_tool_blocks() -> None:

@@ -11,8 +11,7 @@ from sovl_tools import LogMessage, Progress, ToolContext, Tooler, ToolRegistry, 
 from sovl_tools.model.context import State
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import TEXT, Call, Shelf, catalog_of, each_way, tool, tooler
-
-PATIENCE = 10
+from tests.patience import PATIENCE
 
 
 @each_way

@@ -17,8 +17,7 @@ import pytest
 from sovl_tools import AITool, Tooler, ToolRegistry, definition_of, tool
 from sovl_tools.model.errors import ResolutionError
 from tests.dispatch.toolbox import Call, each_way
-
-PATIENCE = 30
+from tests.patience import PATIENCE
 
 
 class Map:

@@ -13,6 +13,7 @@ import pytest
 
 from sovl_tools import ToolContext, hook
 from tests.dispatch.toolbox import Call, call_async, call_sync, each_way, run_script, tooler
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
 
@@ -77,7 +78,7 @@ async def test_a_tool_whose_own_tasks_swallow_their_cancellation_is_given_up() -
     async def gather() -> None:
         await asyncio.gather(stubborn(), stubborn())
 
-    failure = (await asyncio.wait_for(tooler(gather).call("gather", timeout=0.05), 5)).error
+    failure = (await asyncio.wait_for(tooler(gather).call("gather", timeout=0.05), PATIENCE)).error
     assert failure is not None
     assert (failure.kind, failure.is_abandoned) == ("timeout", True)
     over.set()
@@ -96,7 +97,7 @@ async def slow_to_clean() -> str:
     return "never"
 
 
-@pytest.mark.parametrize(("call", "timeout"), [(call_async, None), (call_sync, 5)])
+@pytest.mark.parametrize(("call", "timeout"), [(call_async, None), (call_sync, PATIENCE)])
 def test_a_tool_may_clean_up_after_its_own_time_limit(call: Call, timeout: float | None) -> None:
     assert call(tooler(slow_to_clean), "slow_to_clean", timeout=timeout).value == "given in"
 
@@ -125,7 +126,7 @@ async def test_a_caller_that_is_cancelled_awaits_a_tool_that_swallows_it_within_
     await asyncio.sleep(0.01)
     call.cancel()
     with pytest.raises(asyncio.CancelledError) as raised:
-        await asyncio.wait_for(call, 5)
+        await asyncio.wait_for(call, PATIENCE)
     assert type(raised.value) is asyncio.CancelledError
 
 
@@ -159,7 +160,7 @@ async def test_cancelling_a_call_with_hooks_does_not_wait_either() -> None:
     call = asyncio.create_task(calls.call("swallow", call_id="one"))
     await asyncio.sleep(0.01)
     calls.cancel("one")
-    failure = (await asyncio.wait_for(call, 5)).error
+    failure = (await asyncio.wait_for(call, PATIENCE)).error
     assert failure is not None
     assert failure.kind == "cancelled"
 
@@ -169,7 +170,7 @@ async def test_a_tool_below_another_is_given_up_with_it() -> None:
         return (await context.tooler.call("swallow")).value
 
     calls = tooler(outer, swallow)
-    failure = (await asyncio.wait_for(calls.call("outer", timeout=0.05), 5)).error
+    failure = (await asyncio.wait_for(calls.call("outer", timeout=0.05), PATIENCE)).error
     assert failure is not None
     assert failure.kind == "timeout"
 

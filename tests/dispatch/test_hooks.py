@@ -11,9 +11,9 @@ import pytest
 from sovl_tools import ToolCall, ToolError, ToolResult, hook
 from sovl_tools.dispatch.hooks import Hook, Pause
 from tests.dispatch.toolbox import TEXT, Call, each_way, tool, tooler
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
-PATIENCE = 10
 Next = Callable[[ToolCall], ToolResult]
 NextLater = Callable[[ToolCall], Awaitable[ToolResult]]
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.dispatch.toolbox import Call, each_way, run_script, tool, tooler
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
 
@@ -70,7 +71,7 @@ def test_an_async_tool_that_blocks_its_loop_is_given_up() -> None:
     failure = calls.call_sync("block", timeout=0.1).error
     assert failure is not None
     assert failure.kind == "timeout"
-    assert calls.call_sync("quick", timeout=5).value == "done"
+    assert calls.call_sync("quick", timeout=PATIENCE).value == "done"
     release.set()
 
 
@@ -84,7 +85,7 @@ def test_a_loop_that_was_given_up_ends_when_its_tool_does() -> None:
     failure = tooler(block).call_sync("block", timeout=0.1).error
     assert failure is not None
     release.set()
-    threads[0].join(30)
+    threads[0].join(PATIENCE)
     assert not threads[0].is_alive()
 
 
@@ -103,7 +104,7 @@ calls = tooler(quick)
 assert calls.call_sync("quick").ok
 pid = os.fork()
 if pid == 0:
-    os._exit(0 if calls.call_sync("quick", timeout=3).ok else 1)
+    os._exit(0 if calls.call_sync("quick", timeout=60).ok else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
@@ -114,15 +115,15 @@ from tests.dispatch.toolbox import tool, tooler
 begun, release = threading.Event(), threading.Event()
 def wait():
     begun.set()
-    return release.wait(30)
+    return release.wait(60)
 calls = tooler(tool(wait, max_concurrency=1), max_threads=1)
 call = threading.Thread(target=lambda: calls.call_sync("wait", mode="thread"), daemon=True)
 call.start()
-begun.wait(30)
+begun.wait(60)
 pid = os.fork()
 if pid == 0:
     release.set()
-    os._exit(0 if calls.call_sync("wait", timeout=3).ok else 1)
+    os._exit(0 if calls.call_sync("wait", timeout=60).ok else 1)
 release.set()
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """

@@ -15,8 +15,7 @@ from sovl_tools.dispatch.runner import enter
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from tests.dispatch.toolbox import tool, tooler
-
-PATIENCE = 10
+from tests.patience import PATIENCE
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.model.catalog import Catalog
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import Shelf, catalog_of, properties, tool, tooler
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
 NUMBER = {**properties(number={"type": "integer"}), "required": ["number"]}
-PATIENCE = 10
 
 
 class Counter:

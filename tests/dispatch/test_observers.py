@@ -12,9 +12,8 @@ import pytest
 from sovl_tools import CallEvent, ToolCall, ToolContext, Tooler, ToolError, ToolResult
 from sovl_tools.dispatch.hooks import Hook
 from tests.dispatch.toolbox import TEXT, Call, Shelf, catalog_of, each_way, tool, tooler
+from tests.patience import PATIENCE
 from tests.tables import check_each
-
-PATIENCE = 10
 
 
 @pytest.fixture

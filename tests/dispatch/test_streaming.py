@@ -10,10 +10,10 @@ import pytest
 from sovl_tools import ToolError
 from sovl_tools.dispatch.tooler import ToolStream
 from tests.dispatch.toolbox import properties, tool, tooler
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
 COUNT = {**properties(count={"type": "integer"}), "required": ["count"]}
-PATIENCE = 10
 
 
 def numbers(count: int) -> Iterator[int]:

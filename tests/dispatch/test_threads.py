@@ -16,8 +16,8 @@ from sovl_tools.threads import (
     start,
 )
 from tests.dispatch.toolbox import run_script
+from tests.patience import PATIENCE
 
-PATIENCE = 10
 MOOD = ContextVar("MOOD", default="calm")
 
 
@@ -140,7 +140,7 @@ for name in ("tarry", "wait_later", "tarry"):
     try:
         calls.call_sync(name, timeout=30)
     except KeyboardInterrupt:
-        print(name, ended.wait(5), end=" ")
+        print(name, ended.wait(60), end=" ")
 while len(events) < 3:
     threading.Event().wait(0.001)
 print(*[event.kind for event in events])
@@ -174,16 +174,16 @@ def note():
     raise SystemExit
 for _ in range(50):
     done, found = do(note)
-    assert done.wait(5)
+    assert done.wait(60)
     while not _IDLE:
         threading.Event().wait(0.001)
 print(len(used), names())
 """
 AT_THE_SAME_TIME = """
 barrier = threading.Barrier(40)
-jobs = [do(lambda: barrier.wait(5)) for _ in range(40)]
-assert all(done.wait(5) for done, _ in jobs)
-for _ in range(2000):
+jobs = [do(lambda: barrier.wait(60)) for _ in range(40)]
+assert all(done.wait(60) for done, _ in jobs)
+for _ in range(30_000):
     if names() == 32:
         break
     threading.Event().wait(0.001)
@@ -203,17 +203,17 @@ FORK = """
 import os
 from sovl_tools import threads
 done, found = do(threading.get_ident)
-assert done.wait(5)
+assert done.wait(60)
 while not threads._IDLE:
     threading.Event().wait(0.001)
 with threads._LOCK:
     pid = os.fork()
     if pid == 0:
         done, found = do(lambda: 42)
-        os._exit(found[0] if done.wait(3) else 1)
+        os._exit(found[0] if done.wait(60) else 1)
 status = os.waitpid(pid, 0)[1]
 done, found = do(threading.get_ident)
-print(os.waitstatus_to_exitcode(status), done.wait(3))
+print(os.waitstatus_to_exitcode(status), done.wait(60))
 """
 
 

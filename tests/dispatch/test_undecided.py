@@ -11,8 +11,7 @@ import pytest
 
 from sovl_tools import ToolDefinition, Tooler, ToolRegistry, ToolResult, hook, tool
 from tests.dispatch.toolbox import Call, each_way
-
-PATIENCE = 30
+from tests.patience import PATIENCE
 
 
 def registry_of(

@@ -14,6 +14,7 @@ import pytest
 from sovl_tools import ToolDefinition, Tooler, ToolResult
 from sovl_tools.model.catalog import Catalog
 from tests.conftest import REPOSITORY
+from tests.patience import PATIENCE
 
 
 @dataclass
@@ -77,7 +78,7 @@ def run_script(source: str) -> str:
     """Run Python that might hang in a process of its own; return what it printed."""
     command = [sys.executable, "-c", source]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=60
+        command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=2 * PATIENCE
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

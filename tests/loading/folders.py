@@ -15,9 +15,7 @@ from sovl_tools import CatalogChange, ToolDefinition, ToolRegistry
 from sovl_tools.loading.importer import TOOL_ROOT
 from sovl_tools.loading.modules import Generation
 from sovl_tools.model.catalog import Candidate, Catalog, Status
-
-PATIENCE = 30
-"""Seconds after which something that is waited for will not come any more."""
+from tests.patience import PATIENCE
 
 
 def says(word: object, name: str = "echo", head: str = "") -> str:

@@ -11,6 +11,7 @@ import pytest
 from sovl_tools.loading.import_errors import border_verdicts, error_text
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import ToolFolder
+from tests.patience import PATIENCE
 
 
 class InterruptingError(Exception):
@@ -29,7 +30,7 @@ def elsewhere(work: Callable[[], object]) -> object:
     results: list[object] = []
     thread = threading.Thread(target=lambda: results.append(work()))
     thread.start()
-    thread.join(20)
+    thread.join(PATIENCE)
     return results.pop()
 
 

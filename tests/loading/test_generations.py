@@ -16,6 +16,7 @@ import pytest
 from sovl_tools import CatalogChange, Tooler, ToolRegistry, ToolResult
 from tests.conftest import Write, manifest_of
 from tests.loading.folders import Left, answer, generations, gives, loggers, says
+from tests.patience import PATIENCE
 
 LOGS = "import logging\n\nlogging.getLogger(__name__)\n"
 READING = manifest_of("echo", reload=["words.*"])
@@ -30,13 +31,13 @@ started, gate = Event(), Event()
 
 def echo(text: str) -> str:
     started.set()
-    gate.wait(20)
+    gate.wait(60)
     from . import helpers
 
     return helpers.WORD
 """
 AWAITS = WAITS.replace("from threading", "from asyncio").replace("def echo", "async def echo")
-AWAITS = AWAITS.replace("gate.wait(20)", "await gate.wait()")
+AWAITS = AWAITS.replace("gate.wait(60)", "await gate.wait()")
 
 
 @pytest.fixture
@@ -109,13 +110,13 @@ def test_a_call_on_a_thread_ends_with_the_version_it_began_with(write: Write, to
     started, gate = members(registry)["started"], members(registry)["gate"]
     calling = threading.Thread(target=call)
     calling.start()
-    started.wait(20)
+    started.wait(PATIENCE)
     write("echo", code=says("new"), helpers="WORD = 'new'\n")
     reloaded(registry)
     assert tooler.call_sync("echo", {"text": ""}).value == "new"
     assert left.modules() == ["echo", "echo"]
     gate.set()
-    calling.join(20)
+    calling.join(PATIENCE)
     assert results.pop().value == "old"
     assert left.modules() == ["echo"]
 

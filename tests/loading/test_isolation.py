@@ -17,6 +17,7 @@ from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Write, code_of, is_running
+from tests.patience import PATIENCE
 
 GIL_HOLDER = "import re\n\nre.match('(a+)+$', 'a' * 60 + '!')\n"
 STOPPED = (
@@ -92,7 +93,7 @@ def test_a_child_is_replaced_after_an_import_that_was_given_up(write: Write, loa
     )
     write("a_odd", code=endless)
     write("b_last", code="import os\n\nPARENT = os.getpid()\n" + code_of("b_last"))
-    found = load(limit=0.5)
+    found = load(limit=1.0)
     assert [each.status for each in found.values()] == ["rejected", "loaded"]
 
 
@@ -101,7 +102,7 @@ def test_an_endless_loop_is_rejected_at_its_line_by_the_child_itself(
 ) -> None:
     write("a_odd", code="x = 1\nwhile True:\n    x += 1\n")
     write("b_last")
-    found = load(limit=0.3)
+    found = load(limit=1.0)
     assert only(found["a_odd"]).code == "ST504"
     assert only(found["a_odd"]).line in {2, 3}
     assert found["b_last"].status == "loaded"
@@ -113,7 +114,7 @@ def test_a_loop_that_lets_no_other_thread_run_is_ended_from_outside(
     write("a_first")
     write("b_odd", code=GIL_HOLDER)
     write("c_last")
-    found = load(limit=0.3)
+    found = load(limit=1.0)
     assert only(found["b_odd"]).code == "ST504"
     assert only(found["b_odd"]).line == 3
     assert found["c_last"].status == "loaded"
@@ -129,8 +130,8 @@ def test_the_first_tool_has_no_more_time_than_the_others(
     write("a_odd", code=STALLS[how])
     write("b_last")
     started = time.monotonic()
-    found = load(limit=0.3)
-    assert time.monotonic() - started < 25
+    found = load(limit=1.0)
+    assert time.monotonic() - started < 29, "a child may take 30 s to start, and it has started"
     assert only(found["a_odd"]).code == "ST504"
     assert found["b_last"].status == "loaded"
 
@@ -253,7 +254,7 @@ def test_children_of_a_tool_end_with_it(write: Write, load: Load, tmp_path: Path
     )
     write("echo", code=f"{code}\n\n{code_of('echo')}")
     assert load()["echo"].status == "loaded"
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while is_running(int(note.read_text())):
         assert time.monotonic() < deadline
         os.sched_yield()

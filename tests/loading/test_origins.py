@@ -27,6 +27,7 @@ from sovl_tools.loading.origins import (
 )
 from tests.conftest import Write
 from tests.loading.plugins import GROUP, HEAD, Site, classed, decorated, importable
+from tests.patience import PATIENCE
 
 HERE = "things"
 
@@ -439,13 +440,13 @@ def test_an_import_without_an_end_is_given_up(site: Site, plugins: Site) -> None
     plugins.write("endless.py", HANGS)
     plugins.write("good.py", decorated("good", 1))
     origins: list[Origin] = [
-        EntryPoints(GROUP, 0.05),
-        Package("endless", 0.05),
-        PackageFolders("hanging.below", 0.05),
-        Modules(str(plugins.root), 0.05),
+        EntryPoints(GROUP, 0.5),
+        Package("endless", 0.5),
+        PackageFolders("hanging.below", 0.5),
+        Modules(str(plugins.root), 0.5),
     ]
     sights = [each.look() for each in origins]
-    tail = "can't be imported: it was not done after 0.05 s"
+    tail = "can't be imported: it was not done after 0.5 s"
     assert [line for sight in sights for line in lines(sight)] == [
         f"site/endless.py:4:5: ST701 the entry point 'a' (endless) {tail}",
         f"site/endless.py:4:5: ST701 the package 'endless' {tail}",
@@ -454,7 +455,7 @@ def test_an_import_without_an_end_is_given_up(site: Site, plugins: Site) -> None
     ]
     assert answers(sights[-1]) == {"good": 1}
     for thread in [each for each in threading.enumerate() if each.name == "sovl-tools-loader"]:
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 

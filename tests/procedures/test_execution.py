@@ -13,6 +13,7 @@ from sovl_tools import ProcedureManager, StepContext, ToolContext, Tooler, ToolE
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.run.environment import Event, StepEnded, StepRetried
 from tests.conftest import Write
+from tests.patience import PATIENCE
 from tests.procedures.workshop import (
     Flaky,
     add,
@@ -463,7 +464,7 @@ def test_a_tool_on_a_thread_hears_that_the_run_was_cancelled() -> None:
 
     error = failing(procedure({**call("wait"), "timeout": 0.05}), wait)
     assert "was not done after" in error.message
-    assert ended.wait(10)
+    assert ended.wait(PATIENCE)
 
 
 def test_handlers_get_the_step_with_templates_filled_in() -> None:

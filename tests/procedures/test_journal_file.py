@@ -13,6 +13,7 @@ import pytest
 from sovl_tools.procedures.errors import JournalError
 from sovl_tools.procedures.journal.database import Database
 from sovl_tools.procedures.journal.journal import Journal
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ def test_a_new_journal_waits_for_whoever_writes_to_the_file(path: Path) -> None:
         opener.join(0.1)
         assert opener.is_alive()
         other.execute("ROLLBACK")
-        opener.join(20)
+        opener.join(PATIENCE)
     with Journal(path, create=False) as journal:
         assert journal.runs() == []
 

@@ -18,6 +18,7 @@ from sovl_tools.procedures.errors import RunBusyError
 from sovl_tools.procedures.journal.database import Lock, is_held
 from sovl_tools.procedures.journal.journal import Journal, RunLog
 from sovl_tools.procedures.journal.records import StepRecord
+from tests.patience import PATIENCE
 
 WRITER = """
 import itertools, sys
@@ -153,7 +154,7 @@ def test_of_threads_that_resume_a_run_at_once_one_gets_it(path: Path) -> None:
             barrier = threading.Barrier(len(journals))
 
             def resume(journal: Journal, barrier: threading.Barrier = barrier) -> RunLog | None:
-                barrier.wait(20)
+                barrier.wait(PATIENCE)
                 try:
                     return journal.resume(run_id)
                 except RunBusyError:

@@ -24,6 +24,7 @@ from sovl_tools.procedures.errors import (
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.journal.resume import ChangedProcedureError
 from sovl_tools.procedures.run.environment import Event, StepEnded
+from tests.patience import PATIENCE
 from tests.procedures.workshop import (
     Flaky,
     add,
@@ -263,7 +264,7 @@ async def test_a_handler_under_way_is_not_repeated_but_waiting_is(journal: Journ
         await task
     assert {state for _, state in keys(journal)} == {"started"}
     with pytest.raises(StepError, match="action 'hang' was under way"):
-        await asyncio.wait_for(manager.resume(journal, journal.runs()[0].id), 30)
+        await asyncio.wait_for(manager.resume(journal, journal.runs()[0].id), PATIENCE)
 
 
 async def test_what_was_cancelled_in_a_block_that_was_gone_past_is_not_in_the_way(

@@ -9,6 +9,7 @@ from time import perf_counter
 import pytest
 
 from sovl_tools.reloading.watcher import EMPTIED, LONGEST, QUIET, Batch, Debounce
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def debounce() -> Debounce:
     return Debounce()
 
 
-def gathered(debounce: Debounce, timeout: float = 20) -> Batch:
+def gathered(debounce: Debounce, timeout: float = PATIENCE) -> Batch:
     batch = debounce.next(timeout)
     assert batch is not None
     return batch
@@ -143,12 +144,12 @@ def test_signs_that_never_rest_are_told_of_after_the_longest_time(tmp_path: Path
 def test_the_end_is_the_end_of_everything(debounce: Debounce) -> None:
     debounce.put("/a")
     debounce.end()
-    assert debounce.next(20) is None
+    assert debounce.next(PATIENCE) is None
 
 
 def test_the_end_ends_the_waiting(debounce: Debounce) -> None:
     threading.Timer(0.01, debounce.end).start()
-    assert debounce.next(20) is None
+    assert debounce.next(PATIENCE) is None
 
 
 def test_events_of_one_path_are_counted(debounce: Debounce) -> None:

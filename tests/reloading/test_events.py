@@ -20,9 +20,8 @@ from watchdog.observers.api import ObservedWatch
 from watchdog.observers.polling import PollingObserver, PollingObserverVFS
 
 from sovl_tools.reloading.events import Events, Observer, Place
+from tests.patience import PATIENCE
 from tests.reloading.children import lines
-
-SECONDS = 10
 
 
 class Ear:
@@ -40,7 +39,7 @@ class Ear:
         heard: list[str] = []
         while not heard or heard[-1] != str(path):
             try:
-                heard.append(self.told.get(timeout=SECONDS))
+                heard.append(self.told.get(timeout=PATIENCE))
             except Empty:
                 pytest.fail(f"{path} was not told, but {heard}")
         return heard
@@ -49,7 +48,7 @@ class Ear:
         """Wait until each of the paths has been told."""
         awaited = set(paths)
         while awaited:
-            awaited.discard(self.told.get(timeout=SECONDS))
+            awaited.discard(self.told.get(timeout=PATIENCE))
 
     def so_far(self, folder: Path) -> list[str]:
         """Return what was told of events before now; the folder must be watched."""
@@ -322,12 +321,12 @@ def test_an_observer_that_lost_a_thread_is_replaced(tools: Path) -> None:
     try:
         events.aim([tree(tools)])
         touched(tools / "poison")
-        while not isinstance(thread := told.get(timeout=SECONDS), threading.Thread):
+        while not isinstance(thread := told.get(timeout=PATIENCE), threading.Thread):
             pass
-        thread.join(SECONDS)
+        thread.join(PATIENCE)
         assert events.aim([tree(tools)]) == {str(tools)}
         touched(tools / "file")
-        assert told.get(timeout=SECONDS) == str(tools / "file")
+        assert told.get(timeout=PATIENCE) == str(tools / "file")
     finally:
         events.stop()
 
@@ -340,7 +339,7 @@ def test_watching_outlives_a_folder_that_left_and_its_successor(ear: Ear, tools:
     ear.until(tools / "echo")
     (tools / "echo").rmdir()
     shutil.rmtree(tools.parent / "echo")
-    deadline = monotonic() + SECONDS
+    deadline = monotonic() + PATIENCE
     while monotonic() < deadline:
         ear.aim(tree(tools))
         (tools / "file").write_text("new")
@@ -414,7 +413,7 @@ def test_a_place_that_lost_its_thread_is_watched_again(tools: Path) -> None:
     try:
         ear.aim(tree(tools))
         fails.set()
-        failed.get(timeout=SECONDS).join(SECONDS)
+        failed.get(timeout=PATIENCE).join(PATIENCE)
         fails.clear()
         assert ear.aim(tree(tools)) == {str(tools)}
         ear.until(touched(tools / "file"))
@@ -522,7 +521,7 @@ if (process := os.fork()) == 0:
     sys.exit()
 os.waitpid(process, 0)
 open(here + "/file", "w").close()
-print(told.get(timeout=10) == here + "/file")
+print(told.get(timeout=60) == here + "/file")
 events.stop()
 """
 
@@ -542,7 +541,7 @@ become(0)
 os.chmod("secret", 0o755)
 print(events.aim([tree("open"), tree("secret")]))
 open("secret/file", "w").close()
-print(told.get(timeout=10))
+print(told.get(timeout=60))
 events.stop()
 """
 
@@ -580,7 +579,7 @@ print(attempt(here + "/tools", here + "/other"))
 limit("watches", 9)
 print(attempt(here + "/tools", here + "/other"), events.has_room())
 open(here + "/other/file", "w").close()
-print(told.get(timeout=10) == here + "/other/file")
+print(told.get(timeout=60) == here + "/other/file")
 events.stop()
 """
 
@@ -590,7 +589,7 @@ def may_limit_watches() -> bool:
     limit = "/proc/sys/user/max_inotify_watches"
     command = ["unshare", "--user", "--map-root-user", "sh", "-c", f"echo 9 > {limit}"]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=10, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

@@ -20,6 +20,7 @@ from sovl_tools.reloading.events import Place
 from sovl_tools.reloading.reload_state import ReloadState
 from tests.conftest import Write, manifest_of
 from tests.loading.folders import answer, answers, says, statuses
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -274,7 +275,7 @@ def in_background(work: Callable[[], CatalogChange]) -> CatalogChange:
     changes: list[CatalogChange] = []
     thread = threading.Thread(target=lambda: changes.append(work()))
     thread.start()
-    thread.join(20)
+    thread.join(PATIENCE)
     return changes.pop()
 
 

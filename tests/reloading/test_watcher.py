@@ -15,8 +15,7 @@ import pytest
 
 from sovl_tools.reloading.events import Events, Place
 from sovl_tools.reloading.watcher import POLLING, Debounce, Watcher
-
-PATIENCE = 20
+from tests.patience import PATIENCE
 
 
 class Subject:

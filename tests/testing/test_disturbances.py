@@ -23,6 +23,7 @@ from sovl_tools.testing import (
     interrupts,
     says,
 )
+from tests.patience import PATIENCE
 from tests.tables import check_each
 from tests.testing.provider_clients import (
     PROVIDERS,
@@ -36,8 +37,6 @@ from tests.testing.provider_clients import (
 
 STREAM = pytest.mark.parametrize("stream", [False, True], ids=["plain", "streaming"])
 PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)
-
-SECONDS = 20
 
 
 @PROVIDER
@@ -198,10 +197,10 @@ def test_the_server_stands_still_until_the_pause_ends(provider: str, *, stream: 
             target=lambda: heard.append(ask(provider, server, stream=stream).text)
         )
         asking.start()
-        assert pause.reached.wait(SECONDS)
+        assert pause.reached.wait(PATIENCE)
         assert not heard
         pause.end()
-        asking.join(SECONDS)
+        asking.join(PATIENCE)
     assert heard == ["Hello"]
     assert not pause.abandoned.is_set()
 
@@ -215,7 +214,7 @@ def test_a_stream_stands_still_after_so_many_events(provider: str) -> None:
         create(provider, client, stream=True) as events,
     ):
         met = [next(events) for _ in range(3)]
-        assert pause.reached.wait(SECONDS)
+        assert pause.reached.wait(PATIENCE)
         pause.end()
         assert len(met + list(events)) > 4
 
@@ -226,11 +225,11 @@ async def test_the_server_hears_of_a_client_that_gives_up(provider: str, *, stre
     pause = Pause()
     with ScriptedServer([holds(says("Hello"), pause, after=2 * stream)]) as server:
         asking = asyncio.create_task(ask_async(provider, server, stream=stream))
-        assert await asyncio.to_thread(pause.reached.wait, SECONDS)
+        assert await asyncio.to_thread(pause.reached.wait, PATIENCE)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
-        assert await asyncio.to_thread(pause.abandoned.wait, SECONDS)
+        assert await asyncio.to_thread(pause.abandoned.wait, PATIENCE)
 
 
 def test_a_connection_that_is_reset_is_one_that_was_given_up() -> None:
@@ -243,9 +242,9 @@ def test_a_connection_that_is_reset_is_one_that_was_given_up() -> None:
         port = int(server.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as client:
             client.sendall(f"{head}\r\n\r\n{body}".encode())
-            assert pause.reached.wait(SECONDS)
+            assert pause.reached.wait(PATIENCE)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        assert pause.abandoned.wait(SECONDS)
+        assert pause.abandoned.wait(PATIENCE)
 
 
 @PROVIDER
@@ -274,7 +273,7 @@ async def test_the_block_ends_with_answers_still_held(*, stream: bool) -> None:
             for provider in PROVIDERS
         ]
         for pause in pauses:
-            assert await asyncio.to_thread(pause.reached.wait, SECONDS)
+            assert await asyncio.to_thread(pause.reached.wait, PATIENCE)
     met = await asyncio.gather(*asking, return_exceptions=True)
     assert all(isinstance(each, Exception) for each in met)
 

@@ -1,6 +1,5 @@
 """Comparisons, as a tool and as a step of a procedure."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -90,10 +89,8 @@ def test_arguments_that_break_the_schema_are_refused(call: Call, arguments: dict
 
 
 def test_a_hostile_regular_expression_is_stopped(refuse: Refuse) -> None:
-    started = time.perf_counter()
     message = refuse("compare_values", left="a" * 100 + "!", operator="matches", right="(a|aa)+$")
     assert message == "the regular expression takes longer than 2 seconds"
-    assert time.perf_counter() - started < 20
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 import itertools
 import math
 import re
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.patience import bounded_work
 from tests.tables import check_each
 
 from .conftest import Call, Module, Refuse
@@ -321,8 +321,7 @@ def test_values_at_the_ends_of_floats_are_drawn(
 
 
 def test_the_largest_chart_is_drawn_in_time(draw: Draw) -> None:
-    started = time.perf_counter()
     rows: list[list[float | None]] = [[1.0, -2.0] * 250] * 10
-    image = draw(*rows, labels=["y" * 200] * 500)
+    with bounded_work():
+        image = draw(*rows, labels=["y" * 200] * 500)
     assert len(bars(image)) == 5000
-    assert time.perf_counter() - started < 10

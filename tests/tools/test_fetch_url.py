@@ -9,7 +9,6 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import certifi
 import pytest
 
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
 from .conftest import Call, Module, Refuse
@@ -73,7 +73,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
         if headers.get("transfer-encoding") == "chunked":
-            self.server.over.wait(20)
+            self.server.over.wait(PATIENCE)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing."""
@@ -561,10 +561,8 @@ def test_a_server_that_breaks_off_is_a_refusal(refuse: Refuse, site: Site) -> No
 
 def test_a_server_that_never_ends_is_given_up(refuse: Refuse, site: Site) -> None:
     url = site.page(b"5\r\nhello\r\n", content_type="text/plain", transfer_encoding="chunked")
-    started = time.perf_counter()
     message = refuse("fetch_url", url=url, timeout_seconds=0.3)
     assert message == "no complete answer within 0.3 seconds"
-    assert time.perf_counter() - started < 5
 
 
 def test_a_server_that_never_begins_is_given_up(

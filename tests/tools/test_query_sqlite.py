@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -244,9 +243,8 @@ def test_an_endless_query_is_stopped(
     refused: Callable[..., str], module: Module, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     monkeypatch.setattr(module("query_sqlite"), "_SECONDS", 0.1)
-    started = time.perf_counter()
+    monkeypatch.setattr(module("query_sqlite"), "_SECONDS_TO_START", 1.0)
     assert refused(query) == "the query takes longer than 0.1 seconds"
-    assert time.perf_counter() - started < 5
 
 
 @pytest.mark.parametrize(
@@ -262,9 +260,7 @@ def test_a_function_that_takes_ages_is_stopped_too(
 ) -> None:
     monkeypatch.setattr(module("query_sqlite"), "_SECONDS", 0.2)
     monkeypatch.setattr(module("query_sqlite"), "_SECONDS_TO_START", 0.5)
-    started = time.perf_counter()
     assert refused(query) == "the query takes longer than 0.2 seconds"
-    assert time.perf_counter() - started < 5
 
 
 def test_a_wide_table_and_a_giant_value_do_not_spoil_the_rest(value: Value, root: Path) -> None:

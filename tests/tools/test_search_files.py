@@ -2,12 +2,13 @@
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.patience import bounded_work
 
 from .conftest import Module, Refuse
 
@@ -211,20 +212,17 @@ def test_a_search_that_makes_no_sense_is_refused(
 
 def test_a_hostile_regular_expression_is_stopped(refuse: Refuse, root: Path) -> None:
     (root / "victim").write_text("a" * 100 + "!", "utf-8")
-    started = time.perf_counter()
     message = refuse("search_files", query="(a+)+$", regex=True)
     assert message == "the regular expression takes longer than 2 seconds"
-    assert time.perf_counter() - started < 20
 
 
 def test_a_hostile_glob_takes_no_time(value: Value, root: Path) -> None:
     deep = root / "/".join(["a" * 20] * 20)
     deep.mkdir(parents=True)
     (deep / ("a" * 200)).write_text("hello", "utf-8")
-    started = time.perf_counter()
-    for glob in ("*a" * 90 + "b", "**/a*/" * 30 + "b", "**/" * 60 + "b"):
-        assert value("search_files", query="hello", glob=glob)["matches"] == []
-    assert time.perf_counter() - started < 5
+    with bounded_work():
+        for glob in ("*a" * 90 + "b", "**/a*/" * 30 + "b", "**/" * 60 + "b"):
+            assert value("search_files", query="hello", glob=glob)["matches"] == []
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """Counts of texts."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.patience import bounded_work
 from tests.tables import check_each
 
 from .conftest import Call
@@ -106,10 +106,9 @@ def test_counts_paragraphs(count: Callable[..., Any], text: str, paragraphs: int
     [".", "'", "a'", "a", "a-", "\n", "\n ", '."', "1,", "x!?", "e\u0301\u0316", "\u200d", "世"],
 )
 def test_giant_monotonous_texts_take_linear_time(count: Callable[..., Any], piece: str) -> None:
-    started = time.perf_counter()
-    answer = count(piece * (999_999 // len(piece)) + "x")
+    with bounded_work():
+        answer = count(piece * (999_999 // len(piece)) + "x")
     assert all(len(word) <= 100 for word in frequent(answer))
-    assert time.perf_counter() - started < 10
 
 
 def test_a_text_over_the_limit_is_refused(call: Call) -> None:
