@@ -61,7 +61,14 @@ def configuration(
             there is no current directory any more.
     """
     environment = os.environ if environment is None else environment
-    file = _nearest_project()
+    try:
+        here = Path.cwd()
+    except OSError as error:  # others can remove the current directory
+        words = f"{error.strerror}; go to a directory that is there"
+        raise ConfigurationError("the current directory", words) from error
+    # the nearest alone, even without a table for us: what lies above is another project's
+    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    file = next((each for each in files if each.is_file()), None)
     table = _table(file) if file else {}
     paths, source = _paths(flags, environment, table, str(file))
     return Configuration(
@@ -78,6 +85,7 @@ def _paths(
     flags: Sequence[str], environment: Mapping[str, str], table: Mapping[str, JSON], file: str
 ) -> tuple[tuple[str, ...], str]:
     """Return the tools directories and what named them."""
+    # an empty list or variable names nothing, so that the next one is asked
     candidates = (
         (tuple(flags), "--tools"),
         (_listed(environment, PATH_VARIABLE), PATH_VARIABLE),
@@ -91,16 +99,6 @@ def _listed(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
     return tuple(path for path in environment.get(variable, "").split(os.pathsep) if path)
 
 
-def _nearest_project() -> Path | None:
-    try:
-        here = Path.cwd()
-    except OSError as error:
-        words = f"{error.strerror}; go to a directory that is there"
-        raise ConfigurationError("the current directory", words) from error
-    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
-    return next((file for file in files if file.is_file()), None)
-
-
 def _table(file: Path) -> dict[str, JSON]:
     """Return what the file says of us, its paths made relative to the current directory."""
     try:
@@ -110,23 +108,25 @@ def _table(file: Path) -> dict[str, JSON]:
     tool = document.get("tool")
     table: JSON = tool.get("sovl-tools", {}) if isinstance(tool, dict) else {}
     _check(file, table)
-    paths = {key: _relative(file, table[key]) for key in _PATHS if key in table}
+    paths = {
+        key: tuple(_shown(file.parent / each) for each in table[key])
+        for key in _PATHS
+        if key in table
+    }
     return {**table, **paths}
 
 
 def _check(file: Path, table: JSON) -> None:
     source = f"{file}: [tool.sovl-tools]"
+    # dates and times of TOML are no JSON; an object is of the wrong type wherever one stands
     plain = json.loads(json.dumps(table, default=lambda _: {}))
+    # the first one is raised: nothing can be done with a configuration that is wrong in part
     for problem in published("config").problems(plain):
         if problem.keyword == "additionalProperties":
             name = problem.expected[0]
             hint = did_you_mean(name, _KEYS) or f"the keys are {', '.join(_KEYS)}"
             raise ConfigurationError(source, f"{name!r} is not a key; {hint}")
         raise ConfigurationError(source, f"{dotted(problem.path)} {describe(problem)}".strip())
-
-
-def _relative(file: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_shown(file.parent / path) for path in paths)
 
 
 def _shown(path: Path) -> str:

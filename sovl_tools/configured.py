@@ -13,6 +13,7 @@ from sovl_tools.threads import is_loading
 
 def folders_of(found: Configuration, names: Collection[str] | None = None) -> ToolRegistry:
     """Return a registry of the tool folders, or of those of some names."""
+    # the commands refuse a missing path by themselves, where somebody has named it
     paths = [path for path in found.paths if os.path.exists(path)]
     return ToolRegistry.from_directory(*paths, names=names, import_timeout=found.import_timeout)
 
@@ -35,6 +36,7 @@ def default_registry() -> ToolRegistry:
         ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
         RuntimeError: code that is being loaded into it asks for it.
     """
+    # the lock is held by the thread that loads, which waits for this one: it would be for ever
     if not _DEFAULT and is_loading() and _LOCK.locked():
         words = "the default registry is being loaded, so what it loads can't ask for it"
         raise RuntimeError(f"{words}; decorate with @tool, or ask when the tool is called")

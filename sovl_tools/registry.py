@@ -66,6 +66,7 @@ class ToolRegistry:
     """
 
     def __init__(self) -> None:
+        # in the instance's own dictionary, so that reading it is one lookup; see ``_absent``
         self._latest = vars(self)["catalog"] = Catalog()
         self._load = Load()
         self._lock = threading.Lock()
@@ -112,6 +113,7 @@ class ToolRegistry:
     @property
     def report(self) -> LoadReport:
         """What the last load found, and every reload since."""
+        # each read once: another thread may swap them in between
         catalog, found, cached = self.catalog, self._found, self._report
         if cached is None or cached[0] is not catalog or cached[1] is not found:
             cached = self._report = catalog, found, report_of(catalog, found)
@@ -123,7 +125,7 @@ class ToolRegistry:
         Raises:
             ToolNotFoundError: there is none, or it did not load; the message says why.
         """
-        catalog = self.catalog
+        catalog = self.catalog  # one catalog for the answer and for the reasons
         tool = catalog.tools.get(name)
         if tool is None:
             reasons = catalog.unavailable.get(name)
@@ -330,6 +332,7 @@ class ToolRegistry:
         return self._look("Procedures", os.path.abspath(path))
 
     def _look(self, kind: str, *place: Any) -> CatalogChange:
+        # by name: most programs load no code, and procedures lie above this layer
         module = import_module(_ORIGINS.get(kind, "sovl_tools.loading.origins"))
         change: CatalogChange = self._reloading().look(getattr(module, kind)(*place))
         return change
@@ -378,7 +381,7 @@ class ToolRegistry:
         call = getattr(subscriber, "__call__", None)  # noqa: B004 - its code, if it is an object
         if call is None or iscoroutinefunction(subscriber) or iscoroutinefunction(call):
             raise TypeError(f"a subscriber must be a sync function (change), not {on_change!r:.80}")
-        key = object()
+        key = object()  # one function may subscribe twice, and end one of both
         self._subscribers[key] = on_change
         return partial(self._unsubscribe, key)
 
@@ -410,7 +413,7 @@ class ToolRegistry:
     def _expire(self, duplicates: Callable[[], Iterable[Candidate]]) -> bool:
         """Let the catalog be combined when it is next read, unless somebody waits for changes."""
         if self._subscribers:
-            return False
+            return False  # they are told at once, which needs the new catalog
         for each in duplicates():
             log_rejected(each)
             self._logged.append(each)
@@ -429,7 +432,7 @@ class ToolRegistry:
             return
         log_change(change, catalog, [*before.candidates, *logged])
         interrupt: BaseException | None = None
-        for subscriber in list(self._subscribers.values()):
+        for subscriber in list(self._subscribers.values()):  # one may end its own subscription
             try:
                 subscriber(change)
             except BaseException as error:

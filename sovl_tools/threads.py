@@ -109,8 +109,8 @@ class Job(Generic[_T]):
         self._ended.set()
 
 
+# has the ``job`` of a thread that has one
 _CURRENT = threading.local()
-"""Has the ``job`` of a thread that has one."""
 
 
 def run_within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
@@ -213,4 +213,5 @@ def any_given_up() -> bool:
 
 def give_up_loop(thread: threading.Thread) -> None:
     """Note that nobody waits for an event loop's thread any more."""
+    # by its name, since the one who asks, at the end of the program, may know no Tooler
     thread.name = _GIVEN_UP_LOOP

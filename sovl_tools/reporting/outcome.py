@@ -45,13 +45,9 @@ class Outcome:
         states = ", ".join(f"{counts[each]} {each}" for each in STATUSES if counts[each])
         what = f"{counted(self.procedures, 'procedure')} and " if self.procedures else ""
         took = f"{what}{counted(count, 'tool')} checked in {self.duration:.2f} s"
-        return f"{took}{': ' if states else ''}{states}; {self._findings()}"
-
-    def _findings(self) -> str:
-        errors, warnings = len(self.report.errors), len(self.report.warnings)
-        parts = [counted(errors, "error")] * bool(errors)
-        parts += [counted(warnings, "warning")] * bool(warnings)
-        return ", ".join(parts) or "no problems"
+        found = {"error": len(self.report.errors), "warning": len(self.report.warnings)}
+        problems = ", ".join(counted(number, noun) for noun, number in found.items() if number)
+        return f"{took}{': ' if states else ''}{states}; {problems or 'no problems'}"
 
 
 def counted(number: int, noun: str) -> str:
@@ -96,10 +92,12 @@ def render(outcome: Outcome, format: str) -> str:  # noqa: A002 - the field's wo
 
 def from_workspace(path: str) -> str:
     """Return a path relative to ``GITHUB_WORKSPACE`` if it lies there, else as it is."""
+    # annotations are shown beside a file only if its path is that in the repository
     workspace = os.environ.get("GITHUB_WORKSPACE")
     if not workspace:
         return path
     location = os.path.abspath(path)
+    # the variable may lead through a link that the current directory does not
     for root in (os.path.abspath(workspace), os.path.realpath(workspace)):
         if location.startswith(f"{root.rstrip(os.sep)}{os.sep}"):
             return os.path.relpath(location, root).replace(os.sep, "/")

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sovl_tools import __version__
-from sovl_tools.model.diagnostic import Diagnostic, Rule
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.outcome import Outcome, from_workspace
 
@@ -29,35 +29,40 @@ def document(outcome: Outcome) -> dict[str, JSON]:
     """Return the diagnostics as a JSON value: one run, with the rules that found something."""
     found = outcome.report.diagnostics
     codes = sorted({each.code for each in found})
-    rules = [_rule(code, outcome.rules.get(code)) for code in codes]
+    rules: list[dict[str, JSON]] = []
+    for code in codes:
+        rule = outcome.rules.get(code)
+        if rule is None:
+            rules.append({"id": code})
+            continue
+        words = {"text": rule.explanation.replace("``", "`")}
+        rules.append(
+            {
+                "id": code,
+                "shortDescription": {"text": rule.title.replace("``", "`")},
+                "fullDescription": words,
+                "help": words,
+                "defaultConfiguration": {"level": rule.severity},
+            }
+        )
     run = {
         "tool": {"driver": {"name": "sovl-tools", "version": __version__, "rules": rules}},
+        # our columns count characters; many readers count UTF-16 code units unless they are told
         "columnKind": "unicodeCodePoints",
         "results": [_result(each, codes) for each in found],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(code: str, rule: Rule | None) -> dict[str, JSON]:
-    if rule is None:
-        return {"id": code}
-    return {
-        "id": code,
-        "shortDescription": _words(rule.title),
-        "fullDescription": _words(rule.explanation),
-        "help": _words(rule.explanation),
-        "defaultConfiguration": {"level": rule.severity},
-    }
-
-
-def _words(text: str) -> dict[str, JSON]:
-    return {"text": text.replace("``", "`")}
-
-
 def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, JSON]:
     hint = f"\nhelp: {diagnostic.help}" if diagnostic.help else ""
+    path = from_workspace(diagnostic.path)
+    # relative to what the reader takes for the root of the sources, or nothing to do with it
+    file = {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": "%SRCROOT%"}
+    if os.path.isabs(path):
+        file = {"uri": Path(path).as_uri()}
     place = {
-        "artifactLocation": _artifact(diagnostic.path),
+        "artifactLocation": file,
         "region": {"startLine": diagnostic.line, "startColumn": diagnostic.column},
     }
     return {
@@ -67,11 +72,3 @@ def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, JSON]:
         "message": {"text": diagnostic.message + hint},
         "locations": [{"physicalLocation": place}],
     }
-
-
-def _artifact(path: str) -> dict[str, JSON]:
-    """Return where a file is: relative to the sources' root, or absolute as a URI."""
-    path = from_workspace(path)
-    if os.path.isabs(path):
-        return {"uri": Path(path).as_uri()}
-    return {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": "%SRCROOT%"}

@@ -17,8 +17,7 @@ _BOLD, _RED, _YELLOW, _CYAN, _GREEN = "1", "1;31", "1;33", "36", "32"
 _WIDTH = 100
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
 _SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
-_MAX_BYTES = 8 << 20
-
+_MAX_BYTES = 8 << 20  # a manifest is refused long before
 
 LinesOf: TypeAlias = Callable[[str], Sequence[str]]
 """Returns the lines of a file."""
@@ -35,6 +34,7 @@ class Excerpt(NamedTuple):
 def read_lines(path: str) -> Sequence[str]:
     """Return the lines of a file; none if it is no text file that can be read."""
     try:
+        # a path in a diagnostic may lead to a pipe by now, and reading that would wait for ever
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
             return ()
@@ -42,11 +42,13 @@ def read_lines(path: str) -> Sequence[str]:
             text = file.read()
     except (OSError, ValueError):
         return ()
+    # one cell for one character, so that the caret stands below what it means
     return text.replace("\t", " ").split("\n")
 
 
 def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:
     """Return the line with its caret; None if the place is no line of a readable text file."""
+    # what belongs to no tool, such as a directory, has no line that could be shown
     if diagnostic.tool is None or not diagnostic.path.endswith(_SUFFIXES):
         return None
     lines = lines_of(diagnostic.path)
@@ -54,14 +56,11 @@ def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt |
         return None
     line, start = lines[diagnostic.line - 1], diagnostic.column - 1
     found = _TOKEN.match(line, start)
-    end = found.end() if found else start + 1
-    return _window(line, start, max(end, start + 1))
-
-
-def _window(line: str, start: int, end: int) -> Excerpt:
-    """Cut a long line so that the place is within it."""
+    end = max(found.end() if found else 0, start + 1)
+    # of a long line, such as a manifest in one, the part around the place
     first = max(0, start - _WIDTH // 2) if len(line) > _WIDTH else 0
     last = first + _WIDTH
+    # made plain piece by piece, since an escape is longer than the character that it stands for
     before, marked = plain(line[first:start]), plain(line[start : min(end, last)])
     rest = plain(line[end:last]) if end < last else ""
     lead, tail = "…" * (first > 0), "…" * (len(line) > last)

@@ -45,7 +45,7 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
     if actual is _ABSENT:
         try:
             actual = getattr(tool.instance, key, _ABSENT)
-        except Exception:
+        except Exception:  # a property of the tool's own class, which may do anything
             _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
     # ``tags=["a", "b"]`` asks for both, ``tags="a"`` for one
     if isinstance(actual, _SEVERAL):

@@ -28,7 +28,8 @@ _SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=\w)-
 _ASCII_PART = re.compile(r"[a-z0-9_]+")
 _BORDER = re.compile(r"_+|(?<=\d)(?=[^\d_])|(?<=[^\d_])(?=\d)")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
-_LONG = 40
+_LONG = 40  # longer chunks are hardly ever met again, so that keeping them only costs memory
+# a word of two syllables is its own pair
 _HANGUL = re.compile("[\uac00-\ud7a3]{3,}")
 
 COMMON = frozenset(
@@ -53,6 +54,7 @@ _PLURALS = (
     ("xes", "x"),
     ("zes", "z"),
 )
+# endings that look like a plural: glass, bus, analysis
 _SINGULARS = ("ss", "us", "is")
 _SUFFIXES = ("ation", "ating", "ated", "ate", "ing", "ed", "ion")
 _VOWELS = frozenset("aeiouy")
@@ -170,6 +172,7 @@ def _parts_of(chunk: str) -> Iterator[str]:
         for word in _ASCII_PART.findall(seamed.lower()):
             yield from _cut(word)
         return
+    # from here on for texts with other letters than those of ASCII
     found = spans(seamed)
     for word in found:
         bare = normalize("NFC", _ACCENTS.sub("", normalize("NFD", word.form)))
