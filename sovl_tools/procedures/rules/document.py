@@ -20,7 +20,7 @@ from sovl_tools.schema.messages import describe
 from sovl_tools.schema.problem import explained
 from sovl_tools.schema.subschemas import expands_too_far, nodes
 
-_KEYS = (
+_KEYS = (  # of a procedure itself
     "$schema", "name", "description", "inputs", "steps", "output", "tags", "timeout",
 )  # fmt: skip
 
@@ -75,6 +75,7 @@ def unknown_key(case: DocumentCase) -> Iterator[Finding]:
 
 def _in_steps(steps: JSON, path: Path) -> Iterator[Finding]:
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
+        # The document may be anything still: what is of a wrong type is told by ST751.
         action = step.get("action") if isinstance(step, dict) else None
         if isinstance(action, str) and action in ACTIONS:
             place = (*path, index)
@@ -106,24 +107,22 @@ def unfit_inputs_schema(case: DocumentCase) -> Iterator[Finding]:
         problems = meta_schema().problems(inputs)
         for problem in explained(problems):
             yield Finding(ManifestPlace(("inputs", *problem.path)), describe(problem))
-        found = [] if problems else [*_uncompilable(inputs)]
-        yield from found
+        unusable = None
+        # In this order: an engine would expand such references until the memory is full.
+        if not problems and expands_too_far(inputs):
+            unusable = "the references in the schema expand without end"
+        elif not problems:
+            try:
+                compile_schema(inputs)
+            except SchemaError as error:
+                unusable = f"the schema can't be used: {error.reason}"
+        if unusable:
+            yield Finding(ManifestPlace(("inputs",)), unusable)
         # A run would fill a default in and then refuse it. The rule of manifests only warns of
         # that, because the functions of tools have defaults of their own.
-        for node in () if problems or found else nodes(inputs, ("inputs",)):
+        for node in () if problems or unusable else nodes(inputs, ("inputs",)):
             if node.path[1:-1] == ("properties",):
                 yield from unfit_default.check(node)
-
-
-def _uncompilable(inputs: dict[str, JSON]) -> Iterator[Finding]:
-    place = ManifestPlace(("inputs",))
-    if expands_too_far(inputs):
-        yield Finding(place, "the references in the schema expand without end")
-        return
-    try:
-        compile_schema(inputs)
-    except SchemaError as error:
-        yield Finding(place, f"the schema can't be used: {error.reason}")
 
 
 @rule("ST768")
@@ -135,6 +134,7 @@ def name_differs(case: DocumentCase) -> Iterator[Finding]:
     """
     name = case.document.get("name") if isinstance(case.document, dict) else None
     stem = os.path.splitext(os.path.basename(case.path))[0]
+    # A name that is no name was told of, and its file need not be called so.
     is_unfit = any(each.path == ("name",) for each in case.problems)
     if case.path and isinstance(name, str) and not is_unfit and name != stem:
         message = f"the name is {name!r}, the file's is {stem!r}"
@@ -214,6 +214,7 @@ def endless_recursion(case: ProcedureCase) -> Iterator[Finding]:
 def _way_back(start: str, goal: str, others: Others) -> tuple[str, ...] | None:
     """Return the names on the shortest way from one procedure to another; None if none leads."""
     ways: dict[str, tuple[str, ...]] = {start: (start,)}
+    # Breadth first: a list that grows while it is gone through, so that the shortest comes first.
     for name in (pending := [start]):
         if name == goal:
             return ways[name]

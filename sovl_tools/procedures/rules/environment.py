@@ -120,7 +120,7 @@ class _Tracing:
             elif step.action == "tool" and self._case.catalog is not None:
                 tool = self._case.catalog.tools.get(step.fields["tool"])
                 schema = (tool and tool.output_schema) or ANYTHING
-            # a step that failed and after which the run goes on has null
+            # A step that failed and after which the run goes on has null.
             self.after = {**self.after, step.save_as: Known(ANYTHING if goes_on else schema)}
         if step.when is not None:
             self.after = _either(before, self.after)
@@ -135,18 +135,20 @@ class _Tracing:
         after = dict(before)
         for name, value in step.fields["values"].items():
             yield Use(step, (*step.path, "values", name), value, dict(after))
-            after[name] = Known(ANYTHING)
+            after[name] = Known(ANYTHING)  # of an expression no type is known
         self.after = after
 
     def _if(self, step: Step, before: Environment) -> Iterator[Use]:
         path = (*step.path, "condition")
         yield Use(step, path, step.fields["condition"], before, is_expression=True)
         ends = []
+        # A branch that is not there counts, too: it leads on with what was before.
         for key in ("then", "else"):
             yield from self.block(step.blocks.get((key,), ()), before)
             ends.append((self.after, self.is_over))
         (first, is_first_over), (second, is_second_over) = ends
         self.is_over = is_first_over and is_second_over
+        # Behind a branch that returns nobody comes, so that only the other one counts.
         if is_first_over or is_second_over:
             self.after = second if is_first_over else first
         else:
@@ -157,12 +159,14 @@ class _Tracing:
         own = {step.fields.get("as", "item"): Known(ANYTHING), "loop": Known(_LOOP)}
         yield from self.block(step.blocks[("steps",)], {**before, **own})
         yield Use(step, (*step.path, "result"), step.fields.get("result"), self.after)
+        # There may be no item at all, and iterations have variables of their own.
         self.after, self.is_over = before, False
 
     def _parallel(self, step: Step, before: Environment) -> Iterator[Use]:
         after = dict(before)
         for block in step.blocks.values():
             yield from self.block(block, before)
+            # Each branch begins with what was before all; what it assigns is there afterwards.
             changed = {name: each for name, each in self.after.items() if before.get(name) != each}
             after |= changed
         self.after, self.is_over = after, False
@@ -175,7 +179,7 @@ def _either(one: Environment, other: Environment) -> Environment:
         first, second = one.get(name), other.get(name)
         if first is None or second is None:
             found[name] = Known(ANYTHING, is_certain=False)
-        elif first is second:
+        elif first is second:  # mostly; comparing large schemas costs
             found[name] = first
         else:
             schema = first.schema if first.schema == second.schema else ANYTHING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.dispatch.arguments import nullable_arguments
@@ -54,10 +54,11 @@ def references(use: Use) -> Iterator[tuple[Path, Reference]]:
     """Yield what the templates of a value refer to and need, each with the place of the text."""
     for path, text in texts(use.value, use.path):
         try:
-            made = (Template.of_expression if use.is_expression else Template.of)(text)
-        except TemplateError:
+            template = (Template.of_expression if use.is_expression else Template.of)(text)
+        except TemplateError:  # bad_template tells of it
             continue
-        yield from ((path, each) for each in made.references if not each.is_guarded)
+        # Guarded is what a filter like default() or a test stands for if it is missing.
+        yield from ((path, each) for each in template.references if not each.is_guarded)
 
 
 @rule("ST759")
@@ -85,25 +86,17 @@ def unknown_variable(case: TracedCase) -> Iterator[Finding]:
     later = {name for name, _ in assigned(case.procedure.steps)}
     for use in case.uses:
         for path, reference in references(use):
-            found = _lacking(reference, use.environment, later)
-            if found is not None:
-                yield Finding(ManifestPlace(path), *found)
-
-
-def _lacking(
-    reference: Reference, environment: Environment, later: Container[str]
-) -> tuple[str, str | None] | None:
-    """Return what is wrong with a reference, and a hint."""
-    name = reference.name
-    if name not in environment:
-        if name in later:
-            return f"{name!r} is assigned only later", "use it after that"
-        return f"there is no variable {name!r}", did_you_mean(name, environment)
-    found = member(environment[name].schema, reference.attributes)
-    if isinstance(found, MissingMember):
-        words = f"{name!r} has no {found.name!r}"
-        return words, did_you_mean(found.name, found.others)
-    return None
+            name, where = reference.name, ManifestPlace(path)
+            if name in use.environment:
+                found = member(use.environment[name].schema, reference.attributes)
+                if isinstance(found, MissingMember):
+                    hint = did_you_mean(found.name, found.others)
+                    yield Finding(where, f"{name!r} has no {found.name!r}", hint)
+            elif name in later:
+                yield Finding(where, f"{name!r} is assigned only later", "use it after that")
+            else:
+                hint = did_you_mean(name, use.environment)
+                yield Finding(where, f"there is no variable {name!r}", hint)
 
 
 @rule("ST761", "warning")
@@ -141,7 +134,7 @@ def same_variable(case: TracedCase) -> Iterator[Finding]:
     """
     for step in case.procedure.every_step():
         if step.action == "parallel":
-            seen: dict[str, int] = {}
+            seen: dict[str, int] = {}  # one branch may assign a variable twice
             for number, block in enumerate(step.blocks.values()):
                 for name, place in assigned(block):
                     if seen.setdefault(name, number) != number:
@@ -156,6 +149,7 @@ def reserved_name(case: TracedCase) -> Iterator[Finding]:
     ``inputs`` and ``loop`` are there already, and words of the expression language can't be names.
     """
     for step in case.procedure.every_step():
+        # Without its blocks, whose steps every_step() yields themselves.
         names = list(assigned((step._replace(blocks={}),)))
         if step.action == "for_each" and "as" in step.fields:
             names.append((step.fields["as"], ManifestPlace((*step.path, "as"))))
@@ -178,8 +172,9 @@ def valueless_step(case: TracedCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*step.path, "save_as")), message, "remove 'save_as'")
 
 
+# One variable with attributes and indexes: of anything else the type can't be told.
 _PLAIN = re.compile(r"\{\{\s*[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[[^\[\]{}|()+*/%~-]+\])*\s*\}\}")
-_MAX_REFERENCES = 20
+_MAX_REFERENCES = 20  # which may lead in a circle
 _COMBINED = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
 
 
@@ -207,7 +202,7 @@ def unfit_arguments(case: TracedCase) -> Iterator[Finding]:
     written out breaks the tool's schema; or what a built-in action works on is of another type.
     The run would fail there.
     """
-    for given in _every(case):
+    for given in _given_values(case):
         yield from _unfit(given)
 
 
@@ -218,19 +213,24 @@ def unfit_type(case: TracedCase) -> Iterator[Finding]:
     The value is what another tool returns, or an input, and its schema excludes the type that is
     wanted. A template with text around it is always a string.
     """
-    for given in _every(case):
+    for given in _given_values(case):
         yield from _mistyped(given)
 
 
-def _every(case: TracedCase) -> Iterator[Given]:
+def _given_values(case: TracedCase) -> Iterator[Given]:
     for use in case.uses:
-        schema = _asked(case, use.step, use.path) if use.step is not None else None
+        schema = _wanted_schema(case, use.step, use.path) if use.step is not None else None
         if isinstance(schema, dict):
             node = SchemaNode((), schema, schema, ())
             yield Given(use.path, use.value, node, use.environment)
     for step in case.procedure.every_step():
+        # A step that gives nothing at all has no value that is gone through above.
         key = {"tool": "arguments", "procedure": "inputs"}.get(step.action)
-        schema = _asked(case, step, (*step.path, key)) if key and key not in step.fields else None
+        schema = (
+            _wanted_schema(case, step, (*step.path, key))
+            if key and key not in step.fields
+            else None
+        )
         if isinstance(schema, dict):
             yield Given(step.path, {}, SchemaNode((), schema, schema, ()), {})
 
@@ -242,13 +242,14 @@ _BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
 """What built-in actions ask of values that may be templates as well."""
 
 
-def _asked(case: TracedCase, step: Step, path: Path) -> JSON:
+def _wanted_schema(case: TracedCase, step: Step, path: Path) -> JSON:
     """Return the schema of what a step gives at a place; None if there is none."""
     if (step.action, path[-1]) in _BUILT_IN:
         return _BUILT_IN[step.action, path[-1]]
     if case.catalog is not None and (step.action, path[-1]) == ("tool", "arguments"):
         tool = case.catalog.tools.get(step.fields["tool"])
-        return None if tool is None or tool.is_dynamic else _taken(tool)
+        # What a dynamic tool takes is known when it is called.
+        return None if tool is None or tool.is_dynamic else _tool_schema(tool)
     if (step.action, path[-1]) == ("procedure", "inputs"):
         other = case.others(step.fields["procedure"])
         if other is not None:  # it has defaults for the rest
@@ -259,13 +260,15 @@ def _asked(case: TracedCase, step: Step, path: Path) -> JSON:
     return None
 
 
-def _taken(tool: ToolDefinition) -> JSON:
+def _tool_schema(tool: ToolDefinition) -> JSON:
     """Return the schema of what a tool takes, as a Tooler has it."""
     signature = signature_for(tool)
     properties = {**tool.parameters.get("properties", {})}
+    # A Tooler drops a null where the default is meant, so that null has to pass here, too.
     for name in nullable_arguments(tool.parameters, signature):
         properties[name] = True
     schema = {**tool.parameters, "properties": properties}
+    # Beside a combining keyword additionalProperties would refuse what another branch names.
     is_open = signature.takes_any_keyword or not _COMBINED.isdisjoint(schema)
     return schema if is_open else {**schema, "additionalProperties": False}
 
@@ -289,7 +292,7 @@ def _is_literal(value: JSON) -> bool:
     if isinstance(value, str):
         try:
             return Template.of(value).kind == "text"
-        except TemplateError:
+        except TemplateError:  # what it was meant to be can't be told
             return False
     if isinstance(value, dict):
         return all(map(_is_literal, value.values()))
@@ -301,7 +304,7 @@ def _problems(given: Given) -> Iterator[Finding]:
     refused = problems(given.node, given.value)
     for path, words in explanations(refused, lambda path: () if path else known):
         value, there = given.value, given.path
-        for each in path:  # as far as it is there
+        for each in path:  # as far as it is there: something may be missing
             try:
                 value = value[each]
             except (KeyError, IndexError, TypeError):

@@ -58,7 +58,7 @@ class Scope:
             StepError: an expression fails.
         """
         if isinstance(value, str):
-            return self._evaluated(Template.of(value), path)
+            return self._evaluate(Template.of(value), path)
         if isinstance(value, Mapping):
             return {key: self.render(each, (*path, key)) for key, each in value.items()}
         if isinstance(value, list):
@@ -71,9 +71,9 @@ class Scope:
         Raises:
             StepError: the expression fails.
         """
-        return bool(self._evaluated(Template.of_expression(condition), path))
+        return bool(self._evaluate(Template.of_expression(condition), path))
 
-    def _evaluated(self, template: Template, path: Path) -> JSON:
+    def _evaluate(self, template: Template, path: Path) -> JSON:
         try:
             return template.evaluate(self.variables)
         except EvaluationError as error:
@@ -98,15 +98,6 @@ class Scope:
     def _below(self, prefix: str, path: Path, variables: dict[str, JSON]) -> Scope:
         return Scope(variables, prefix, base=len(path), depth=self.depth + 1)
 
-    def merge(self, others: list[Scope]) -> None:
-        """Take over the variables that other scopes, which began with these, have changed."""
-        # Two branches never assign one variable: a rule refuses that before anything runs.
-        before = dict(self.variables)
-        for other in others:
-            for name, value in other.variables.items():
-                if name not in before or before[name] is not value:
-                    self.variables[name] = value
-
 
 def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JSON]:
     """Return inputs with the defaults of the procedure's schema, a copy.
@@ -114,6 +105,7 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
     Raises:
         InputError: they do not fit.
     """
+    # Copied, defaults too: a tool may change a list that it is given, and others run the procedure.
     inputs: dict[str, JSON] = copied(given)
     properties: Any = procedure.inputs.get("properties", {})
     for name, schema in properties.items():
@@ -121,6 +113,7 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
             inputs[name] = copied(schema["default"])
     problems = compile_schema(dict(procedure.inputs)).problems(inputs)
     if problems:
+        # Names are suggested for what stands at the top alone.
         found = explanations(problems, lambda path: () if path else properties)
         words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
         raise InputError(f"the inputs of {procedure.name} do not fit: {words}")
@@ -128,17 +121,6 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
 
 
 _LOGGER = logging.getLogger("sovl_tools.tools")
-
-
-async def perform(
-    step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment
-) -> JSON:
-    """Do what a step says, whose templates are filled in, and return what comes of it.
-
-    Raises:
-        StepError: it failed, or took too long.
-    """
-    return await _EFFECTS.get(step.action, _run_step_handler)(step, fields, scope, run)
 
 
 async def _call_tool(step: Step, fields: Mapping[str, JSON], _: Scope, run: RunEnvironment) -> JSON:
@@ -150,13 +132,14 @@ async def _call_tool(step: Step, fields: Mapping[str, JSON], _: Scope, run: RunE
     result = await run.tooler.call(fields["tool"], fields.get("arguments", {}), **options)
     if result.error is not None:
         raise StepError(result.error.message)
-    # the tool may keep what it has returned, and change it
+    # The tool may keep what it has returned, and change it.
     return copied(result.value)
 
 
 async def _wait(step: Step, fields: Mapping[str, JSON], _: Scope, __: RunEnvironment) -> None:
     seconds = fields["seconds"]
     path = (*step.path, "seconds")
+    # True is an int to Python.
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
         raise StepError(f"seconds must be a number of at least 0, not {named(seconds)}", path=path)
     if seconds > MAX_SECONDS:
@@ -167,10 +150,8 @@ async def _wait(step: Step, fields: Mapping[str, JSON], _: Scope, __: RunEnviron
 async def _run_step_handler(
     step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment
 ) -> JSON:
-    """Have the step handler of a tool do it, the one that is there now.
-
-    Its code is kept for as long as somebody has the catalog.
-    """
+    """Call the step handler that a tool brings, as it is now."""
+    # Taken once: a reload may put another catalog there before the handler has ended.
     catalog = run.registry.catalog
     handler = catalog.step_handlers.get(step.action)
     if handler is None:
@@ -181,17 +162,18 @@ async def _run_step_handler(
         if run.listen is not None:
             run.listen(LogMessage(step.action, key, level, message))
         else:
+            # A handler may make up a level; its message is worth more than an error.
             number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
             _LOGGER.log(number, "%s: %s", step.action, message)
 
     inputs, run_id = variables["inputs"], run.log.run_id
     context = StepContext(variables, inputs, run.tooler, run.registry, run_id, log)
     handle = partial(handler, {"action": step.action, **fields})
-    outcome = _outcome(step.action, handle, context, catalog)
-    return await within(step.timeout, outcome, f"action {step.action!r}")
+    work = _call_handler(step.action, handle, context, catalog)
+    return await within(step.timeout, work, f"action {step.action!r}")
 
 
-async def _outcome(
+async def _call_handler(
     action: str, handle: partial[Any], context: StepContext, catalog: Catalog
 ) -> JSON:
     """Run a handler, on a thread unless it is async, and return its value as JSON."""
@@ -202,12 +184,12 @@ async def _outcome(
             call = CallScope()
             value = await await_thread(partial(blocking_call(handle), context, call), call)
         return copied(convert_result(value)[0])
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # it is the user's, not the handler's
         raise
     except BaseException as error:
         if is_cancellation(error):
             raise
-        # what the tool that brings the action has in its environment is not told
+        # Secrets in the environment of the tool that brings the action are left out.
         owners = (each for each in catalog.tools.values() if action in each.step_handlers)
         secrets = tuple(name for each in owners for name in each.requires.get("env", ()))
         raise StepError(failure_of(error, action, secrets=secrets).message) from error
@@ -263,7 +245,7 @@ class Execution:
             "if": self._if,
             "for_each": self._for_each,
             "parallel": self._parallel,
-            "procedure": self._other,
+            "procedure": self._run_procedure,
             "return": self._return,
             "fail": self._fail,
         }
@@ -281,7 +263,7 @@ class Execution:
         except _Returned as returned:
             return returned.value
         except StepError as error:
-            if error.key:
+            if error.key:  # a step; without a key it is the output or the time of the whole run
                 raise
             words = f"{procedure.name}: {error.message}"
             raise StepError(
@@ -297,10 +279,16 @@ class Execution:
         key = scope.key(step)
         events = StepEvents(self._environment.listen, key, step.label, scope.depth)
         try:
-            if step.when is not None and not self._applies(step, scope, events):
-                self._environment.log.skip(key, step.action)
-                events.ended("skipped")
-                return
+            if step.when is not None:
+                try:
+                    is_due = scope.is_true(step.when, (*step.path, "when"))
+                except StepError:
+                    events.started()  # or a display would be told of the end of nothing
+                    raise
+                if not is_due:
+                    self._environment.log.skip(key, step.action)
+                    events.ended("skipped")
+                    return
             events.started()
             value, state, message = await self._attempts(step, scope, key, events)
         except _Returned:
@@ -318,13 +306,6 @@ class Execution:
         if step.save_as is not None:
             scope.variables[step.save_as] = value
 
-    def _applies(self, step: Step, scope: Scope, events: StepEvents) -> bool:
-        try:
-            return scope.is_true(str(step.when), (*step.path, "when"))
-        except StepError:
-            events.started()
-            raise
-
     async def _attempts(self, step: Step, scope: Scope, key: str, events: StepEvents) -> _Ending:
         """Take a step as often as it may fail."""
         policy = step.on_error
@@ -332,6 +313,7 @@ class Execution:
             try:
                 return await self._attempt(step, scope, _numbered(key, number), is_fatal=False)
             except StepError as error:
+                # An attempt of an earlier process was waited for there.
                 if not isinstance(error, _KnownError):
                     delay = policy.delay * policy.backoff ** (number - 1)
                     events.retried(number, delay, error.message)
@@ -351,6 +333,8 @@ class Execution:
         again. Every other step is: so the variables get their values back.
         """
         log, action = self._environment.log, step.action
+        # Actions that change variables alone are taken again when a run goes on, so that losing
+        # one costs nothing; the others are written to the disk before they begin.
         act = self._actions.get(action)
         has_effect = act is None
         try:
@@ -358,7 +342,7 @@ class Execution:
             prepare = _PREPARED.get(action)
             fields: dict[str, JSON]
             fields = prepare(step, scope) if prepare else scope.render(step.fields, step.path)
-        except StepError as error:
+        except StepError as error:  # it has not begun, but the journal tells of a failure
             log.begin(key, action, None, None, is_durable=has_effect)
             log.fail(key, error.message, is_durable=has_effect)
             raise
@@ -373,10 +357,11 @@ class Execution:
         log.begin(key, action, tool, arguments, is_durable=has_effect)
         try:
             if act is None:
+                perform = _EFFECTS.get(action, _run_step_handler)
                 value = await perform(step, fields, scope, self._environment)
             else:
                 value = await within(step.timeout, act(step, scope, key, **fields))
-        except _Returned as returned:
+        except _Returned as returned:  # a step within has returned, so this one is over, too
             log.succeed(key, returned.value, is_durable=has_effect)
             raise
         except StepError as error:
@@ -389,6 +374,7 @@ class Execution:
         scope.variables.update(values)
 
     async def _if(self, step: Step, scope: Scope, key: str, *, branch: str, **_: JSON) -> None:
+        # A copy, taken over at the end: a branch that fails and is gone on after leaves nothing.
         inner = scope.inner(step, key, dict(scope.variables))
         await self._steps(step.blocks.get((branch,), ()), inner)
         scope.variables.update(inner.variables)
@@ -405,19 +391,26 @@ class Execution:
                 own = {**scope.variables, name: item, "loop": loop}
                 inner = scope.inner(step, f"{key}[{index}]", own)
                 await self._steps(step.blocks[("steps",)], inner)
+                # By its place, since iterations may end in another order.
                 results[index] = inner.render(step.fields.get("result"), (*step.path, "result"))
 
         at_once = min(step.fields.get("at_once", 1), len(items))
-        await _all([iterate() for _ in range(at_once)])
+        await _run_all([iterate() for _ in range(at_once)])
         return results
 
     async def _parallel(self, step: Step, scope: Scope, key: str, *, branches: list[str]) -> None:
         scopes = [scope.inner(step, key, dict(scope.variables)) for _ in branches]
         pairs = zip(step.blocks.values(), scopes, strict=True)
-        await _all([self._steps(steps, inner) for steps, inner in pairs])
-        scope.merge(scopes)
+        await _run_all([self._steps(steps, inner) for steps, inner in pairs])
+        # Values are compared by identity: a branch may have assigned an equal one. Two branches
+        # never assign one variable, for a rule refuses that before anything runs.
+        before = dict(scope.variables)
+        for inner in scopes:
+            for name, value in inner.variables.items():
+                if name not in before or before[name] is not value:
+                    scope.variables[name] = value
 
-    async def _other(
+    async def _run_procedure(
         self, _: Step, scope: Scope, key: str, *, procedure: str, inputs: dict[str, JSON]
     ) -> JSON:
         other = self._environment.procedure(self._procedure, procedure)
@@ -436,13 +429,13 @@ class Execution:
         raise StepError(message)
 
 
-def _rendered(step: Step, key: str, scope: Scope) -> JSON:
+def _render_field(step: Step, key: str, scope: Scope) -> JSON:
     return scope.render(step.fields.get(key), (*step.path, key))
 
 
 def _assignments(step: Step, scope: Scope) -> dict[str, JSON]:
     """Fill in the values of ``set`` in order: each may name those before it."""
-    inner = Scope(dict(scope.variables))
+    inner = Scope(dict(scope.variables))  # a value that fails leaves all as it was
     values: dict[str, JSON] = {}
     for name, value in step.fields["values"].items():
         path = (*step.path, "values", name)
@@ -456,7 +449,7 @@ def _branch(step: Step, scope: Scope) -> dict[str, JSON]:
 
 
 def _items(step: Step, scope: Scope) -> dict[str, JSON]:
-    items = _rendered(step, "items", scope)
+    items = _render_field(step, "items", scope)
     if not isinstance(items, list):
         message = f"items must be an array, not {named(items)}"
         raise StepError(message, path=(*step.path, "items"))
@@ -470,9 +463,9 @@ _PREPARED: Mapping[str, Callable[[Step, Scope], dict[str, JSON]]] = {
     "parallel": lambda step, _: {"branches": list(step.fields["branches"])},
     "procedure": lambda step, scope: {
         "procedure": step.fields["procedure"],
-        "inputs": _rendered(step, "inputs", scope) or {},
+        "inputs": _render_field(step, "inputs", scope) or {},
     },
-    "fail": lambda step, scope: {"message": str(_rendered(step, "message", scope))},
+    "fail": lambda step, scope: {"message": str(_render_field(step, "message", scope))},
 }
 """What steps work on that hold others, or whose templates are not all filled in at once."""
 
@@ -481,7 +474,7 @@ def _numbered(key: str, attempt: int) -> str:
     return key if attempt == 1 else f"{key}~{attempt}"
 
 
-async def _all(works: list[Coroutine[Any, Any, None]]) -> None:
+async def _run_all(works: list[Coroutine[Any, Any, None]]) -> None:
     """Do works at the same time; the first failure ends the others and is raised."""
     if len(works) == 1:  # a task would cost more than many a step
         await works[0]
