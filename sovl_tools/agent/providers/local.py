@@ -11,8 +11,10 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import takewhile
+from operator import itemgetter
 from secrets import token_hex
-from typing import Any, NamedTuple
+from textwrap import shorten
+from typing import Any
 
 from sovl_tools.agent.answer import Answer, Call, Prompt
 from sovl_tools.agent.messages import text_of, with_all_results
@@ -63,9 +65,8 @@ def parse_answer(response: Any) -> Answer:
 class Draft:
     """An answer that is coming in, in one piece."""
 
-    def __init__(self) -> None:
-        self.text = ""
-        self._answer = Answer()
+    text = ""
+    _answer = Answer()
 
     def feed(self, chunk: Answer) -> str:
         """Take the answer in."""
@@ -86,34 +87,21 @@ def _respond(*, prompt: Prompt, is_streaming: bool = False) -> Answer | Iterator
     else:
         # Halves of characters become question marks, since a search could not compare them.
         text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
-        pending = None
         before = messages[-2] if len(messages) > 1 else {}
         # The message may come from a file that anybody has written.
         match before.get("provider"), before.get("items"):
             case "local", [
-                {"tool": str(tool), "arguments": dict(known), "asking": str() | None as asking},
+                {"tool": str(), "arguments": dict(), "asking": str() | None} as pending,
                 *_,
             ]:
-                pending = Pending(tool, known, asking)
+                pass
+            case _:
+                pending = None
         try:
             answer = _Dialogue(prompt, text).answer(pending)
         except ResolutionError as error:
             answer = Answer(f"It can't be called just now: {error}.")
     return iter([answer]) if is_streaming else answer
-
-
-class Pending(NamedTuple):
-    """What an answer of the user is waited for.
-
-    Attributes:
-        tool: the name of the tool that is going to be called.
-        arguments: those that are known, each fit when it was given.
-        asking: the name of the argument that was asked for; None if it was asked whether to call.
-    """
-
-    tool: str
-    arguments: dict[str, JSON]
-    asking: str | None
 
 
 class _Dialogue:
@@ -127,31 +115,30 @@ class _Dialogue:
         pairs = _PAIR.finditer(text)
         self._written = {pair[1]: pair[2].rstrip(",;") for pair in pairs}
         self._rest = _PAIR.sub("", text).strip(" ,;\n\t")
+        self._is_pairs = bool(self._written) and not self._rest
         known = {name: prompt.registry.get(name) for name in prompt.offered if name != SEARCH}
         self._tools = {name: tool for name, tool in known.items() if tool is not None}
 
-    def answer(self, pending: Pending | None) -> Answer:
+    def answer(self, pending: dict[str, Any] | None) -> Answer:
         """Return the call, or what is asked before it can be made."""
         choice = self._prompt.choice
         choices = {"auto", "required", "none"}
         # The tool whose name or phrase is said; of several that of the most words.
-        lengths: dict[str, int] = {}
+        named = None
         if self._text[:1] not in _QUOTES:
-            said = set(words(self._rest))
-            lengths = {name: 1 for name in self._tools if name.casefold() in said}
-            for match in self._prompt.registry.match(self._rest):
-                if match.tool in self._tools:
-                    length = len(words(self._rest[match.start : match.end]))
-                    lengths[match.tool] = max(length, lengths.get(match.tool, 0))
-        named = max(lengths, key=lambda name: lengths[name], default=None)
-        if pending is not None and named is None and choice in {*choices, pending.tool}:
-            if self._spoken in ({"no", *_ENDS} if pending.asking is None else _ENDS):
-                return Answer(f"All right, {pending.tool} is not called.")
+            rest, matches = self._rest, self._prompt.registry.match(self._rest)
+            said = [(1, name) for name in self._tools if name.casefold() in words(rest)]
+            said += [(len(words(rest[each.start : each.end])), each.tool) for each in matches]
+            said = [each for each in said if each[1] in self._tools]
+            named = max(said, key=itemgetter(0), default=(0, None))[1]
+        if pending is not None and named is None and choice in {*choices, pending["tool"]}:
+            is_asking = pending["asking"] is not None
+            if self._spoken in (_ENDS if is_asking else {"no", *_ENDS}):
+                return Answer(f"All right, {pending['tool']} is not called.")
             # If there are too many tools to offer, the one that is asked about may not be offered.
-            if pending.tool in self._tools or SEARCH in self._prompt.offered:
-                is_pairs = bool(self._written) and not self._rest
-                if is_pairs or pending.asking is not None or self._spoken == "yes":
-                    return self._continue(pending)
+            is_offered = pending["tool"] in self._tools or SEARCH in self._prompt.offered
+            if is_offered and (is_asking or self._is_pairs or self._spoken == "yes"):
+                return self._continue(pending)
         name = named if choice in choices else choice
         found = self._prompt.registry.search(self._rest, limit=None)
         near = [each for each in found if each.tool in self._tools]
@@ -187,15 +174,14 @@ class _Dialogue:
             head.append(f"Optional, as key=value: {', '.join(optional)}.")
         return self._call_or_question(form, arguments, head, is_sure=is_sure)
 
-    def _continue(self, pending: Pending) -> Answer:
-        form = _Form(self._prompt.registry[pending.tool])
-        known, asking = pending.arguments, pending.asking
-        if self._written and not self._rest and self._written.keys() <= form.properties.keys():
-            known = known | {key: form.read(key, value) for key, value in self._written.items()}
+    def _continue(self, pending: dict[str, Any]) -> Answer:
+        form, asking = _Form(self._prompt.registry[pending["tool"]]), pending["asking"]
+        # Loaded anew meanwhile, the tool may lack what was asked for, or given.
+        known = {key: each for key, each in pending["arguments"].items() if key in form.properties}
+        if self._is_pairs and self._written.keys() <= form.properties.keys():
+            known |= {key: form.read(key, value) for key, value in self._written.items()}
         elif asking in form.properties:
-            known = {**known, asking: form.read(asking, self._text)}
-        else:  # "yes", or an argument that the tool, loaded anew meanwhile, has no more
-            known = {key: each for key, each in known.items() if key in form.properties}
+            known[asking] = form.read(asking, self._text)
         return self._call_or_question(form, known, [])
 
     def _call_or_question(
@@ -203,34 +189,34 @@ class _Dialogue:
     ) -> Answer:
         """Return the call, or what is wrong with its arguments and a question for one of them."""
         name, problems = form.tool.name, form.problems(arguments)
-        unfit = [each for each in form.order(problems) if each in arguments]
+        unfit = [each for each in problems if each in arguments]
         # What fits is kept: the user is asked for one thing, not for all of it again.
         kept = {key: value for key, value in arguments.items() if key not in unfit}
         lines = [*lines, *(f"{problems[each]}." for each in unfit)]
         # Without the unfit ones there may be other problems, such as that one of them is required.
         lacking = form.problems(kept) if unfit else problems
-        asked = [each for each in (*unfit, *form.order(lacking)) if each in form.properties]
+        asked = [each for each in (*unfit, *lacking) if each in form.properties]
         if asked:
-            return _asking(Pending(name, kept, asked[0]), [*lines, form.question(asked[0])])
+            return _asking(name, kept, asked[0], [*lines, form.question(asked[0])])
         if lacking:
             why = "; ".join(lacking.values())
             return Answer("\n".join([*lines, f"{name} can't be called like this: {why}."]))
         # An argument that is no parameter at all was dropped; the user sees what is left first.
         if unfit or not is_sure or self._prompt.choice == "none":
             call = f"{name}({', '.join(f'{key}={shown(value)}' for key, value in kept.items())})"
-            return _asking(Pending(name, kept, None), [*lines, f"Shall I call {call}? (yes or no)"])
+            return _asking(name, kept, None, [*lines, f"Shall I call {call}? (yes or no)"])
         return Answer("", (Call(f"call_{token_hex(8)}", name, as_text(kept)),), "calls")
 
 
-def _asking(pending: Pending, lines: list[str]) -> Answer:
-    return Answer("\n".join(lines), items=(pending._asdict(),))
+def _asking(tool: str, known: dict[str, JSON], asking: str | None, lines: list[str]) -> Answer:
+    """Ask for an argument, or whether to call if that is None; what fits is ``known``."""
+    pending = {"tool": tool, "arguments": known, "asking": asking}
+    return Answer("\n".join(lines), items=(pending,))
 
 
 def _first_sentence(tool: ToolDefinition) -> str:
-    line = " ".join(tool.description.split())
-    end = line.find(". ")
-    line = line if end < 0 else line[: end + 1]
-    return line if len(line) <= _MOST_LETTERS else f"{line[: _MOST_LETTERS - 1]}…"
+    sentence = re.split(r"(?<=\.)\s", tool.description.strip(), maxsplit=1)[0]
+    return shorten(sentence, _MOST_LETTERS, placeholder="…")
 
 
 class _Form:
@@ -267,7 +253,7 @@ class _Form:
         return text if isinstance(value, Unparsed) else value
 
     def problems(self, arguments: dict[str, JSON]) -> dict[str, str]:
-        """Return what is wrong with arguments, by parameter; under "" what is with all of them."""
+        """Return what is wrong with each argument, in order; under "" what is with all of them."""
         found: dict[str, str] = {}
         for path, message in getattr(self._check(arguments), "details", ()):
             place = path.removeprefix("$").removeprefix(".")
@@ -276,11 +262,7 @@ class _Form:
             above = [each for each in names if path.startswith(json_path((each,)))]
             name = max(above, key=len, default="")
             found.setdefault(name, f"{place}: {message}" if place else message)
-        return found
-
-    def order(self, problems: dict[str, str]) -> list[str]:
-        """Return the parameters with problems in the order of the schema, unknown ones last."""
-        return sorted(problems, key=[*self.properties, *problems].index)
+        return {key: found[key] for key in (*self.properties, *found) if key in found}
 
     def question(self, name: str) -> str:
         """Return the question for an argument: its kind, what it is, what there is to choose."""
@@ -290,8 +272,8 @@ class _Form:
         kind = " or ".join([types] if isinstance(types, str) else types)
         if isinstance(options, list):
             listed = [each if isinstance(each, str) else shown(each) for each in options]
-            more = ["…"] if len(options) > _MOST_CHOICES else []
-            kind = f"one of {', '.join([*listed[:_MOST_CHOICES], *more])}"
+            listed[_MOST_CHOICES:] = ["…"] * (len(options) > _MOST_CHOICES)
+            kind = f"one of {', '.join(listed)}"
         described = " ".join(str(schema.get("description") or schema.get("title") or "").split())
         question = f"{name} ({kind})" if kind else name
         question += f": {described}" if described else ""
