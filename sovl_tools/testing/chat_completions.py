@@ -38,8 +38,20 @@ def body(turn: Turn) -> dict[str, JSON]:
 
 def events(turn: Turn) -> Iterator[Event]:
     """Yield the chunks of an answer to a request that streams, the end mark last."""
-    for delta in _deltas(turn):
-        yield _chunk(turn, delta)
+    first = _content(turn)
+    # "" where a text follows, null where none does
+    yield _chunk(turn, {"role": "assistant", "content": first and "", "refusal": None})
+    for piece in turn.pieces(turn.reply.text):
+        yield _chunk(turn, {"content": piece})
+    for piece in turn.pieces(turn.reply.refusal or ""):
+        yield _chunk(turn, {"refusal": piece})
+    for index, call in enumerate(turn.reply.calls):
+        # the first chunk of a call has its id and its name; the others know it by its index alone
+        begun = _call(call._replace(arguments=""))
+        yield _chunk(turn, {"tool_calls": [{"index": index, **begun}]})
+        for piece in turn.pieces(call.arguments):
+            delta = {"index": index, "function": {"arguments": piece}}
+            yield _chunk(turn, {"tool_calls": [delta]})
     yield _chunk(turn, {}, _finish_reason(turn))
     if _wants_usage(turn):
         usage = {"choices": [], "usage": _usage(turn.reply.usage)}
@@ -77,6 +89,7 @@ def _head(turn: Turn, kind: str) -> dict[str, JSON]:
 
 
 def _content(turn: Turn) -> str | None:
+    # an answer without any content is the empty text, and null beside calls or a refusal
     is_told_otherwise = turn.reply.calls or turn.reply.refusal is not None
     return turn.reply.text or (None if is_told_otherwise else "")
 
@@ -92,20 +105,9 @@ def _finish_reason(turn: Turn) -> str:
     return "tool_calls" if turn.reply.calls else "stop"
 
 
-def _deltas(turn: Turn) -> Iterator[dict[str, Any]]:
-    first = _content(turn)
-    yield {"role": "assistant", "content": first and "", "refusal": None}
-    yield from ({"content": piece} for piece in turn.pieces(turn.reply.text))
-    yield from ({"refusal": piece} for piece in turn.pieces(turn.reply.refusal or ""))
-    for index, call in enumerate(turn.reply.calls):
-        begun = _call(call._replace(arguments=""))
-        yield {"tool_calls": [{"index": index, **begun}]}
-        for piece in turn.pieces(call.arguments):
-            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
-
-
 def _chunk(turn: Turn, delta: dict[str, Any], finish_reason: str | None = None) -> Event:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+    # every chunk has the key if the usage was asked for, and the last one the numbers
     usage = {"usage": None} if _wants_usage(turn) else {}
     return Event(None, {**_head(turn, "chat.completion.chunk"), "choices": [choice], **usage})
 
@@ -129,6 +131,7 @@ MAX_ID = 40
 
 def objections(request: Request, _memory: Memory) -> Iterator[Objection]:
     """Yield what is refused in a request; the rules need a body of the right shape."""
+    # a body of the wrong shape gets no further: what follows looks into it without asking
     wrong = [*unreadable_for_openai(request)]
     if not wrong:
         if not request.body.get("model"):
@@ -194,6 +197,7 @@ def _check_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]
 
 def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
     """Yield the calls that are not answered directly behind them, and answers to none."""
+    # answers may come in any order, but nothing else may come between them and the calls
     waiting: list[str] = []
     answered: set[str] = set()
     for index, message in enumerate(messages):

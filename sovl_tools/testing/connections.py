@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, cast
 from sovl_tools.model.document import JSON
 from sovl_tools.testing.script import Pause, Reply
 
+# for ``drop_at``: the connection is closed before the status is sent
 UNSENT = -1
-"""Where the connection is closed before the status is sent."""
 
 
 class Answer(NamedTuple):
@@ -43,14 +43,9 @@ class Answer(NamedTuple):
 def json_answer(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> Answer:
     """Return an answer with a JSON document for its body."""
     content = json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
-    half = len(content) // 2
+    half = len(content) // 2  # in two parts, so that it can break off in its middle
     typed = {"content-type": "application/json", **(headers or {})}
     return Answer(status, typed, (content[:half], content[half:]))
-
-
-def event_stream(parts: tuple[bytes, ...]) -> Answer:
-    """Return an answer with events for its body."""
-    return Answer(200, {"content-type": "text/event-stream"}, parts, is_stream=True)
 
 
 def with_disturbance(answer: Answer, reply: Reply) -> Answer:
@@ -68,6 +63,7 @@ def with_disturbance(answer: Answer, reply: Reply) -> Answer:
 
 Respond = Callable[[str, Mapping[str, str], bytes], Answer]
 
+# seconds between looks at whether the client is still there, and for a thread to end
 _GLANCE = 0.005
 _LONGEST_END = 5.0
 
@@ -88,6 +84,7 @@ class Listener:
         self.closing = threading.Event()
         self._crashed = crashed
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
+        # closing a socket does not wake up who waits for it; one end of a pair wakes the other
         self._waker, self._woken = socket.socketpair()
         self._lock = threading.Lock()
         self._open: dict[socket.socket, threading.Thread] = {}
@@ -110,7 +107,7 @@ class Listener:
         self._socket.close()
         self._woken.close()
         with self._lock:
-            remaining = list(self._open.items())
+            remaining = list(self._open.items())  # their threads take themselves out
         for connection, _ in remaining:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -135,7 +132,7 @@ class Listener:
     def _serve(self, connection: socket.socket) -> None:
         try:
             _Handler(connection, self)
-        except ConnectionError:
+        except ConnectionError:  # the client has left, as it may
             pass
         except Exception as error:  # noqa: BLE001 - whatever it is, the test has to hear of it
             self._crashed(error)
@@ -186,17 +183,14 @@ class _Handler(BaseHTTPRequestHandler):
                 return False
             if sent == answer.drop_at:
                 return False
-            self._send_part(part, is_stream=answer.is_stream)
+            if not answer.is_stream:
+                self.wfile.write(part)
+                continue
+            # in two chunks, which may cut a character apart; an empty one ends the stream
+            half = len(part) // 2
+            for chunk in (part[:half], part[half:]) if half else (part,):
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
         return True
-
-    def _send_part(self, part: bytes, *, is_stream: bool) -> None:
-        """Send a part, one of a stream in two chunks that may cut a character apart."""
-        if not is_stream:
-            self.wfile.write(part)
-            return
-        half = len(part) // 2
-        for chunk in (part[:half], part[half:]) if half else (part,):
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
 
     def _paused(self, answer: Answer) -> bool:
         """Stand still where the answer wants it; return whether there is anyone to go on for."""
@@ -215,6 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _has_left(self) -> bool:
         """Tell whether the client has closed its end."""
+        # something to read may be the next request of a client that sends without waiting
         with selectors.DefaultSelector() as selector:
             selector.register(self.connection, selectors.EVENT_READ)
             if not selector.select(0):

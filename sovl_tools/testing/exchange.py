@@ -137,6 +137,7 @@ class Memory:
 
     def turn(self, reply: Reply, request: dict[str, JSON], *, prefix: str, piece: int) -> Turn:
         """Return the answer in the making; it has a number, and so has each of its calls."""
+        # requests of several threads must not get the same ids
         with self._lock:
             self._count += 1
             number = self._count

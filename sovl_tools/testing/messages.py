@@ -34,6 +34,7 @@ def body(turn: Turn) -> dict[str, JSON]:
 
 def events(turn: Turn) -> Iterator[Event]:
     """Yield the events of an answer to a request that streams; a ``ping`` is among them."""
+    # at the start nobody knows how many there will be; the numbers that count come at the end
     usage = {**_usage(turn), "output_tokens": 1}
     yield _event("message_start", message={**_message(turn), "usage": usage})
     yield _event("ping")
@@ -88,6 +89,7 @@ def blocks(turn: Turn) -> list[Block]:
         found.append(Block(whole, {**whole, "text": ""}, deltas))
     for call in turn.reply.calls:
         begun: dict[str, JSON] = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        # a stream begins with an empty piece, as the API's do
         pieces = ["", *turn.pieces(call.arguments)]
         deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
         # a plain answer can show nothing but an object
@@ -124,7 +126,7 @@ def _ending(turn: Turn) -> dict[str, JSON]:
 def _usage(turn: Turn) -> dict[str, JSON]:
     usage = turn.reply.usage
     return {
-        "input_tokens": usage.input - usage.cached,
+        "input_tokens": usage.input - usage.cached,  # unlike at OpenAI, without the cached ones
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": usage.cached,
         "output_tokens": usage.output,
@@ -178,6 +180,7 @@ def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]
     if not body["messages"]:
         yield Objection("messages: at least one message is required")
         return
+    # equal roles in a row are one turn, so that nothing is said against them
     roles = [message["role"] for message in body["messages"]]
     if roles[0] == "assistant":
         yield Objection('messages: first message must use the "user" role')
@@ -249,6 +252,7 @@ def _check_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objec
     kind = block["type"]
     if role != _ROLES.get(kind, role):
         yield Objection(f"{place}: `{kind}` blocks can only be in `{_ROLES[kind]}` messages")
+    # the key that a kind does not have passes as "_"
     for key in ("id", "tool_use_id"):
         if kind in ("tool_use", "tool_result") and not re.fullmatch(_ID, block.get(key, "_")):
             yield Objection(f"{place}.{kind}.{key}: String should match pattern '{_ID}'")
@@ -265,6 +269,7 @@ def _check_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objec
 
 def check_results(turns: list[Part]) -> Iterator[Objection]:
     """Yield tool uses without a result, results without a tool use, and what comes twice."""
+    # results have to come first in the turn behind the tool uses, before anything that is said
     seen: set[str] = set()
     for before, turn in zip([None, *turns], turns, strict=False):
         uses = [block["id"] for block in before.of_type("tool_use")] if before else []
@@ -363,12 +368,11 @@ def check_thinking(turns: list[Part], body: dict[str, JSON], memory: Memory) -> 
             ):
                 place = f"messages.{turn.start}.content.{number}"
                 yield Objection(f"{place}: Invalid `signature` in `thinking` block")
-    if spoken and body.get("thinking", {}).get("type") != "disabled":
-        yield from _missing(spoken[-1], memory)
-
-
-def _missing(turn: Part, memory: Memory) -> Iterator[Objection]:
+    if not spoken or body.get("thinking", {}).get("type") == "disabled":
+        return
+    turn = spoken[-1]
     wanted = [memory.thinking.get(block["id"], []) for block in turn.of_type("tool_use")]
+    # all tool uses of one answer have the same thinking before them
     needed = next((blocks for blocks in wanted if blocks), [])
     given = turn.of_type("thinking", "redacted_thinking")
     if needed and not given:

@@ -63,8 +63,19 @@ def items(turn: Turn) -> list[dict[str, Any]]:
     made = [] if reply.reasoning is None else [_reasoning(turn, reply.reasoning)]
     is_silent = not reply.calls and reply.reasoning is None
     if reply.text or reply.refusal is not None or is_silent:
-        made.append(_message(turn))
+        is_refused = reply.refusal is not None
+        said = {"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []}
+        refused = {"type": "refusal", "refusal": reply.refusal}
+        message = {
+            "id": f"msg_{turn.number}",
+            "type": "message",
+            "role": "assistant",
+            "status": "completed",
+            "content": [said] * bool(reply.text or not is_refused) + [refused] * is_refused,
+        }
+        made.append(message)
     made += [_call(turn, index, call) for index, call in enumerate(reply.calls)]
+    # a limit of tokens cuts what was being written last
     if reply.is_cut and made[-1]["type"] != "reasoning":
         made[-1]["status"] = "incomplete"
     return made
@@ -76,19 +87,6 @@ def _reasoning(turn: Turn, text: str) -> dict[str, Any]:
     if ENCRYPTED in (turn.request.get("include") or ()):
         item["encrypted_content"] = f"encrypted-{turn.number}"
     return item
-
-
-def _message(turn: Turn) -> dict[str, Any]:
-    said = {"type": "output_text", "text": turn.reply.text, "annotations": [], "logprobs": []}
-    refused = {"type": "refusal", "refusal": turn.reply.refusal}
-    is_refused = turn.reply.refusal is not None
-    return {
-        "id": f"msg_{turn.number}",
-        "type": "message",
-        "role": "assistant",
-        "status": "completed",
-        "content": [said] * bool(turn.reply.text or not is_refused) + [refused] * is_refused,
-    }
 
 
 def _call(turn: Turn, index: int, call: Call) -> dict[str, Any]:
@@ -198,10 +196,11 @@ _STREAMED: dict[str, Callable[[Turn, dict[str, Any]], Iterator[dict[str, Any]]]]
 
 
 MAX_ID = 64
+_OF_MODEL = ("function_call", "custom_tool_call", "reasoning")
 _PREFIXES = {"reasoning": "rs", "function_call": "fc", "message": "msg"}
 _Items = list[dict[str, Any]]
+# what a request must have, and what there may be in place of it
 _INSTEAD = {"model": ("prompt",), "input": ("prompt", "previous_response_id", "conversation")}
-"""What a request must have, and what there may be in place of it."""
 
 
 def objections(request: Request, memory: Memory) -> Iterator[Objection]:
@@ -259,6 +258,7 @@ def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]
         )
         return
     before = memory.responses.get(previous or "", [])
+    # what is stored was looked at when it came in; only what is new is looked at here
     now, unknown = _resolved(input_items(body), memory)
     yield from unknown
     for index, item in enumerate(now):
@@ -310,12 +310,9 @@ def _check_item(item: dict[str, Any], place: str, memory: Memory) -> Iterator[Ob
         yield from too_long(item["call_id"], f"{place}.call_id", MAX_ID)
     if kind == "function_call":
         yield from misnamed(item["name"], f"{place}.name")
-    if kind == "reasoning":
-        yield from _check_thought(item, memory)
-
-
-def _check_thought(item: dict[str, Any], memory: Memory) -> Iterator[Objection]:
-    """Yield that the API knows a reasoning item neither by its id nor by what it sealed in it."""
+    if kind != "reasoning":
+        return
+    # the API knows it by its id if it was stored, and else by what it has sealed in it
     original = memory.items.get(item["id"], {})
     sealed = item.get("encrypted_content")
     if sealed is None:
@@ -350,6 +347,7 @@ def _check_pairs(told: _Items) -> Iterator[Objection]:
 
 def _check_reasoning(before: _Items, now: _Items, memory: Memory) -> Iterator[Objection]:
     """Yield items that came after reasoning and are sent without it, and the other way round."""
+    # order counts: the reasoning has to stand before what came of it
     known = {item.get("id") for item in before}
     for index, item in enumerate(now):
         known.add(item.get("id"))
@@ -362,17 +360,13 @@ def _check_reasoning(before: _Items, now: _Items, memory: Memory) -> Iterator[Ob
                 "input",
             )
         follower = now[index + 1] if index + 1 < len(now) else {}
-        if item.get("type") == "reasoning" and not _is_of_model(follower):
+        is_of_model = follower.get("role") == "assistant" or follower.get("type") in _OF_MODEL
+        if item.get("type") == "reasoning" and not is_of_model:
             yield Objection(
                 f"Item '{item['id']}' of type 'reasoning' was provided without its required"
                 " following item.",
                 "input",
             )
-
-
-def _is_of_model(item: dict[str, Any]) -> bool:
-    is_said = item.get("role") == "assistant"
-    return is_said or item.get("type") in ("function_call", "custom_tool_call", "reasoning")
 
 
 def remember(turn: Turn, memory: Memory) -> None:
@@ -382,9 +376,9 @@ def remember(turn: Turn, memory: Memory) -> None:
     for item in made:
         memory.items[item["id"]] = item
         if thoughts and item["type"] != "reasoning":
-            memory.reasons[item["id"]] = thoughts[0]
+            memory.reasons[item["id"]] = thoughts[0]  # a scripted answer thinks once at most
     if turn.request.get("store") is False:
-        return
+        return  # known, so that what is sealed in them can be checked, but nobody can refer to them
     memory.stored.update(item["id"] for item in made)
     before = memory.responses.get(turn.request.get("previous_response_id") or "", [])
     memory.responses[f"resp_{turn.number}"] = [*before, *input_items(turn.request), *made]

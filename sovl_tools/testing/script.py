@@ -162,6 +162,7 @@ def calls(
 
 
 def _call(name: str, arguments: JSON, identity: str | None = None) -> Call:
+    # a text stands as it is, so that malformed arguments can be scripted
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return Call(name, text, identity)
 

@@ -13,7 +13,6 @@ from sovl_tools.testing import chat_completions, messages, responses
 from sovl_tools.testing.connections import (
     Answer,
     Listener,
-    event_stream,
     json_answer,
     with_disturbance,
 )
@@ -39,6 +38,7 @@ class Prompter:
     def reply(self, request: Request) -> Reply | None:
         """Return the reply to a request, None if the script has none left for it."""
         part = self._part if self._parts is None else self._parts.get(request.provider)
+        # also around a function of the script, which need not be ready for several threads
         with self._lock:
             if callable(part):
                 return part(request)
@@ -132,6 +132,7 @@ class ScriptedServer:
             for error in request.errors
         ]
         wrong += self._problems
+        # a reply that was not used is mostly a request that was expected and not sent
         unused = self._prompter.unused()
         if unused:
             wrong.append(f"{len(unused)} of the replies were not used: {unused[0]!r} is the next")
@@ -146,26 +147,24 @@ class ScriptedServer:
         api = APIS.get(path.partition("?")[0], UNKNOWN)
         asked = Request(api.provider, path, headers, content, json_object(content))
         try:
-            return self._respond(api, asked)
+            objections = list(api.objections(asked, self._memory))
+            asked = asked._replace(errors=tuple(each.message for each in objections))
+            with self._lock:
+                self.requests.append(asked)
+            if objections:
+                first = objections[0]
+                told = Failure(first.status, first.message, first.kind, first.code)
+                return json_answer(first.status, api.error(told, first.param))
+            reply = self._prompter.reply(asked)
+            if reply is None:
+                number = len(self.requests)
+                return self._failed(
+                    api, f"the script has run out: no reply is left for request {number}"
+                )
+            turn = self._memory.turn(reply, asked.body, prefix=api.prefix, piece=self._piece)
+            return with_disturbance(_made(api, turn, self._memory), turn.reply)
         except Exception as error:  # noqa: BLE001 - the test hears of it, whatever it is
             return self._failed(api, f"the server failed: {error!r}")
-
-    def _respond(self, api: API, asked: Request) -> Answer:
-        """Return the answer to a request, after it was looked at and written down."""
-        objections = list(api.objections(asked, self._memory))
-        asked = asked._replace(errors=tuple(each.message for each in objections))
-        with self._lock:
-            self.requests.append(asked)
-        if objections:
-            return _refused(api, objections[0])
-        reply = self._prompter.reply(asked)
-        if reply is None:
-            number = len(self.requests)
-            return self._failed(
-                api, f"the script has run out: no reply is left for request {number}"
-            )
-        turn = self._memory.turn(reply, asked.body, prefix=api.prefix, piece=self._piece)
-        return with_disturbance(_made(api, turn, self._memory), turn.reply)
 
     def _failed(self, api: API, message: str) -> Answer:
         """Return an error that is no part of the script, and that nobody should try again."""
@@ -176,17 +175,14 @@ class ScriptedServer:
 def _made(api: API, turn: Turn, memory: Memory) -> Answer:
     """Return the answer that a reply makes, and remember what it tells."""
     failure = turn.reply.failure
+    # a plain answer has no midst in which an error could come
     if failure and (turn.reply.failure_after is None or not turn.is_streaming):
         return _error(api, turn, failure)
     api.remember(turn, memory)
-    return (
-        event_stream(_parts(api, turn)) if turn.is_streaming else json_answer(200, api.body(turn))
-    )
-
-
-def _refused(api: API, objection: Objection) -> Answer:
-    told = Failure(objection.status, objection.message, objection.kind, objection.code)
-    return json_answer(objection.status, api.error(told, objection.param))
+    if not turn.is_streaming:
+        return json_answer(200, api.body(turn))
+    events = {"content-type": "text/event-stream"}
+    return Answer(200, events, _parts(api, turn), is_stream=True)
 
 
 def _error(api: API, turn: Turn, failure: Failure) -> Answer:

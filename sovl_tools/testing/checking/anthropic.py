@@ -164,6 +164,7 @@ def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
 
 
 def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
+    # fields of the wrong type are told alone, as what follows relies on their types
     wrong = list(check_for_anthropic(CUSTOM_TOOL, tool))
     yield from (Objection(f"{place}.{each.message}") for each in wrong)
     if wrong:
@@ -204,6 +205,7 @@ def check_choice(body: dict[str, JSON]) -> Iterator[Objection]:
 
 PROPERTY = "^[a-zA-Z0-9_.-]{1,64}$"
 
+# of all strict tools of a request together
 MAX_STRICT = 20
 MAX_OPTIONAL = 24
 MAX_UNIONS = 16
@@ -246,6 +248,7 @@ def faults(schema: dict[str, Any], *, strict: bool) -> Iterator[str]:
 
 def _is_recursive(root: JSON, schema: JSON, entered: tuple[str, ...] = ()) -> bool:
     """Tell whether following references leads to one that was followed before."""
+    # exponential in theory, but schemas of tests are small
     references = {node.keywords["$ref"] for node in walk(schema) if "$ref" in node.keywords}
     return any(
         reference in entered

@@ -362,6 +362,7 @@ _ON_TYPE = {
     "object": frozenset({"properties", "required", "additionalProperties"}),
 }
 
+# of one strict schema
 MAX_PROPERTIES = 5_000
 MAX_LEVELS = 10
 MAX_CHARACTERS = 120_000

@@ -17,6 +17,7 @@ FORMATS = frozenset({
 UNIONS = ("oneOf", "anyOf", "allOf")
 DEFINITIONS = ("$defs", "definitions")
 
+# in this order: an escaped bracket opens no class, and in a class a parenthesis is a letter
 _ESCAPE = re.compile(r"\\.")
 _CLASS = re.compile(r"\[\^?\]?[^\]]*\]")
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
@@ -61,6 +62,7 @@ def _members(keyword: str, value: JSON) -> list[tuple[Path, JSON]]:
 
 def unsound(schema: JSON) -> Iterator[str]:
     """Yield why something is no schema of draft 2020-12."""
+    # in the words of the APIs, which don't say much
     for problem in meta_schema().problems(schema):
         yield f"{problem.value!r} is not valid under any of the given schemas"
 
