@@ -71,7 +71,16 @@ def _picture(step: Outline) -> Picture:
 
 def _inner(block: Block) -> Picture:
     steps = _column(list(map(_picture, block.steps)))
-    return _captioned(block.caption, steps) if block.caption else steps
+    if not block.caption:
+        return steps
+    width = max(steps.width, _width(block.caption))
+
+    def drawn(x: float, y: float) -> Iterator[str]:
+        left = x + (width - _width(block.caption)) / 2
+        yield from _written([block.caption], left, y, _FAINT)
+        yield from steps.drawn(x + (width - steps.width) / 2, y + _LINE + 4)
+
+    return Picture(width, steps.height + _LINE + 4, drawn)
 
 
 def _box(lines: Sequence[str], shape: Shape) -> Picture:
@@ -99,16 +108,6 @@ def _column(pictures: Sequence[Picture]) -> Picture:
             y += each.height + _GAP
 
     return Picture(width, height, drawn)
-
-
-def _captioned(caption: str, picture: Picture) -> Picture:
-    width = max(picture.width, _width(caption))
-
-    def drawn(x: float, y: float) -> Iterator[str]:
-        yield from _written([caption], x + (width - _width(caption)) / 2, y, _FAINT)
-        yield from picture.drawn(x + (width - picture.width) / 2, y + _LINE + 4)
-
-    return Picture(width, picture.height + _LINE + 4, drawn)
 
 
 def _framed(lines: Sequence[str], pictures: Sequence[Picture], shape: Shape) -> Picture:
@@ -161,6 +160,7 @@ def _text(line: str) -> str:
 
 def _width(line: str) -> float:
     """Return how wide a line is; ideographs take two places and accents none."""
+    # Nobody measures the font here: in a monospaced one each letter takes one place.
     places = (0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in line)
     return sum(places) * _LETTER
 
@@ -172,6 +172,7 @@ _FRAMES: Mapping[Shape, tuple[str, str]] = {
     "end": ("([", "])"),
     "failure": ("[/", "/]"),
 }
+# Mermaid reads Markdown and its own syntax in quotes, too; the form is an entity without "&".
 _ESCAPED = {ord(letter): f"#{ord(letter)};" for letter in '#"<>&`\\'}
 
 
@@ -221,7 +222,7 @@ class _Chart:
         for way in ways:
             self._arrow(way, node, level)
         if step.shape == "choice":
-            # both ways lead on, the one without steps straight from the node
+            # Both ways lead on, the one without steps straight from the node.
             found = {block.caption: block.steps for block in step.blocks}
             ends = []
             for caption in ("then", "else"):

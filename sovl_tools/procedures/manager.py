@@ -169,6 +169,7 @@ class ProcedureManager:
             check_unchanged(record, linked.first, prints)
         inputs = checked_inputs(linked.first, record.inputs)
 
+        # Asked while the journal is held, so that nobody else takes the run up in between.
         def check(steps: list[StepRecord]) -> None:
             step = unfinished_step(steps, linked, self._registry)
             if step is not None and not repeat_unfinished:
@@ -210,6 +211,7 @@ class ProcedureManager:
         """Return the procedure of a run as it is now."""
         if record.path:
             return self._linked(record.path)
+        # Without a file it was added by name or given as a dictionary, whose text is kept.
         is_added = record.procedure in self.procedures
         return self._linked(record.procedure if is_added else json.loads(record.text))
 

@@ -128,6 +128,7 @@ def parse_procedure(document: Mapping[str, JSON], *, text: str, source: str) -> 
     return Procedure(
         document["name"],
         document["description"],
+        # Beside a combining keyword it would refuse what that names.
         inputs if _COMBINING & inputs.keys() else {"additionalProperties": False, **inputs},
         _steps(document["steps"], ("steps",)),
         document.get("output"),
@@ -159,7 +160,7 @@ def _step(document: Mapping[str, JSON], path: Path) -> Step:
 
 def _fields(action: str, document: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return what a step says of its own; what begins with ``x-`` is somebody else's."""
-    if action not in ACTIONS:
+    if action not in ACTIONS:  # what its handler reads, nobody here knows
         return {key: each for key, each in document.items() if key not in COMMON}
     fields = {key: document[key] for key in ACTIONS[action].keys if key in document}
     return {**fields, "condition": _condition(fields["condition"])} if action == "if" else fields

@@ -93,6 +93,7 @@ def _candidate(source: ProcedureDocument) -> Candidate:
 
 def _definition(source: ProcedureDocument, procedure: Procedure) -> ToolDefinition:
     known = _OFFERED.get(source.path)
+    # The same function as before, or each look would seem a change of the tool.
     if known is None or known.text != procedure.text:
         known = _OFFERED[source.path] = _Offered(source)
     return ToolDefinition(

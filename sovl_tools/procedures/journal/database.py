@@ -84,8 +84,8 @@ class Database:
                 address(path, "rwc" if create else "rw"),
                 uri=True,
                 timeout=patience,
-                isolation_level=None,
-                check_same_thread=False,
+                isolation_level=None,  # transactions begin where this module says so
+                check_same_thread=False,  # _lock sees to it that threads take turns
             )
         try:
             self._prepare(create=create)
@@ -101,6 +101,7 @@ class Database:
         with self._translated():
             if is_durable:
                 return self._connection.execute(statement, values).rowcount
+            # In WAL mode NORMAL writes without waiting for the disk; the next FULL one waits.
             self._connection.execute("PRAGMA synchronous = NORMAL")
             try:
                 return self._connection.execute(statement, values).rowcount
@@ -129,6 +130,7 @@ class Database:
     def transaction(self) -> Iterator[None]:
         """Do all that is written within at once or, if an exception leaves it, not at all."""
         with self._translated(), self._connection:
+            # A plain BEGIN would read first, and fail where another has written meanwhile.
             self._connection.execute("BEGIN IMMEDIATE")
             yield
 
@@ -151,7 +153,7 @@ class Database:
             self._become_journal()
         self._check()
         self.rows("PRAGMA synchronous = FULL")
-        self.rows("PRAGMA fullfsync = ON")
+        self.rows("PRAGMA fullfsync = ON")  # or macOS leaves it in the cache of the disk
 
     def _is_empty(self) -> bool:
         return self._marks() == (0, 0) and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
@@ -164,7 +166,7 @@ class Database:
         except JournalError as error:
             if _code(error) != sqlite3.SQLITE_NOTADB:
                 raise
-            return -1, 0
+            return -1, 0  # of no application: some other file
         return application, version
 
     def _become_journal(self) -> None:
@@ -180,7 +182,7 @@ class Database:
             else:
                 break
         with self.transaction():
-            if self._is_empty():
+            if self._is_empty():  # nobody else was quicker
                 for statement in _TABLES:
                     self._connection.execute(statement)
 
@@ -221,6 +223,7 @@ class Lock:
             )
             # Nothing is written, so that no journal has to lie beside the file.
             self._connection.execute("PRAGMA journal_mode = OFF")
+            # The operating system lets go of it when the process dies, however that happens.
             self._connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             raise JournalError(path, f"it can't be made: {error}") from error
@@ -236,7 +239,7 @@ def is_held(path: str) -> bool:
     try:
         with closing(sqlite3.connect(address(path, "ro"), uri=True, timeout=0)) as connection:
             connection.execute("SELECT 1 FROM sqlite_master")
-    except sqlite3.Error:
+    except sqlite3.Error:  # it is locked, or is not there
         return os.path.exists(path)
     return False
 

@@ -82,7 +82,7 @@ class Journal:
 
     def close(self) -> None:
         """Let others take up the runs that have not ended, and close the file."""
-        for lock in tuple(self._locks):
+        for lock in tuple(self._locks):  # a copy, since each release takes one out
             self._release(lock)
         self._database.close()
 
@@ -134,6 +134,7 @@ class Journal:
             RunBusyError: it is under way.
         """
         with self._new_lock() as lock:
+            # Nobody can change the run between the look at it and the change of its lock.
             with self._database.transaction():
                 former, record = self._found(run_id)
                 if record.state == "succeeded":
@@ -144,6 +145,7 @@ class Journal:
                 values = os.getpid(), written(platform.node()), _token(lock), run_id
                 self._database.write(_RESUME, values)
                 _, record = self._found(run_id)
+            # Only now: if the transaction fails, the file still tells of an interrupted run.
             discard(former)
             return self._opened(record, lock, self.steps(run_id))
 
@@ -204,9 +206,11 @@ class Journal:
 
     def _found(self, run_id: str) -> tuple[str, RunRecord]:
         """Return the path of a run's lock, and the run."""
+        # SQLite takes no lone surrogates, which a command line may hold.
         values = (run_id.encode(errors="replace").decode(),)
         for each in self._database.records(self._run, _ONE, values):
             return self._current(*each)
+        # Enough for a suggestion, however long the journal is.
         known = self._database.rows("SELECT id FROM runs ORDER BY number DESC LIMIT 500")
         raise RunNotFoundError(run_id, nearest(run_id, (str(each) for (each,) in known)))
 
@@ -302,6 +306,7 @@ class RunLog(StepLog):
         found = self._before.get(key)
         if found is None or found.state not in ENDED:
             return None
+        # Compared as they are written: JSON tells 1 from 1.0 and from true, Python doesn't.
         before = found.action, found.tool, written(found.arguments)
         if before != (action, tool, written(arguments)):
             return None
@@ -376,6 +381,7 @@ class RunLog(StepLog):
     def _finish(self, key: str, *values: str | None, is_durable: bool) -> None:
         self._check_open()
         row = (*values, time.time(), self.run_id, written(key))
+        # No row has changed: the step was never begun, or has ended already.
         if not self._database.write(_FINISH, row, is_durable=is_durable):
             raise JournalError(self._database.path, f"step {key!r} of {self.run_id} has not begun")
 

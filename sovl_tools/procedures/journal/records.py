@@ -117,6 +117,7 @@ def step_record(row: Sequence[Any]) -> StepRecord:
 
 
 def _read(fields: Sequence[str], row: Sequence[Any]) -> Iterator[Any]:
+    # "interrupted" is never written: it is a run that says running and that nobody holds.
     states = get_args(StepState) if "key" in fields else (*get_args(Ending), "running")
     for field, value in zip(fields, row, strict=True):
         found = value

@@ -57,11 +57,11 @@ def unfinished_step(
     every = list(steps)
     over = tuple(each.key for each in every if _is_over(each, linked))
     for each in every:
-        # nobody takes up again what lies in a step that is over
+        # Nobody takes up again what lies in a step that is over.
         is_below = any(each.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
         if each.state != "started" or is_below or each.action in _HARMLESS:
             continue
-        # repeating a step does no harm if the tool says so that does it
+        # Repeating a step does no harm if the tool says so that does it.
         catalog = registry.catalog
         tool = catalog.tools.get(each.tool) if each.tool else _bringer(catalog, each.action)
         if tool is None or not any(map(tool.annotations.get, _REPEATABLE)):
@@ -98,6 +98,7 @@ def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
 
 def _step_of(key: str, linked: LinkedProcedures) -> Step | None:
     """Return the step that a key names, unless the procedure has changed too much for that."""
+    # As in steps.1/other:steps.0, see Scope: the last procedure and the place in it.
     around, _, place = key.rpartition(":")
     name = around.rpartition("/")[2] or linked.first.name
     path = _MARKS.sub("", place)
@@ -117,6 +118,7 @@ def recording_end(log: RunLog) -> Iterator[Callable[[JSON], None]]:
     with log:
         try:
             yield lambda result: log.end("succeeded", result=result)
+        # Whatever else is raised leaves the run interrupted, as the death of the process does.
         except (asyncio.CancelledError, KeyboardInterrupt):
             log.end("cancelled", error="the run was cancelled")
             raise
@@ -171,4 +173,5 @@ def check_unchanged(record: RunRecord, procedure: Procedure, prints: Mapping[str
 
 def changed(record: RunRecord, prints: Mapping[str, str]) -> list[str]:
     """Return the names of tools and procedures that are others than when a run began."""
+    # A tool that is gone is none that has changed: the check of the procedure tells of it.
     return [name for name, before in record.tools.items() if prints.get(name, before) != before]

@@ -63,7 +63,20 @@ def find_procedures(directory: str) -> list[str]:
     of which one has an ``action``. Folders that are hidden, ignored by Git or environments are
     left out.
     """
-    return [each for each in _walk(directory) if _is_in_procedures(each) or _has_actions(each)]
+    found: list[str] = []
+    for path in _walk(directory):
+        is_one = _is_in_procedures(path)
+        folder, name = os.path.split(os.path.abspath(path))
+        # Not the manifest of a tool, whose parameters may well be called steps.
+        if not is_one and name != f"{os.path.basename(folder)}.json":
+            document = _document(path)
+            steps = document.get("steps") if isinstance(document, dict) else None
+            is_one = isinstance(steps, list) and any(
+                isinstance(each, dict) and "action" in each for each in steps
+            )
+        if is_one:
+            found.append(path)
+    return found
 
 
 def _may_be(name: str) -> bool:
@@ -72,17 +85,6 @@ def _may_be(name: str) -> bool:
 
 def _is_in_procedures(path: str) -> bool:
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == DIRECTORY
-
-
-def _has_actions(path: str) -> bool:
-    folder, name = os.path.split(os.path.abspath(path))
-    if name == f"{os.path.basename(folder)}.json":  # the manifest of a tool
-        return False
-    document = _document(path)
-    steps = document.get("steps") if isinstance(document, dict) else None
-    return isinstance(steps, list) and any(
-        isinstance(each, dict) and "action" in each for each in steps
-    )
 
 
 def _document(path: str) -> JSON:
@@ -99,7 +101,7 @@ def _document(path: str) -> JSON:
             data = file.read(MAX_BYTES + 1)
     except OSError:
         return None
-    # a look at the bytes spares the parser what is anybody's
+    # Most files are somebody else's, and a look at the bytes spares the parser those.
     if b"steps" not in data or len(data) > MAX_BYTES:
         return None
     try:
@@ -111,6 +113,7 @@ def _document(path: str) -> JSON:
 def _walk(directory: str) -> Iterator[str]:
     rules = {os.path.abspath(directory): _rules_around(os.path.abspath(directory))}
     for folder, folders, names in os.walk(directory):
+        # Their packages may hold procedures that are nobody's here.
         if not _ENVIRONMENTS.isdisjoint((*folders, *names)):
             folders.clear()
             continue
@@ -118,7 +121,7 @@ def _walk(directory: str) -> Iterator[str]:
         around = rules.pop(location)
         if ".gitignore" in names:
             around = (*around, *_rules(location))
-        folders[:] = sorted(
+        folders[:] = sorted(  # in place, for os.walk goes on with what is left
             each
             for each in folders
             if each[0] not in "._"
@@ -141,6 +144,7 @@ class _IgnoreRule(NamedTuple):
 
 
 def _is_ignored(location: str, rules: tuple[_IgnoreRule, ...], *, is_folder: bool) -> bool:
+    # The last rule that matches decides, as in Git; a folder's own come after those around it.
     for each in reversed(rules):
         path = location[len(each.folder) :].lstrip(os.sep).replace(os.sep, "/")
         if (is_folder or not each.is_for_folders) and each.pattern.fullmatch(path):
@@ -154,7 +158,7 @@ def _rules_around(location: str) -> tuple[_IgnoreRule, ...]:
     folder, here = location, os.getcwd()
     while folder != here and not os.path.exists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
-        if parent == folder:
+        if parent == folder:  # in no repository at all, so that nothing around concerns it
             return ()
         around.insert(0, parent)
         folder = parent
@@ -173,6 +177,7 @@ def _rules(folder: str) -> Iterator[_IgnoreRule]:
         if not text or line.startswith("#"):
             continue
         body = text.rstrip("/")
+        # A pattern with a slash is about this folder, one without about any name below it.
         prefix = "" if "/" in body else "(?:.*/)?"
         pattern = prefix + "".join(map(_translated, _PARTS.findall(body.lstrip("/"))))
         with suppress(re.error):  # such as [z-a]
@@ -188,6 +193,7 @@ def _translated(part: str) -> str:
     if part in _WILDCARDS:
         return _WILDCARDS[part]
     if part.startswith("[") and part.endswith("]"):
+        # In a class of re these would mean something that they don't in a shell pattern.
         inner = re.sub(r"([\\\[&~|])", r"\\\1", part[1:-1])
         return f"[{inner.replace('!', '^', 1) if inner.startswith('!') else inner}]"
     return re.escape(part.removeprefix("\\") or part)

@@ -64,26 +64,26 @@ class ProcedureDocument(NamedTuple):
 
     def diagnostics(self, verdicts: Iterable[Verdict]) -> tuple[Diagnostic, ...]:
         """Return verdicts with their places, in the order of those."""
-        found = (self._diagnostic(each) for each in verdicts)
-        return tuple(sorted(found, key=lambda each: (each.line, each.column, each.code)))
-
-    def _diagnostic(self, verdict: Verdict) -> Diagnostic:
-        rule, finding = verdict
         name = self.name if self.procedure is None else self.procedure.name
-        name = (
-            name or os.path.splitext(os.path.basename(self.path))[0] or "a procedure without a name"
-        )
-        line, column, message = 1, 1, finding.message
-        if not isinstance(finding.place, ManifestPlace):
-            line, column = finding.place.line, finding.place.column  # type: ignore[union-attr]
-        elif self.place is not None:
-            is_key = finding.place.of == "key"
-            line, column = self.place(finding.place.path, of_key=is_key)
-        elif finding.place.path:
-            message = f"{message}, at {dotted(finding.place.path)!r}"
-        return Diagnostic(
-            rule.code, rule.severity, message, finding.help, name, self.path, line, column
-        )
+        name = name or os.path.splitext(os.path.basename(self.path))[0]
+        name = name or "a procedure without a name"
+        found: list[Diagnostic] = []
+        for rule, finding in verdicts:
+            line, column, message = 1, 1, finding.message
+            if not isinstance(finding.place, ManifestPlace):
+                # A text that can't be read has no values yet, only lines.
+                line, column = finding.place.line, finding.place.column  # type: ignore[union-attr]
+            elif self.place is not None:
+                is_key = finding.place.of == "key"
+                line, column = self.place(finding.place.path, of_key=is_key)
+            elif finding.place.path:  # a dictionary has no lines, so the message says where
+                message = f"{message}, at {dotted(finding.place.path)!r}"
+            found.append(
+                Diagnostic(
+                    rule.code, rule.severity, message, finding.help, name, self.path, line, column
+                )
+            )
+        return tuple(sorted(found, key=lambda each: (each.line, each.column, each.code)))
 
 
 def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> ProcedureDocument:
@@ -94,8 +94,9 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
         TypeError, ValueError: there is something in the dictionary that is no JSON.
     """
     if isinstance(source, Mapping):
+        # By way of its text: a copy that nobody else can change, and what a journal keeps.
         text = json_text(dict(source))
-        return _checked(json.loads(text), text, "", None)
+        return _check_document(json.loads(text), text, "", None)
     path = os.fspath(source)
     with open(path, "rb") as file:
         content = file.read(MAX_BYTES + 1)  # a device may never end
@@ -104,7 +105,7 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
     except UnreadableError as error:
         case = ReadingCase(error.message, error.line, error.column, error.help)
         return ProcedureDocument(None, ask((document.unreadable,), case), path, None)
-    return _checked(found.value, found.text, path, found.place)
+    return _check_document(found.value, found.text, path, found.place)
 
 
 def read_found_procedure(path: str) -> ProcedureDocument:
@@ -113,6 +114,7 @@ def read_found_procedure(path: str) -> ProcedureDocument:
     Nothing else than a plain file is opened: a FIFO would have to be waited for.
     """
     try:
+        # What is gone meanwhile is opened as well, for the words of the operating system.
         if os.path.isfile(path) or not os.path.exists(path):
             return read_procedure(path)
         reason = "it is no plain file"
@@ -122,12 +124,13 @@ def read_found_procedure(path: str) -> ProcedureDocument:
     return ProcedureDocument(None, ask((document.unreadable,), case), path, None)
 
 
-def _checked(
+def _check_document(
     value: JSON, text: str, path: str, place: Callable[[Path], tuple[int, int]] | None
 ) -> ProcedureDocument:
     case = DocumentCase(value, published("procedure").problems(value), path)
     verdicts = ask(document.DOCUMENT_RULES, case)
     if case.problems:
+        # The file's name says which it is, but a dictionary has none.
         found = value.get("name") if not path and isinstance(value, dict) else None
         return ProcedureDocument(
             None, verdicts, path, place, found if isinstance(found, str) else None
@@ -230,6 +233,7 @@ class Library:
             return read_procedure(source)
         if source in self._added:
             return self._added[source]
+        # A text that looks like a path is opened, so that the error names the file.
         if not source.endswith(SUFFIXES) and not os.path.exists(source):
             raise ProcedureNotFoundError(source, nearest(source, self._added))
         return read_procedure(source)
@@ -237,7 +241,7 @@ class Library:
     def checked(self, first: ProcedureDocument, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
         """Return what is wrong with a procedure, but not with those that it runs."""
 
-        @cache
+        @cache  # several rules ask for the same
         def other(name: str) -> Procedure | None:
             place = self._place(first, name)
             found = read_found_procedure(place) if isinstance(place, str) else place
@@ -252,6 +256,7 @@ class Library:
             ProcedureError: one of them is unsound.
         """
         related: dict[tuple[str, str], ProcedureDocument] = {}
+        # Each file is read once, so that a procedure is the same object whoever runs it.
         pending, reading = [first], cache(read_found_procedure)
         while pending:
             asking = pending.pop()
@@ -261,6 +266,7 @@ class Library:
                     other = reading(place) if isinstance(place, str) else place
                     related[asking.path, name] = other
                     pending.append(other)
+        # By identity: a procedure may be found by several names and from several others.
         every = {id(each): each for each in (first, *related.values())}
         found = [each for member in every.values() for each in self.checked(member, catalog)]
         errors = [each for each in found if each.severity == "error"]
@@ -270,6 +276,6 @@ class Library:
 
     def _place(self, asking: ProcedureDocument, name: str) -> ProcedureDocument | str | None:
         """Return a procedure that was added, or the path of one beside that which asks."""
-        if name in self._added:
+        if name in self._added:  # wins over the file beside, as it does for who runs one by name
             return self._added[name]
         return file_beside(asking.path, name) if asking.path else None

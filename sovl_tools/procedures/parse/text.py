@@ -64,6 +64,7 @@ class Source(NamedTuple):
         """
         start = self.locate(ManifestPlace(path, "key" if of_key else "value"))
         line, column = line_and_column(self.text, start)
+        # Only of a literal block does each line of the value have a line in the file.
         if text_line == 1 or self.text[start : start + 1] != "|":
             return line, column
         shown = self.text.split("\n")[line + text_line - 1]
@@ -76,6 +77,7 @@ def read(text: str | bytes, *, path: str) -> Source:
     Raises:
         UnreadableError: the text is neither, too large, or has what JSON can't hold.
     """
+    # Lone surrogates pass, so that a rule can say where one is.
     data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if len(data) > MAX_BYTES:
         message = f"the text has more than {MAX_BYTES:,} bytes"
@@ -106,6 +108,7 @@ def _read_json(text: str) -> Source:
     offset = too_deep_at(text, MAX_DEPTH)
     if offset is not None:
         raise _unreadable(text, offset, f"values are nested more than {MAX_DEPTH} levels deep")
+    # Before anything is parsed: there are about as many values as commas outside of strings.
     if _STRING.sub("", text).count(",") >= MAX_VALUES:
         raise UnreadableError(f"the file has more than {MAX_VALUES:,} values", 1, 1)
     case = json_rules.ManifestText("", text.encode())
@@ -114,7 +117,7 @@ def _read_json(text: str) -> Source:
     try:
         return Source(json.loads(text), text, _JsonSpots(text).offset)
     except json.JSONDecodeError as error:
-        # manifests are less deep, and what is deeper has no words of its own
+        # The rules are those of manifests, which are less deep and need no words for this.
         raise _unreadable(text, error.pos, f"this is not JSON: {error.msg}") from error
 
 
@@ -143,6 +146,7 @@ class _JsonSpots:
 def _read_yaml(text: str) -> Source:
     from sovl_tools.procedures.parse.yaml import NotYamlError, load  # noqa: PLC0415 - 20 ms
 
+    # PyYAML lets some of these pass, and its error for the others has no mark.
     unfit = _UNFIT.search(text)
     if unfit:
         message = f"the character U+{ord(unfit.group()):04X} may not stand here"

@@ -76,11 +76,16 @@ def load(text: str) -> Loaded:
     try:
         node = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
-        raise _worded(error, text) from error
-    except NotYamlError:
+        problem, context = error.problem or "", error.context or ""
+        offset = len(text) if error.problem_mark is None else error.problem_mark.index
+        for sign, message, advice in _MISTAKES:
+            if sign in problem or sign in context:
+                raise NotYamlError(message, offset, advice) from error
+        raise NotYamlError(f"this is not YAML: {problem}", offset) from error
+    except NotYamlError:  # which is a ValueError
         raise
     except (ValueError, OverflowError) as error:
-        # an escape such as "\UFFFFFFFF" and a version of 5,000 digits get as far as Python
+        # An escape such as "\UFFFFFFFF" and a version of 5,000 digits get as far as Python.
         raise NotYamlError("an escape or a number is too large here", loader.index) from error
     if node is None:
         raise NotYamlError("the file is empty", 0)
@@ -94,7 +99,7 @@ class _Loader(yaml.SafeLoader):
     refuses other texts than it does, and says other things of them.
     """
 
-    # its own, filled below: PyYAML's are those of YAML 1.1
+    # Its own, filled below: PyYAML's are those of YAML 1.1.
     yaml_implicit_resolvers = {}  # noqa: RUF012 - an instance variable, says the stub
 
     def __init__(self, text: str) -> None:
@@ -114,12 +119,14 @@ class _Loader(yaml.SafeLoader):
             raise NotYamlError(f"the anchor {event.anchor!r} stands here a second time", offset)
         self._weight += 1
         if isinstance(event, yaml.ScalarEvent):
+            # A long text counts as several values, or templates in it could cost any time.
             self._weight += len(event.value) // _CHARACTERS_PER_VALUE
             if event.tag == "!":  # PyYAML forgets it where nothing follows
                 event.tag = f"{_TAG}str"
         if self._weight > MAX_VALUES:
             raise NotYamlError(f"the file has more than {MAX_VALUES:,} values", offset)
         if isinstance(event, yaml.CollectionStartEvent):
+            # A key is what PyYAML composes with None as its index.
             if isinstance(parent, MappingNode) and index is None:
                 raise self._no_key(event, start(parent))
             if self._level == MAX_DEPTH:
@@ -134,8 +141,10 @@ class _Loader(yaml.SafeLoader):
         if name not in self.anchors:
             advice = did_you_mean(name, self.anchors)
             raise NotYamlError(f"there is no anchor {name!r} before this", offset, advice)
+        # A collection gets its end when all in it is composed.
         if self.anchors[name].end_mark is None:
             raise NotYamlError(f"the alias {name!r} stands in what it stands for", offset)
+        # Shallow: what is in it is shared, and made anew of the nodes for each alias.
         node = copy(self.anchors[name])
         node.start_mark, node.end_mark = event.start_mark, event.end_mark
         self.aliases.add(id(node))
@@ -164,7 +173,7 @@ class _Construction:
         if alias is None and id(node) in self._aliases:
             alias = start(node)
         if alias is not None:
-            # what aliases stand for is counted as if it were written out
+            # What aliases stand for is counted as if it were written out.
             size = 0 if isinstance(node, CollectionNode) else len(node.value)
             self._expanded += 1 + size // _CHARACTERS_PER_VALUE
             if self._expanded > MAX_EXPANSION:
@@ -177,17 +186,18 @@ class _Construction:
         if isinstance(node, SequenceNode) and node.tag == f"{_TAG}seq":
             return [self.value(each, level + 1, alias) for each in node.value]
         if not isinstance(node, MappingNode) or node.tag != f"{_TAG}map":
-            raise _strange(node)
-        made: dict[str, JSON] = {}
+            raise _unknown_tag(node)
+        mapping: dict[str, JSON] = {}
         for key_node, item in node.value:
             key = self._key(key_node, alias)
-            if key in made:
+            if key in mapping:
                 message = f"the key {key!r} stands here a second time"
                 raise NotYamlError(message, start(key_node))
-            made[key] = self.value(item, level + 1, alias)
-        return made
+            mapping[key] = self.value(item, level + 1, alias)
+        return mapping
 
     def _key(self, node: Node, alias: int | None) -> str:
+        # An alias in the place of a key may stand for a collection, which is refused below.
         key = self.value(node, 1, alias)
         if isinstance(key, str):
             return key
@@ -208,7 +218,7 @@ def _too_deep(offset: int) -> NotYamlError:
     return NotYamlError(f"values are nested more than {MAX_DEPTH} levels deep", offset)
 
 
-def _strange(node: Node) -> NotYamlError:
+def _unknown_tag(node: Node) -> NotYamlError:
     short = f"!!{node.tag.removeprefix(_TAG)}" if node.tag.startswith(_TAG) else node.tag
     return NotYamlError(f"the tag {short!r} has no meaning here", start(node), "remove it")
 
@@ -228,7 +238,7 @@ _FLOAT = (
 def _scalar(node: ScalarNode) -> JSON:
     """Return the value of a scalar, whose tag is written or was found by its text."""
     if node.tag not in _KINDS:
-        raise _strange(node)
+        raise _unknown_tag(node)
     known, make = _KINDS[node.tag]
     if not re.fullmatch(known, node.value, re.DOTALL):
         message = f"{node.value[:_SHOWN]!r} is not {_NAMES[node.tag]}, as its tag says"
@@ -254,7 +264,7 @@ def _integer(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    if not any(map(str.isdigit, text)):
+    if not any(map(str.isdigit, text)):  # .inf and .nan, for which JSON has no words
         raise OverflowError
     number = float(_integer(text) if text[:2] in {"0o", "0x"} else text)
     if not math.isfinite(number):
@@ -294,15 +304,6 @@ for _kind, _first in (
     _Loader.add_implicit_resolver(
         _TAG + _kind, re.compile(rf"(?:{_KINDS[_TAG + _kind][0]})\Z"), _first
     )
-
-
-def _worded(error: yaml.MarkedYAMLError, text: str) -> NotYamlError:
-    problem, context = error.problem or "", error.context or ""
-    offset = len(text) if error.problem_mark is None else error.problem_mark.index
-    for sign, message, advice in _MISTAKES:
-        if sign in problem or sign in context:
-            return NotYamlError(message, offset, advice)
-    return NotYamlError(f"this is not YAML: {problem}", offset)
 
 
 _QUOTES = "put text with special characters in quotes"
