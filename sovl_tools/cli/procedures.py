@@ -10,11 +10,9 @@ from dataclasses import replace
 
 import click
 
-from sovl_tools.cli.command import Misuse, settings
-from sovl_tools.cli.load_tools import all_tools
+from sovl_tools.cli.command import Misuse
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
-from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
@@ -26,7 +24,6 @@ from sovl_tools.procedures.parse.library import (
     read_found_procedure,
     read_procedure,
 )
-from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.text import block
 
 _EXAMPLES = 5
@@ -63,21 +60,6 @@ def _read(source: str | Mapping[str, JSON]) -> ProcedureDocument:
             raise Misuse(f"{source} is a directory {words}") from error
         names = f"{', '.join(found[:_EXAMPLES])}{', …' if len(found) > _EXAMPLES else ''}"
         raise Misuse(f"{source} is a directory; name a procedure in it: {names}") from error
-
-
-def registry_of(
-    procedures: Sequence[ProcedureDocument], tools: Sequence[str], *, entry_points: bool
-) -> ToolRegistry:
-    """Load the tools that procedures call; all there are if one takes a step that a tool brings."""
-    sound = [each.procedure for each in procedures if each.procedure is not None]
-    steps = [step for each in sound for step in each.every_step()]
-    if all(step.action in ACTIONS for step in steps):
-        names = {step.fields["tool"] for step in steps if step.action == "tool"}
-        # a tool that nobody asked for must neither fail nor slow down what somebody did
-        registry = folders_of(settings(tools, needs_tools=False), names)
-        if all(name in registry for name in names):
-            return registry
-    return all_tools(tools, entry_points=entry_points)
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:

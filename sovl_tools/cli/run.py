@@ -18,17 +18,20 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     entry_points_option,
+    settings,
     timeout_option,
     tools_option,
 )
+from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.cli.procedures import (
     print_diagnostics,
-    registry_of,
     shortest_path,
     with_procedures_it_runs,
 )
 from sovl_tools.cli.run_display import Listener, progress_display
+from sovl_tools.configured import folders_of
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.procedures.errors import InputError, JournalError, RunNotFoundError, StepError
 from sovl_tools.procedures.journal.journal import Journal
@@ -116,7 +119,7 @@ def run(
         job = _prepare(source, tools, entry_points=entry_points, is_quiet=is_quiet)
         moved = file if resumption is not None else None  # the file may lie elsewhere by now
         # what was said of the run that its journal does not know, for whoever goes on with it
-        again = (
+        resume_arguments = (
             *((moved,) if moved is not None else ()),
             *(part for each in tools for part in ("--tools", each)),
             *(() if entry_points else ("--no-entry-points",)),
@@ -132,7 +135,8 @@ def run(
             progress_display(is_quiet=is_quiet, is_verbose=is_verbose) as show,
         ):
             kept = resumption or journal
-            result = execute(job._replace(again=again), inputs, kept, timeout=timeout, show=show)
+            job = job._replace(resume_arguments=resume_arguments)
+            result = execute(job, inputs, kept, timeout=timeout, show=show)
     write(json_text(result))
 
 
@@ -183,7 +187,18 @@ def _prepare(
     Warnings are left out if the user wants it quiet.
     """
     procedures = with_procedures_it_runs(source)
-    manager = ProcedureManager(registry_of(procedures, tools, entry_points=entry_points))
+    sound = [each.procedure for each in procedures if each.procedure is not None]
+    steps = [step for each in sound for step in each.every_step()]
+    names: set[str] = set()
+    registry = None
+    # an action that is not built in may be brought by any tool; otherwise only those that are
+    # called are loaded, so that no other can fail or slow the run down
+    if all(step.action in ACTIONS for step in steps):
+        names = {step.fields["tool"] for step in steps if step.action == "tool"}
+        registry = folders_of(settings(tools, needs_tools=False), names)
+    if registry is None or not all(name in registry for name in names):
+        registry = all_tools(tools, entry_points=entry_points)
+    manager = ProcedureManager(registry)
     found = [wrong for each in procedures for wrong in manager.check(each)]
     errors = [each for each in found if each.severity == "error"]
     print_diagnostics(errors if is_quiet else found)
@@ -263,13 +278,13 @@ class Job(NamedTuple):
         manager: with the tools that it needs.
         procedure: the procedure.
         procedures: it and those that it runs, as they are written.
-        again: the arguments that whoever goes on with the run has to give as well.
+        resume_arguments: those that whoever goes on with the run has to give as well.
     """
 
     manager: ProcedureManager
     procedure: Procedure
     procedures: tuple[ProcedureDocument, ...]
-    again: tuple[str, ...] = ()
+    resume_arguments: tuple[str, ...] = ()
 
 
 class Resumption(NamedTuple):
@@ -360,12 +375,12 @@ def _how_to_resume(kept: Resumption | Journal | None, run_ids: Sequence[str], jo
     command = ["sovl-tools", "run", "--journal", shortest_path(journal.path), "--resume", *run_ids]
     # a step that may have been done must not be done twice unless the user says so
     step = job.manager.unfinished_step(journal, run_ids[0], job.procedures[0])
-    again, why = job.again, ""
+    arguments, why = job.resume_arguments, ""
     if step is not None:
-        again = (*again, "--repeat-unfinished")
+        arguments = (*arguments, "--repeat-unfinished")
         what = step.tool or step.action
         why = plain(f"{what!r} was under way [{step.key}]: going on runs it once more")
-    way = f"to go on: {shlex.join([*command, *again])}"
+    way = f"to go on: {shlex.join([*command, *arguments])}"
     return "".join(f"\n{line}" for line in (why, way) if line)
 
 

@@ -55,7 +55,7 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
         losses = (Loss("doubt", ("description",), message, "say what the tool does"),)
     found = declared(tool.parameters)
     definition["parametersJsonSchema"] = found.schema
-    return Shape(tool, definition, (*losses, *found.losses, *_endless(found)))
+    return Shape(tool, definition, (*losses, *found.losses, *_infinite_recursions(found)))
 
 
 def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss, ...]]:
@@ -74,7 +74,7 @@ def declared(parameters: dict[str, JSON]) -> Compatible:
     return _Declaration(parameters, _RULES).whole()
 
 
-class _Saying(NamedTuple):
+class _Translation(NamedTuple):
     """How a keyword is said in others.
 
     Attributes:
@@ -113,11 +113,11 @@ class _Declaration(Adaptation):
         del schema
         if _SAFE.issuperset(made) or made.keys() == {"$ref"}:
             return None
-        kept, losses = _kept(made, path), []
+        kept, losses = _unchanged_keywords(made, path), []
         for keyword, value in made.items():
             if keyword in _DOUBTFUL and value:
                 message = f"{keyword} may be ignored"
-                losses.append(Loss("doubt", (*path, keyword), message, _SAY_IT))
+                losses.append(Loss("doubt", (*path, keyword), message, _ADVICE))
         others = [each for each in made if each not in kept]
         if not others:
             return Changed(made, losses=losses) if losses else None
@@ -125,14 +125,14 @@ class _Declaration(Adaptation):
         found = {key: each for key, each in made.items() if key in kept}
         moved, notes = list[str](), list[str]()
         for keyword in others:
-            saying = _SAYINGS.get(keyword, _annotated)(node, keyword)
-            said = None if saying is None else _joined(found, saying.parts)
-            if saying is None or said is None:
+            translation = _TRANSLATIONS.get(keyword, _annotated)(node, keyword)
+            said = None if translation is None else _merged_parts(found, translation.parts)
+            if translation is None or said is None:
                 moved.append(keyword)
             else:
                 found = said
-                notes += saying.notes
-                losses += saying.losses
+                notes += translation.notes
+                losses += translation.losses
         return Changed(found, moved, notes, losses)
 
     def _follow(self, reference: str) -> JSON:
@@ -140,7 +140,7 @@ class _Declaration(Adaptation):
         return self.definition(name) if name in self.definitions.targets else None
 
 
-def _kept(schema: dict[str, JSON], path: Path) -> frozenset[str]:
+def _unchanged_keywords(schema: dict[str, JSON], path: Path) -> frozenset[str]:
     """Return the keywords that stay as they are; those of the root are seen to later."""
     kept = _KEPT | _OF_THE_ROOT if path == ROOT else _KEPT
     # Without the patterns it would be about the names that match them, too.
@@ -152,7 +152,9 @@ def _kept(schema: dict[str, JSON], path: Path) -> frozenset[str]:
     return kept
 
 
-def _joined(schema: dict[str, JSON], parts: Sequence[Sequence[JSON]]) -> dict[str, JSON] | None:
+def _merged_parts(
+    schema: dict[str, JSON], parts: Sequence[Sequence[JSON]]
+) -> dict[str, JSON] | None:
     """Return a schema that says what several others say too, or None if none can."""
     for ways in parts:
         every = (merged([schema, each]) for each in ways)
@@ -163,35 +165,37 @@ def _joined(schema: dict[str, JSON], parts: Sequence[Sequence[JSON]]) -> dict[st
     return schema
 
 
-def _annotated(node: _Node, keyword: str) -> _Saying | None:
+def _annotated(node: _Node, keyword: str) -> _Translation | None:
     """Leave out what says nothing, or nothing to a model."""
     if keyword in _IDLE and node.schema[keyword] is False:
-        return _Saying(())
+        return _Translation(())
     if not keyword.startswith("x-"):
         return None
-    return _Saying((), losses=[Loss("dropped", (*node.path, keyword), f"{keyword} is left out")])
+    return _Translation(
+        (), losses=[Loss("dropped", (*node.path, keyword), f"{keyword} is left out")]
+    )
 
 
-def _bounded(node: _Node, keyword: str) -> _Saying:
+def _bounded(node: _Node, keyword: str) -> _Translation:
     """Say an exclusive bound as an inclusive one, which is the same for integers alone."""
     inclusive, nearest = _BOUNDS[keyword]
     bound, types = node.schema[keyword], node.schema.get("type", ())
     if "integer" in types and "number" not in types and math.isfinite(bound):
-        return _Saying([[{inclusive: nearest(bound)}]])
+        return _Translation([[{inclusive: nearest(bound)}]])
     loss = Loss("rewritten", (*node.path, keyword), f"{keyword} is said as {inclusive}")
-    return _Saying([[{inclusive: bound}]], [note(keyword, bound)], [loss])
+    return _Translation([[{inclusive: bound}]], [note(keyword, bound)], [loss])
 
 
-def _chosen(node: _Node, keyword: str) -> _Saying:
+def _chosen(node: _Node, keyword: str) -> _Translation:
     """Say values as texts and numbers to choose from, and as types."""
     given = node.schema[keyword]
     values = given if keyword == "enum" else [given]
     found = _alternatives(values, node.schema.get("type"))
     if found:
-        return _Saying([[found[0] if len(found) == 1 else {"anyOf": found}]])
+        return _Translation([[found[0] if len(found) == 1 else {"anyOf": found}]])
     parts = [[_of_types(values)]] if values and "type" not in node.schema else []
     loss = Loss("moved", (*node.path, keyword), f"{keyword} stands in the description only")
-    return _Saying(parts, [note(keyword, given)], [loss])
+    return _Translation(parts, [note(keyword, given)], [loss])
 
 
 def _alternatives(values: Sequence[JSON], types: JSON) -> list[JSON]:
@@ -215,11 +219,11 @@ def _of_types(values: Sequence[JSON]) -> dict[str, JSON]:
     return {"type": types[0] if len(types) == 1 else types}
 
 
-def _either(node: _Node, keyword: str) -> _Saying:
+def _either(node: _Node, keyword: str) -> _Translation:
     """Say alternatives as what they are taken for."""
     branches = node.schema[keyword]
     loss = Loss("rewritten", (*node.path, keyword), "oneOf is said as anyOf")
-    return _Saying([[{"anyOf": branches}, {"oneOf": branches}]], losses=[loss])
+    return _Translation([[{"anyOf": branches}, {"oneOf": branches}]], losses=[loss])
 
 
 def _ways(node: _Node, branch: dict[str, JSON]) -> list[JSON]:
@@ -235,28 +239,28 @@ def _ways(node: _Node, branch: dict[str, JSON]) -> list[JSON]:
 
 
 _LISTED = ("string", "integer", "number")
-_SAY_IT = "say it in the description too"
+_ADVICE = "say it in the description too"
 _BOUNDS: dict[str, tuple[str, Callable[[float], int]]] = {
     "exclusiveMinimum": ("minimum", lambda bound: math.floor(bound) + 1),
     "exclusiveMaximum": ("maximum", lambda bound: math.ceil(bound) - 1),
 }
-_SAYINGS: dict[str, Callable[[_Node, str], _Saying | None]] = {
+_TRANSLATIONS: dict[str, Callable[[_Node, str], _Translation | None]] = {
     "const": _chosen,
     "enum": _chosen,
     "oneOf": _either,
-    "allOf": lambda node, _: _Saying([_ways(node, each) for each in node.schema["allOf"]]),
-    "$ref": lambda node, _: _Saying([_ways(node, {"$ref": node.schema["$ref"]})]),
+    "allOf": lambda node, _: _Translation([_ways(node, each) for each in node.schema["allOf"]]),
+    "$ref": lambda node, _: _Translation([_ways(node, {"$ref": node.schema["$ref"]})]),
     **dict.fromkeys(_BOUNDS, _bounded),
 }
 
 
-def _endless(found: Compatible) -> Iterator[Loss]:
+def _infinite_recursions(found: Compatible) -> Iterator[Loss]:
     """Yield definitions that contain themselves through nothing that may be left out."""
     if not found.definitions.are_used:
         return
     schemas = {f"#/$defs/{name}": each for name, each in found.schema.get("$defs", {}).items()}
     schemas["#"] = found.schema
-    needed = {reference: _needed(schema) for reference, schema in schemas.items()}
+    needed = {reference: _required_references(schema) for reference, schema in schemas.items()}
     for reference in schemas:
         reached: set[str] = set()
         pending = [reference]
@@ -273,7 +277,7 @@ def _endless(found: Compatible) -> Iterator[Loss]:
             yield Loss("limit", (*ROOT, *path), message, advice)
 
 
-def _needed(schema: JSON) -> set[str]:
+def _required_references(schema: JSON) -> set[str]:
     """Return the references in a schema that don't stand in properties that may be left out."""
     found, pending = set(), [schema]
     for each in pending:  # which grows

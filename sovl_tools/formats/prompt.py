@@ -30,10 +30,10 @@ _STRUCTURE = frozenset(
 # keywords that lead to other schemas for the same value
 _FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
 # keywords that have a place of their own in the text, or say nothing to a model
-_TOLD = _STRUCTURE | SILENT | {"type", "title", "description", "default", "required", "allOf"}
+_PLACED = _STRUCTURE | SILENT | {"type", "title", "description", "default", "required", "allOf"}
 
 # whether these are told elsewhere depends on their values
-_MAYBE_TOLD = frozenset({*_REFERENCES, "items", "additionalProperties"})
+_MAYBE_PLACED = frozenset({*_REFERENCES, "items", "additionalProperties"})
 _PLURALS = {each: f"{each}s" for each in JSON_KINDS}
 
 
@@ -183,7 +183,7 @@ class _Value:
                 if keyword in _REFERENCES:  # what can be followed is described in its place
                     is_noted = not isinstance(text.follow(value), dict)
                 else:  # a schema is, too
-                    is_noted = keyword not in _MAYBE_TOLD or value is (keyword != "items")
+                    is_noted = keyword not in _MAYBE_PLACED or value is (keyword != "items")
                 if is_noted:
                     notes.append(note(keyword, value))
         self.meaning = description or title
@@ -210,8 +210,8 @@ class _Value:
     def said(self) -> str:
         """Return its description, and what is asked of it beside its type."""
         if not self.notes:
-            return _ended(self.meaning)
-        return " ".join((_ended(self.meaning), *self.notes)).strip()
+            return _with_full_stop(self.meaning)
+        return " ".join((_with_full_stop(self.meaning), *self.notes)).strip()
 
     def lines(self, label: str, *marks: str) -> list[str]:
         """Return the lines about a value, the first of which begins with a label."""
@@ -253,15 +253,15 @@ class _Value:
             yield from self._below(each, label).lines(label)
         if isinstance(schema.get("items"), dict):
             label = "each other item" if first else "each item"
-            yield from self._unless_plain([schema["items"]], label, label)
+            yield from self._lines_unless_plain([schema["items"]], label, label)
         for branches in _choices(schema):
             if len(branches) - branches.count(_NULL) > 1:
-                yield from self._unless_plain(branches, "an alternative", "either", "or")
+                yield from self._lines_unless_plain(branches, "an alternative", "either", "or")
 
     def _below(self, schema: JSON, place: str) -> _Value:
         return _Value(schema, self._text, f"{place} of {self._place}")
 
-    def _unless_plain(self, schemas: list[JSON], place: str, *labels: str) -> list[str]:
+    def _lines_unless_plain(self, schemas: list[JSON], place: str, *labels: str) -> list[str]:
         """Return the lines about items or alternatives, unless a word for each says it all."""
         lines, is_said = [], False
         for index, each in enumerate(schemas):
@@ -277,7 +277,7 @@ def _noted(keywords: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         each
         for each in keywords
-        if each in _MAYBE_TOLD or not (each in _TOLD or each.startswith("x-"))
+        if each in _MAYBE_PLACED or not (each in _PLACED or each.startswith("x-"))
     )
 
 
@@ -285,7 +285,7 @@ def _label(name: str) -> str:
     return name if name.isidentifier() else _json(name)
 
 
-def _ended(text: str) -> str:
+def _with_full_stop(text: str) -> str:
     return text if text.endswith((".", "!", "?", ":")) or not text else f"{text}."
 
 

@@ -130,7 +130,7 @@ def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
         if isinstance(each, dict):
             own = spec.parameters["properties"].get(name, {})
             node = SchemaNode((*BASE, "properties", name), each, found, BASE, is_property=True)
-            properties[name] = _with_texts(node, own, texts.get(name))
+            properties[name] = _with_annotations(node, own, texts.get(name))
     properties = _add_missing(properties, spec.described)
     found = _insert(found, "properties", properties, after=("type",))
     required = _required(found, spec, prune=prune)
@@ -209,7 +209,7 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
         both = kinds(found, parameters), kinds(pair.own, own)
         # What contradicts the function is told, not patched; see sync.
         if "$ref" not in found and None not in both and not exclude_each_other(*both):
-            case = _Case(pair, Matcher(parameters, own), prune)
+            case = _PatchCase(pair, Matcher(parameters, own), prune)
             for part in _PARTS:
                 found = part(case, found)
             _overwrite(pair.schema, found)
@@ -218,10 +218,10 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
     for pair in pairs(parameters, own):
         node = places.get(id(pair.schema))
         if node is not None and pair.is_inner and pair.is_property and not pair.is_part:
-            _overwrite(pair.schema, _with_texts(node, pair.own))
+            _overwrite(pair.schema, _with_annotations(node, pair.own))
 
 
-def _with_texts(
+def _with_annotations(
     node: SchemaNode, own: Mapping[str, JSON], text: str | None = None
 ) -> dict[str, JSON]:
     """Return the schema of a property, with a description and a default if it lacks them."""
@@ -235,7 +235,7 @@ def _with_texts(
     return found
 
 
-class _Case(NamedTuple):
+class _PatchCase(NamedTuple):
     """A pair to patch, and the whole schemas that it is of."""
 
     pair: Pair
@@ -253,7 +253,7 @@ class _Case(NamedTuple):
         return all(each is not None and each - {"null"} == {kind} for each in both)
 
 
-def _with_properties(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
+def _with_properties(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     own = case.own
     is_plain = "anyOf" not in found and "oneOf" not in found
     if "properties" not in own or not (is_plain and case.are("object", found)):
@@ -272,7 +272,7 @@ def _with_properties(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     return found
 
 
-def _with_items(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
+def _with_items(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     own = case.own
     if not case.are("array", found):
         return found
@@ -285,7 +285,7 @@ def _with_items(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     return found
 
 
-def _with_values(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
+def _with_values(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     own = case.own
     if "enum" not in own or "const" in found:
         return found
@@ -299,7 +299,7 @@ def _with_values(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     return {**found, "enum": kept + [each for each in own["enum"] if canonical(each) not in known]}
 
 
-def _with_alternatives(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
+def _with_alternatives(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     key = next((key for key in ("anyOf", "oneOf") if key in found), None)
     if key is None or "anyOf" not in case.own:
         return found
@@ -309,7 +309,7 @@ def _with_alternatives(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     return {**found, key: [*alternatives_of(found), *new]}
 
 
-def _with_constraints(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
+def _with_constraints(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     own = {key: each for key, each in case.own.items() if key not in _STRUCTURE}
     ours, theirs = kinds(found, case.matcher.parameters), kinds(case.own, case.matcher.own)
     if is_wider(ours, theirs) or not found.keys().isdisjoint({"anyOf", "oneOf", "allOf"}):
@@ -317,7 +317,7 @@ def _with_constraints(case: _Case, found: dict[str, JSON]) -> dict[str, JSON]:
     return found if any(contrary_bounds(found, own)) else _add_missing(found, own, after=found)
 
 
-_PARTS: tuple[Callable[[_Case, dict[str, JSON]], dict[str, JSON]], ...] = (
+_PARTS: tuple[Callable[[_PatchCase, dict[str, JSON]], dict[str, JSON]], ...] = (
     _with_properties,
     _with_items,
     _with_values,

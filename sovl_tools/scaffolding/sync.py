@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from types import FunctionType
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ from sovl_tools.signature.from_function import from_function
 from sovl_tools.signature.pairs import BASE
 from sovl_tools.threads import Stalled, run_within
 
-_MARK = "\ufeff".encode()
+_MARK = codecs.BOM_UTF8
 # a default that these refuse is never written, so that the function's own holds, or none
 _OF_DEFAULTS = RuleTable(unfit_default, default_on_required)
 
@@ -154,7 +155,7 @@ def _refused(folder: ToolFolder) -> Sync:
     return Sync(folder, refusals=tuple(each for each in found if each.severity == "error"))
 
 
-class _Look(NamedTuple):
+class _ImportedFunction(NamedTuple):
     """What was found in a module.
 
     Attributes:
@@ -170,18 +171,18 @@ class _Look(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
 
 
-def _import_function(snapshot: Snapshot, *, limit: float) -> _Look:
+def _import_function(snapshot: Snapshot, *, limit: float) -> _ImportedFunction:
     """Import a folder's module, within so many seconds, and look at the tool's function."""
     # On a thread of its own, which can be given up.
     outcome = run_within(limit, lambda: _run(snapshot))
     if isinstance(outcome, Stalled):
         place = own_place(outcome.frame, snapshot.folder)
         failure = ImportFailure(place, "", str(TimeLimitError(limit)))
-        return _Look(verdicts=tuple(ask((import_stalled,), failure)))
+        return _ImportedFunction(verdicts=tuple(ask((import_stalled,), failure)))
     return outcome
 
 
-def _run(snapshot: Snapshot) -> _Look:
+def _run(snapshot: Snapshot) -> _ImportedFunction:
     """Look at the module in a thread of its own, where no user interrupts."""
     generation = generation_of(snapshot)
     try:
@@ -190,13 +191,13 @@ def _run(snapshot: Snapshot) -> _Look:
         signature = from_function(members[name]) if name in members else None
         interface = Interface(signature, names=tuple(functions), function=members.get(name))
         if signature is None or signature.shape in {"class", "value"}:
-            return _Look(interface)
+            return _ImportedFunction(interface)
         try:
-            return _Look(interface, function_spec(members[name]))
+            return _ImportedFunction(interface, function_spec(members[name]))
         except InferenceError as error:
-            return _Look(interface, reason=str(error))
+            return _ImportedFunction(interface, reason=str(error))
     except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
-        return _Look(verdicts=tuple(border_verdicts(error, snapshot.folder)))
+        return _ImportedFunction(verdicts=tuple(border_verdicts(error, snapshot.folder)))
     finally:
         generation.release()
 
