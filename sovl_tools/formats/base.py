@@ -92,6 +92,20 @@ def too_many(count: int, most: int, provider: str) -> tuple[Loss, ...]:
     return (Loss("limit", (), message, "offer fewer tools at a time"),)
 
 
+def as_list(
+    shapes: Sequence[Shape], _: Options, *, most: int | None = None, provider: str = ""
+) -> tuple[list[JSON], tuple[Loss, ...]]:
+    """Collect definitions as a list, for formats that have nothing to add to it.
+
+    Args:
+        shapes: the tools.
+        most: how many of them the provider takes in one request; None for any number.
+        provider: the name of the provider, for whoever has too many.
+    """
+    losses = () if most is None else too_many(len(shapes), most, provider)
+    return [shape.definition for shape in shapes], losses
+
+
 class Format(Protocol):
     """One provider's way to define tools: a module with these functions.
 

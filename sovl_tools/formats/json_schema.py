@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from sovl_tools.formats.base import Loss, Options, Shape
+from sovl_tools.formats.base import Options, Shape, as_list
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import copied
 
@@ -17,6 +14,4 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
     return Shape(tool, definition)
 
 
-def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the definitions as a list; there may be any number of them."""
-    return [shape.definition for shape in shapes], ()
+collect = as_list

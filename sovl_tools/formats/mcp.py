@@ -7,10 +7,7 @@ tools. Source: modelcontextprotocol.io, specification of revision 2026-07-28, To
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from sovl_tools.formats.base import Loss, Options, Shape
+from sovl_tools.formats.base import Loss, Options, Shape, as_list
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 
@@ -45,6 +42,4 @@ def _refused(schema: dict[str, JSON] | None) -> tuple[Loss, ...]:
     return (Loss("doubt", ("output_schema",), message, "wrap the result in an object"),)
 
 
-def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the definitions as a list, in the order in which they are given."""
-    return [shape.definition for shape in shapes], ()
+collect = as_list

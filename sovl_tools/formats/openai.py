@@ -7,11 +7,10 @@ types of its SDK (``openai.types.chat.ChatCompletionToolParam``).
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from functools import partial
 from operator import le
-from typing import Any
 
-from sovl_tools.formats.base import ROOT, Loss, Options, Shape, too_many
+from sovl_tools.formats.base import ROOT, Options, Shape, as_list
 from sovl_tools.formats.compat import OPENAI
 from sovl_tools.formats.form import Form, Size, convert_tool, size_of
 from sovl_tools.formats.strict import FORMATS, Dialect, StrictError, is_elaborate
@@ -83,7 +82,4 @@ def convert(tool: ToolDefinition, options: Options) -> Shape:
     return convert_tool(tool, _FORM, is_strict=options.strict)
 
 
-def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the definitions as a list, and whether there are too many."""
-    losses = too_many(len(shapes), MOST_TOOLS, "OpenAI")
-    return [shape.definition for shape in shapes], losses
+collect = partial(as_list, most=MOST_TOOLS, provider="OpenAI")

@@ -7,10 +7,10 @@ A request is passed on, so that a schema has to suit them all. Source: OpenRoute
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from sovl_tools.formats.base import Loss, Options, Shape, too_many
+from sovl_tools.formats.base import Loss, Options, Shape, as_list
 from sovl_tools.formats.compat import OPENROUTER
 from sovl_tools.formats.form import Form, convert_tool
 from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, check_size, nested
@@ -54,7 +54,5 @@ def _own(tool: ToolDefinition) -> Any:
     return own
 
 
-def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the definitions as a list, and whether some models get too many."""
-    losses = too_many(len(shapes), MOST_TOOLS, "OpenAI, to which it may be passed on,")
-    return [shape.definition for shape in shapes], losses
+# some models get more than they take
+collect = partial(as_list, most=MOST_TOOLS, provider="OpenAI, to which it may be passed on,")

@@ -89,22 +89,19 @@ class Restore:
         self, value: JSON, branches: list[dict[str, JSON]], compile_schema: Compile
     ) -> list[JSON]:
         """Return the ways in which a value is one of the alternatives."""
-        found = [
-            way
-            for branch in branches
-            for way in self._ways(value, branch, compile_schema)
-            if len(branches) == 1 or self._fits(way, branch, compile_schema)
-        ]
+        found: list[JSON] = []
+        for branch in branches:
+            ways = self._ways(value, branch, compile_schema)
+            if len(branches) > 1:  # an anyOf of one, which wraps a reference, leaves no choice
+                # The branches live as long as this does, so that nothing else gets their ids.
+                if id(branch) not in self._checks:
+                    whole = {**_rerooted(branch), "$defs": self._definitions()}
+                    self._checks[id(branch)] = compile_schema(whole)
+                ways = [*filter(self._checks[id(branch)], ways)]
+            found += ways
         # not a set: values may be lists and objects
         different = [each for index, each in enumerate(found) if each not in found[:index]]
         return different[:_MOST] or [value]
-
-    def _fits(self, value: JSON, branch: dict[str, JSON], compile_schema: Compile) -> bool:
-        # The branches live as long as this does, so that nothing else gets their ids.
-        if id(branch) not in self._checks:
-            whole = {**_rerooted(branch), "$defs": self._definitions()}
-            self._checks[id(branch)] = compile_schema(whole)
-        return self._checks[id(branch)](value)
 
     def _definitions(self) -> dict[str, JSON]:
         """Return all definitions, and the schema itself as one of them."""

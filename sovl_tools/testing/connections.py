@@ -148,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
     """Answers the requests of one connection."""
 
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+    disable_nagle_algorithm = True  # each event is to arrive by itself
 
     def __init__(self, connection: socket.socket, listener: Listener) -> None:
         self._listener = listener
@@ -158,6 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
         content = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         answer = self._listener.respond(self.path, headers, content)
+        # what follows a broken answer would be taken for its rest
         if not self._send(answer):
             self.close_connection = True
 

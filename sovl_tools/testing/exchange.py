@@ -26,6 +26,7 @@ class Event(NamedTuple):
         text = (
             self.data if isinstance(self.data, str) else json.dumps(self.data, ensure_ascii=False)
         )
+        # lone surrogates as well: clients have to cope with whatever a model writes
         return f"{head}data: {text}\n\n".encode(errors="surrogatepass")
 
 

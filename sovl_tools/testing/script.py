@@ -112,6 +112,7 @@ class Reply(NamedTuple):
     failure_after: int | None = None
     drop_after: int | None = None
 
+    # short, as it stands in the message about replies that were not used
     def __repr__(self) -> str:
         told = (
             f"{name}={value!r}"

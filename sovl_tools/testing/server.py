@@ -94,7 +94,7 @@ class ScriptedServer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._opened.close()
+        self._opened.close()  # also where the block has raised: no thread outlives it
         self._listener = None
         if self._strict and error is None:
             self.check()
@@ -193,6 +193,7 @@ def _error(api: API, turn: Turn, failure: Failure) -> Answer:
 
 def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
     """Return the events of a stream as they are sent, up to where an error breaks it off."""
+    # all made before the first is sent, so that an error of the script is an answer of its own
     events = list(api.events(turn))
     after = turn.reply.failure_after
     if turn.reply.failure and after is not None:

@@ -242,6 +242,7 @@ def faults(schema: dict[str, Any], *, strict: bool) -> Iterator[str]:
         yield f"input_schema: reference '{node.schema['$ref']}' leads nowhere"
     if strict and _is_recursive(schema, schema):
         yield "input_schema: Recursive schemas are not supported"
+    # one that is not strict may say whatever JSON Schema can
     for node in walk(schema) if strict else ():
         yield from (f"input_schema: {what}" for what in _unsupported(node))
 
@@ -269,6 +270,7 @@ def _unsupported(node: Node) -> Iterator[str]:
         yield "For 'object' type, 'additionalProperties' must be explicitly set to false"
     if keywords.get("minItems", 0) > 1:
         yield "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
+    # null is primitive, so that an absent const does no harm
     values = [*keywords.get("enum", ()), keywords.get("const")]
     if any(isinstance(value, dict | list) for value in values):
         yield "Enum values must be primitive"

@@ -305,6 +305,7 @@ def objections(body: dict[str, JSON], functions: list[Function]) -> Iterator[Obj
         name, schema = function.definition["name"], function.definition.get("parameters")
         yield from misnamed(name, f"{function.place}.name")
         is_strict = function.definition.get("strict") is True
+        # a function without parameters takes none, and has nothing to be checked
         for fault in () if schema is None else faults(schema, strict=is_strict):
             yield Objection(
                 f"Invalid schema for function '{name}': {fault}.",
@@ -373,7 +374,7 @@ def faults(schema: dict[str, JSON], *, strict: bool) -> Iterator[str]:
     """Yield what OpenAI refuses in the schema of a tool's parameters."""
     wrong = list(unsound(schema))
     if wrong:
-        yield wrong[0]
+        yield wrong[0]  # whatever else would be said relies on a sound schema
         return
     given = schema.get("type")
     if given != "object":
@@ -414,6 +415,7 @@ def _unsupported(node: Node) -> Iterator[str]:
             yield f"$ref cannot have keywords {beside!r}"
     else:
         known = _ON_ANY.union(*(_ON_TYPE.get(each, ()) for each in node.types))
+        # definitions are looked for at the root alone
         known = known.union(DEFINITIONS) if not node.path else known
         yield from (f"'{each}' is not permitted" for each in keywords if each not in known)
         if keywords.keys().isdisjoint({"type", "anyOf"}):
@@ -438,6 +440,7 @@ def _check_closed(keywords: dict[str, JSON]) -> Iterator[str]:
             "'required' is required to be supplied and to be an array including every key in"
             f" properties. Missing '{missing[0]}'"
         )
+    # both directions, because the two lists have to name the same keys
     for extra in {*required} - properties:
         yield f"'required' is required to be an array of keys of properties. Extra '{extra}'"
 

@@ -170,6 +170,7 @@ class Either(NamedTuple):
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
         """Yield what is wrong with it as the one that it is."""
+        # the types tell them apart, so that the first is the only one
         fitting = next(shape for shape in self.shapes if shape.is_kind(value))
         yield from fitting.misfits(value, path)
 
@@ -194,6 +195,7 @@ def some(*keys: str) -> dict[str, Shape]:
     return dict.fromkeys(keys, ANY)
 
 
+# Anthropic's API answers in the words of pydantic
 _PYDANTIC = {
     "a string": "string",
     "a boolean": "boolean",
@@ -207,6 +209,7 @@ _PYDANTIC = {
 def check_for_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
     """Yield what has not the shape that it should have, in OpenAI's words."""
     for misfit in misfits(shape, body):
+        # without the variants: input[0].content[1].text
         place = dotted(tuple(part for part in misfit.path if not isinstance(part, Tag)))
         if misfit.fault == "missing":
             message, code = f"Missing required parameter: '{place}'.", "missing_required_parameter"
@@ -231,6 +234,7 @@ def check_for_anthropic(shape: Shape, body: JSON) -> Iterator[Objection]:
         elif misfit.fault == "unknown":
             message = "Extra inputs are not permitted"
         elif misfit.fault == "type":
+            # of several types that would do the first is named
             words = misfit.wanted[0].removeprefix("one of ").split(" or ")
             message = f"Input should be a valid {_PYDANTIC.get(words[0], words[0])}"
         else:
