@@ -1,4 +1,4 @@
-"""Where the tools are: flag, environment, ``pyproject.toml``, ``./tools``."""
+"""What is configured: by flags, environment, ``pyproject.toml`` or ``sovl-tools.toml``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ConfigurationError
@@ -20,13 +21,14 @@ PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"
 DEFAULT_SOURCE = "the default"
 PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
-_KEYS = ("paths", "import_timeout", "watch", "plugins", "procedures")
-_PATHS = ("paths", "watch", "plugins", "procedures")
+FILES = ("sovl-tools.toml", "pyproject.toml")
+"""The files that are looked for in each directory, the one that wins first."""
+_PATHS = ("paths", "exclude", "pythonpath", "watch", "plugins", "procedures")
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The settings that hold.
+    """The settings that hold; ``KEYS`` are their names in the file, with hyphens.
 
     Attributes:
         paths: tools directories, the first wins.
@@ -36,6 +38,18 @@ class Configuration:
             changes, the tools that imported it are loaded anew.
         plugins: directories of modules with tools.
         procedures: directories of procedures, which ``validate`` checks.
+        exclude: patterns of paths that commands leave out, with ``*``, ``?`` and ``[]``.
+        pythonpath: directories from which tools import the user's own packages; see
+            ``module_paths`` for the default.
+        select: rules of which findings are shown, by code, beginning of a code or name.
+        extend_select: rules that are shown besides those.
+        ignore: rules of which nothing is shown.
+        per_tool_ignores: the same for tools whose names match a pattern.
+        warnings_as_errors: whether warnings fail as errors do.
+        target: provider formats of which ``validate`` tells what they lose.
+        format: how ``validate`` writes its result, each as ``FORMAT`` or ``FORMAT=FILE``.
+        file: what was read, if there is a file.
+        sources: what named each value, by its key in the file; ``"the default"`` for the others.
     """
 
     paths: tuple[str, ...]
@@ -44,6 +58,33 @@ class Configuration:
     watch: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     procedures: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    pythonpath: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_tool_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    warnings_as_errors: bool = False
+    target: tuple[str, ...] = ()
+    format: tuple[str, ...] = ()
+    file: str | None = field(default=None, compare=False)
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def module_paths(self) -> tuple[str, ...]:
+        """``pythonpath``; by default the directory of the file, and ``src`` beside it."""
+        if self.pythonpath or self.file is None or "pythonpath" in self.sources:
+            return self.pythonpath
+        directory = Path(self.file).parent
+        return tuple(str(each) for each in (directory / "src", directory) if each.is_dir())
+
+
+KEYS = tuple(
+    each.name.replace("_", "-")
+    for each in fields(Configuration)
+    if each.name not in {"source", "file", "sources"}
+)
+"""The keys of the table in the order in which ``sovl-tools config`` prints them."""
 
 
 def configuration(
@@ -52,33 +93,26 @@ def configuration(
     """Return the settings for the current directory.
 
     ``flags`` win over ``SOVL_TOOLS_PATH`` (paths joined by the system's path separator), that
-    over ``[tool.sovl-tools]`` in the nearest ``pyproject.toml``, and that over ``./tools``.
-    Paths are relative to the file that names them. ``SOVL_TOOLS_PLUGINS_DIR`` wins over the
-    ``plugins`` of the file.
+    over the nearest ``sovl-tools.toml``, or ``[tool.sovl-tools]`` of the nearest
+    ``pyproject.toml``, and that over ``./tools``. Paths are relative to the file that names them.
+    ``SOVL_TOOLS_PLUGINS_DIR`` wins over the ``plugins`` of the file.
 
     Raises:
-        ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may, or
-            there is no current directory any more.
+        ConfigurationError: the file can't be read or says something else than it may, or there is
+            no current directory any more.
     """
     environment = os.environ if environment is None else environment
-    try:
-        here = Path.cwd()
-    except OSError as error:  # others can remove the current directory
-        words = f"{error.strerror}; go to a directory that is there"
-        raise ConfigurationError("the current directory", words) from error
-    # the nearest alone, even without a table for us: what lies above is another project's
-    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
-    file = next((each for each in files if each.is_file()), None)
+    file = _nearest_file()
     table = _table(file) if file else {}
+    sources = dict.fromkeys(table, str(file))
     paths, source = _paths(flags, environment, table, str(file))
-    return Configuration(
-        paths,
-        source,
-        float(table.get("import_timeout", IMPORT_TIMEOUT)),
-        table.get("watch", ()),
-        _listed(environment, PLUGINS_VARIABLE) or table.get("plugins", ()),
-        table.get("procedures", ()),
-    )
+    plugins = _listed(environment, PLUGINS_VARIABLE)
+    if plugins:
+        table["plugins"], sources["plugins"] = plugins, PLUGINS_VARIABLE
+    values: dict[str, Any] = {key.replace("-", "_"): value for key, value in table.items()}
+    sources["paths"] = source
+    settings = {**values, "paths": paths, "source": source}
+    return Configuration(**settings, file=str(file) if file else None, sources=sources)
 
 
 def _paths(
@@ -99,32 +133,57 @@ def _listed(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
     return tuple(path for path in environment.get(variable, "").split(os.pathsep) if path)
 
 
-def _table(file: Path) -> dict[str, JSON]:
-    """Return what the file says of us, its paths made relative to the current directory."""
+def _nearest_file() -> Path | None:
+    try:
+        here = Path.cwd()
+    except OSError as error:
+        words = f"{error.strerror}; go to a directory that is there"
+        raise ConfigurationError("the current directory", words) from error
+    files = (folder / name for folder in (here, *here.parents) for name in FILES)
+    return next((file for file in files if file.is_file()), None)
+
+
+def _table(file: Path) -> dict[str, Any]:
+    """Return what the file says of us, by keys with hyphens and in the types of the settings."""
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(str(file), str(error)) from error
+    is_own = file.name == FILES[0]
     tool = document.get("tool")
-    table: JSON = tool.get("sovl-tools", {}) if isinstance(tool, dict) else {}
-    _check(file, table)
-    paths = {
-        key: tuple(_shown(file.parent / each) for each in table[key])
-        for key in _PATHS
-        if key in table
-    }
-    return {**table, **paths}
+    table: JSON = (
+        document if is_own else tool.get("sovl-tools", {}) if isinstance(tool, dict) else {}
+    )
+    source = str(file) if is_own else f"{file}: [tool.sovl-tools]"
+    _check(source, table)
+    found: dict[str, Any] = {}
+    for written, value in table.items():
+        key = written.replace("_", "-")
+        if key in found:
+            raise ConfigurationError(source, f"{key!r} stands there twice, with '-' and with '_'")
+        found[key] = _setting(key, value, file)
+    return found
 
 
-def _check(file: Path, table: JSON) -> None:
-    source = f"{file}: [tool.sovl-tools]"
-    # dates and times of TOML are no JSON; an object is of the wrong type wherever one stands
+def _setting(key: str, value: JSON, file: Path) -> Any:
+    if key in _PATHS:
+        return _relative(file, value)
+    if key == "per-tool-ignores":
+        return {pattern: tuple(rules) for pattern, rules in value.items()}
+    if key == "format" and isinstance(value, str):
+        return (value,)
+    if key == "import-timeout":
+        return float(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _check(source: str, table: JSON) -> None:
     plain = json.loads(json.dumps(table, default=lambda _: {}))
     # the first one is raised: nothing can be done with a configuration that is wrong in part
     for problem in published("config").problems(plain):
         if problem.keyword == "additionalProperties":
             name = problem.expected[0]
-            hint = did_you_mean(name, _KEYS) or f"the keys are {', '.join(_KEYS)}"
+            hint = did_you_mean(name, KEYS) or f"the keys are {', '.join(KEYS)}"
             raise ConfigurationError(source, f"{name!r} is not a key; {hint}")
         raise ConfigurationError(source, f"{dotted(problem.path)} {describe(problem)}".strip())
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.linting.rules import RULES
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.exporting import checked
@@ -27,7 +28,6 @@ from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.reporting import text
 from sovl_tools.reporting.outcome import Outcome
-from sovl_tools.rules import RULES
 from tests.conftest import REPOSITORY, Run, code_of, manifest_of
 
 CASES = Path(__file__).parent / "cases"

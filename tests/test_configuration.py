@@ -93,7 +93,7 @@ def test_what_is_watched_and_the_paths_are_read_from_one_file(here: Path) -> Non
     ("text", "message"),
     [
         ("path = ['a']", "'path' is not a key; did you mean 'paths'?"),
-        ("colour = 1", "'colour' is not a key; the keys are paths, import_timeout, watch"),
+        ("colour = 1", "'colour' is not a key; the keys are paths, import-timeout, watch"),
         ("paths = 'a'", 'paths must be an array, not the string "a"'),
         ("paths = []", "paths must have at least 1 item, not 0 items"),
         ("paths = ['a', 5]", "paths[1] must be a string, not the integer 5"),

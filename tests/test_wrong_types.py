@@ -151,6 +151,15 @@ CONFIGURATION: dict[str, Any] = {
     "import_timeout": 5.0,
     "watch": ["shared"],
     "plugins": ["plugins"],
+    "exclude": ["tools/old"],
+    "pythonpath": ["src"],
+    "select": ["ST3"],
+    "extend-select": ["ST4"],
+    "ignore": ["ST306"],
+    "per-tool-ignores": {"a": ["ST306"]},
+    "warnings-as-errors": True,
+    "target": ["openai"],
+    "format": ["text"],
 }
 
 

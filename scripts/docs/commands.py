@@ -21,7 +21,7 @@ SHARED = {"tools": "--tools", "entry_points": "--no-entry-points", "help": "--he
 """Options that the page explains once, by the names of their parameters."""
 
 _MARKED = re.compile(
-    r"(?P<begin><!-- help:(?P<name>\w+) -->\n).*?(?P<end><!-- end -->\n)", re.DOTALL
+    r"(?P<begin><!-- help:(?P<name>[\w-]+) -->\n).*?(?P<end><!-- end -->\n)", re.DOTALL
 )
 
 

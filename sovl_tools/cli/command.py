@@ -121,7 +121,7 @@ def import_timeout_option(function: _F) -> _F:
         type=SECONDS,
         metavar="SECONDS",
         help="How long importing one tool may take."
-        f" Default: {IMPORT_TIMEOUT:g}, or import_timeout in pyproject.toml.",
+        f" Default: {IMPORT_TIMEOUT:g}, or import-timeout in the configuration.",
     )(function)
 
 
@@ -165,14 +165,30 @@ def _targets(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tu
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if values and not names:
         raise click.BadParameter("name at least one format")
+    try:
+        return _known_targets(names)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def configured_targets(found: Configuration) -> tuple[str, ...]:
+    """Return the targets of the configuration.
+
+    Raises:
+        ConfigurationError: one of them is none.
+    """
+    try:
+        return _known_targets(found.target)
+    except ValueError as error:
+        raise ConfigurationError(f"{found.file}: target", str(error)) from error
+
+
+def _known_targets(names: Sequence[str]) -> tuple[str, ...]:
     if names:
         from sovl_tools.loading.exporting import Target  # noqa: PLC0415 - most want no target
 
-        try:
-            for name in names:
-                Target.of(name)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
+        for name in names:
+            Target.of(name)
     return tuple(dict.fromkeys(names))
 
 
@@ -204,12 +220,14 @@ def is_quiet() -> bool:
 def settings(tools: Sequence[str], *, needs_tools: bool = True) -> Configuration:
     """Return the settings that hold; every path that was named on purpose must be there.
 
-    ``./tools`` may be missing if nobody has named it and there are tools elsewhere.
+    ``./tools`` may be missing if nobody has named it and there are tools elsewhere. From here on
+    the user's own packages can be imported.
 
     Raises:
+        ConfigurationError: the configuration can't be read.
         Misuse: a path is not there.
     """
-    found = configuration(tools)
+    found = load_configuration(tools)
     is_default = found.source == DEFAULT_SOURCE
     # what a flag or a file names must be there even where the command could do without it
     absent = (path for path in found.paths if not os.path.exists(path))
@@ -219,3 +237,23 @@ def settings(tools: Sequence[str], *, needs_tools: bool = True) -> Configuration
             f"there is no {path!r}{advice if is_default else f' (named by {found.source})'}"
         )
     return found
+
+
+def load_configuration(tools: Sequence[str] = ()) -> Configuration:
+    """Return the settings that hold, and let tools import the user's own packages.
+
+    They come before installed ones, but not before Python's own modules.
+
+    Raises:
+        ConfigurationError: the configuration can't be read.
+    """
+    found = configuration(tools)
+    places = [os.path.abspath(each) for each in found.module_paths]
+    others = [each for each in sys.path if each not in places]
+    installed = (at for at, each in enumerate(others) if each.endswith(_INSTALLED))
+    index = next(installed, len(others))
+    sys.path[:] = [*others[:index], *places, *others[index:]]
+    return found
+
+
+_INSTALLED = ("site-packages", "dist-packages")

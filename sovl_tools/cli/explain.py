@@ -6,41 +6,46 @@ import click
 
 from sovl_tools.cli.command import Command, Misuse
 from sovl_tools.cli.output import write
+from sovl_tools.linting.rules import FAMILIES, RULES
+from sovl_tools.linting.selection import SelectorError, code_of
 from sovl_tools.model.diagnostic import Rule
-from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.rules import FAMILIES, RULES
 
 EXAMPLES = """\b
 Examples:
   sovl-tools explain ST402
-  sovl-tools explain ST4        lists the codes of a family
-  sovl-tools explain            lists all codes"""
+  sovl-tools explain missing-description
+  sovl-tools explain ST4        lists the rules of a family
+  sovl-tools explain            lists all rules"""
 EXITS = {
-    2: "There is no such code.",
+    2: "There is no such rule.",
 }
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@click.argument("code", required=False)
-def explain(*, code: str | None) -> None:
-    """Explain a diagnostic code: what it finds, why that hurts, and what to do."""
-    if code is None:
+@click.argument("selector", required=False, metavar="[RULE]")
+def explain(*, selector: str | None) -> None:
+    """Explain a rule: what it finds, why that hurts, and what to do.
+
+    RULE is the code of a rule, its name, or the beginning of codes.
+    """
+    if selector is None:
         lines: list[str] = []
         for prefix, name in FAMILIES.items():
             lines += ["", f"{prefix}xx {name}"] if lines else [f"{prefix}xx {name}"]
             lines += [f"  {_line(each)}" for each in RULES.values() if each.code.startswith(prefix)]
         write("\n".join(lines))
         return
-    rule = RULES.get(code.upper())
-    family = [each for each in RULES.values() if each.code.startswith(code.upper())]
-    if rule is None and family:
-        write("\n".join(map(_line, family)))
-        return
+    try:
+        code = code_of(selector)
+    except SelectorError as error:
+        raise Misuse(str(error)) from error
+    rule = RULES.get(code)
     if rule is None:
-        hint = did_you_mean(code.upper(), RULES) or "sovl-tools explain lists the codes"
-        raise Misuse(f"there is no code {code!r}; {hint}")
-    write(f"{rule.code} ({rule.severity}): {rule.explanation}".replace("``", "`"))
+        write("\n".join(_line(each) for each in RULES.values() if each.code.startswith(code)))
+        return
+    words = f"{code} ({rule.severity}): {rule.explanation}\n\nIts name, which selects it too, is {rule.name}."
+    write(words.replace("``", "`"))
 
 
 def _line(rule: Rule) -> str:
-    return f"{rule.code}  {rule.severity:7}  {rule.title}".replace("``", "`")
+    return f"{rule.code}  {rule.severity:7}  {rule.title} ({rule.name})".replace("``", "`")

@@ -30,7 +30,8 @@ COMMANDS = {
     "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
     "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls, or the tokens of definitions."),
-    "explain": ("sovl_tools.cli.explain:explain", "Explain a diagnostic code."),
+    "explain": ("sovl_tools.cli.explain:explain", "Explain a rule of validate."),
+    "config": ("sovl_tools.cli.config:config", "Print the settings and where they come from."),
     "schema": ("sovl_tools.cli.schema:schema", "Print a published JSON Schema."),
 }
 """Where each command is, and what the list of commands says of it."""

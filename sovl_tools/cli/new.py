@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option
+from sovl_tools.cli.command import Command, Misuse, is_quiet, load_configuration, tools_option
 from sovl_tools.cli.output import write
-from sovl_tools.configuration import configuration
 from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.loading.rules.folder import fitting_name, name_problem
 from sovl_tools.model.document import encodes
@@ -168,7 +167,7 @@ def _made(name: str, found: _Origin, description: str) -> NewTool:
 
 
 def _place(name: str, tools: Sequence[str]) -> str:
-    found = configuration(tools)
+    found = load_configuration(tools)
     root = found.paths[0]
     if not root:
         raise Misuse(f"there is no '' (named by {found.source})")

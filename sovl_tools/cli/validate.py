@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import click
 
@@ -17,6 +17,7 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    configured_targets,
     format_option,
     import_timeout_option,
     is_quiet,
@@ -26,6 +27,9 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.output import colored, write
 from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.linting.rules import RULES
+from sovl_tools.linting.selection import SelectorError, codes_of, selection_of, strict
+from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import Collected, collect, discover, report_of, tool_folder
 from sovl_tools.loading.isolation import load_in_child
@@ -34,11 +38,12 @@ from sovl_tools.loading.rules.folder import missing_directory, no_tools
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.parse.files import DIRECTORY, find_procedures, is_procedure
 from sovl_tools.procedures.parse.files import files as files_in
-from sovl_tools.reporting.outcome import FORMATS, Outcome, render, selected, strict
+from sovl_tools.reporting.outcome import FORMATS, Outcome, render
 from sovl_tools.reporting.plain import plain
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 _PROGRESS_DELAY = 1.0
 _PROGRESS_WIDTH = 30
@@ -50,7 +55,7 @@ Examples:
   sovl-tools validate docs/examples/procedures procedures, and the tools
   sovl-tools validate --no-import              without running a line of any tool
   sovl-tools validate --format github          in a workflow
-  sovl-tools validate --ignore ST306,ST305     without these warnings
+  sovl-tools validate --ignore ST306,ST305     without these findings
   sovl-tools validate --target openai-strict,gemini"""
 EXITS = {
     1: "There are errors.",
@@ -58,16 +63,16 @@ EXITS = {
 }
 
 
-def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
-    """Split and check codes, which may be prefixes: ``ST4`` is all of ST4xx."""
-    from sovl_tools.rules import RULES  # noqa: PLC0415 - only when codes are given
+def _rules(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Return the codes of rules, and their beginnings, that ``ST4,missing-description`` names."""
+    try:
+        return codes_of(each for value in values for each in value.split(",") if each.strip())
+    except SelectorError as error:
+        raise click.BadParameter(str(error)) from error
 
-    codes = [code.strip().upper() for value in values for code in value.split(",") if code.strip()]
-    for code in codes:
-        if not any(known.startswith(code) for known in RULES):
-            hint = did_you_mean(code, RULES) or "sovl-tools explain lists the codes"
-            raise click.BadParameter(f"there is no code {code!r}; {hint}")
-    return tuple(codes)
+
+def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
+    return click.option(option, multiple=True, callback=_rules, metavar="RULES", help=words)
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -79,8 +84,9 @@ def _codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
     help="Parse the modules; no line of any tool runs.",
 )
 @format_option(*FORMATS)
-@click.option("--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes.")
-@click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
+@_selected_rules("--select", "Only these rules.")
+@_selected_rules("--extend-select", "These rules as well.")
+@_selected_rules("--ignore", "Not these rules.")
 @targets_option("Tell what these formats lose: openai-strict,gemini.")
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
 @import_timeout_option
@@ -93,6 +99,7 @@ def validate(
     no_import: bool,
     format_: str,
     select: tuple[str, ...],
+    extend_select: tuple[str, ...],
     ignore: tuple[str, ...],
     targets: tuple[str, ...],
     warnings_as_errors: bool,
@@ -105,13 +112,16 @@ def validate(
     directories of tools, plugins and procedures are checked. Modules are imported in a child
     process, one after another, so that none can hang or end this one.
 
-    CODES and TARGETS are separated by commas, and the options may be repeated. The beginning of a
-    code stands for all that begin so: ST305,ST4. What is not shown does not fail either.
-    `sovl-tools explain CODE` says more.
+    RULES are codes, beginnings of codes, and names: ST305,ST4,missing-description. The longest that
+    fits a finding decides, and what is not shown does not fail either. RULES and TARGETS are
+    separated by commas, and the options may be repeated; each wins over the key of its name in
+    pyproject.toml. `sovl-tools explain RULE` says more.
     """
     started = perf_counter()
     places = places_of(paths, tools)
     found = places.configuration
+    targets = targets or configured_targets(found)
+    selection = selection_of(found, select, extend_select, ignore)
     collected = without_procedures(collect(places.folders), places.procedures)
     limit = import_timeout or found.import_timeout
     limits = Settings(imports=not no_import, limit=limit, compiles=True)
@@ -132,13 +142,14 @@ def validate(
         others += losses(catalog.candidates, targets)
     others += _check_procedures(places, catalog, limits)
     report = report_of(catalog, others)
-    report = selected(report, select=select, ignore=ignore)
-    report = strict(report) if warnings_as_errors else report
+    unasked = [*["ST5", "ST6"] * no_import, *["ST9"] * (not targets)]
+    report = suppress_findings(report, places.procedures, unasked=unasked)
+    report = selection.of(report)
+    if warnings_as_errors or found.warnings_as_errors:
+        report = strict(report)
     duration = perf_counter() - started
     outcome = Outcome(report, duration, color=colored(), procedures=len(places.procedures))
     if format_ == "sarif":
-        from sovl_tools.rules import RULES  # noqa: PLC0415 - only where they are explained
-
         outcome = replace(outcome, rules=RULES)
     write(render(outcome, format_))
     ctx.exit(FINDINGS if report.errors else 0)

@@ -22,10 +22,11 @@ from sovl_tools.cli.command import (
     format_option,
     import_timeout_option,
     is_quiet,
+    load_configuration,
     tools_option,
 )
 from sovl_tools.cli.output import colored, json_text, listed, results, write
-from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
@@ -92,7 +93,7 @@ def watch(
     keeps serving. JSON is one object a line: the first for what is there at the start, then one
     for each change.
     """
-    found = configuration(tools)
+    found = load_configuration(tools)
     found = replace(found, import_timeout=import_timeout or found.import_timeout)
     render = _FORMATS[format_]
     quiet = is_quiet()

@@ -127,6 +127,11 @@ class Rule(NamedTuple):
     of: str = ""
 
     @property
+    def name(self) -> str:
+        """What people call it, such as ``missing-description``."""
+        return self.check.__name__.replace("_", "-")
+
+    @property
     def title(self) -> str:
         """The first line of the explanation."""
         return self.explanation.partition("\n")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 
 from sovl_tools.model.catalog import LoadReport
@@ -53,24 +53,6 @@ class Outcome:
 def counted(number: int, noun: str) -> str:
     """Return the number with its noun: ``1 tool``, ``2 tools``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def selected(
-    report: LoadReport, *, select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()
-) -> LoadReport:
-    """Return the report with only the diagnostics whose codes begin as they should."""
-    kept = tuple(
-        each
-        for each in report.diagnostics
-        if (not select or each.code.startswith(select)) and not each.code.startswith(ignore or "-")
-    )
-    return replace(report, diagnostics=kept)
-
-
-def strict(report: LoadReport) -> LoadReport:
-    """Return the report with every warning made an error."""
-    found = tuple(each._replace(severity="error") for each in report.diagnostics)
-    return replace(report, diagnostics=found)
 
 
 FORMATS = {

@@ -38,12 +38,11 @@ def read_lines(path: str) -> Sequence[str]:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
             return ()
-        with open(path, encoding="utf-8-sig", errors="replace") as file:
-            text = file.read()
+        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+            text = file.read()  # a lone carriage return ends no line for those who count them
     except (OSError, ValueError):
         return ()
-    # one cell for one character, so that the caret stands below what it means
-    return text.replace("\t", " ").split("\n")
+    return text.replace("\t", " ").replace("\r\n", "\n").split("\n")
 
 
 def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:

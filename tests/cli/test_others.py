@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from sovl_tools.cli.main import COMMANDS, group
-from sovl_tools.rules import RULES
+from sovl_tools.linting.rules import RULES
 from tests.conftest import Run, Write, clean_environment, manifest_of
 
 

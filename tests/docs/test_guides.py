@@ -18,9 +18,9 @@ import pytest
 
 from sovl_tools.cli.main import COMMANDS, group
 from sovl_tools.formats.base import FORMATS as PROVIDERS
+from sovl_tools.linting.rules import FAMILIES
 from sovl_tools.model.folder import KEYS
 from sovl_tools.reporting.outcome import FORMATS
-from sovl_tools.rules import FAMILIES
 from sovl_tools.schema.engine import published, schema_text
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document

@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from sovl_tools import Diagnostic
-from sovl_tools.model.catalog import LoadReport, Status
-from sovl_tools.reporting.outcome import counted, selected, strict
+from sovl_tools.model.catalog import Status
+from sovl_tools.reporting.outcome import counted
 from tests.reporting.findings import ODD, WRONG, folder, outcome
-from tests.tables import check_each
 
 
 @pytest.mark.parametrize(
@@ -39,29 +38,3 @@ def test_the_summary_is_the_same_in_whatever_order_the_folders_come() -> None:
 @pytest.mark.parametrize(("number", "text"), [(0, "0 tools"), (1, "1 tool"), (2, "2 tools")])
 def test_a_noun_follows_its_number(number: int, text: str) -> None:
     assert counted(number, "tool") == text
-
-
-@check_each(
-    ("select", "ignore", "kept"),
-    [
-        ((), (), [WRONG, ODD]),
-        (("ST2",), (), [WRONG, ODD]),
-        (("ST201",), (), [WRONG]),
-        (("ST3",), (), []),
-        ((), ("ST202",), [WRONG]),
-        ((), ("ST",), []),
-        (("ST2",), ("ST201",), [ODD]),
-    ],
-)
-def test_diagnostics_are_selected_by_how_their_codes_begin(
-    select: tuple[str, ...], ignore: tuple[str, ...], kept: list[Diagnostic]
-) -> None:
-    report = LoadReport((folder("echo", "loaded"),), (WRONG, ODD))
-    chosen = selected(report, select=select, ignore=ignore)
-    assert chosen == LoadReport(report.folders, tuple(kept))
-
-
-def test_in_strict_reports_a_warning_is_an_error() -> None:
-    report = strict(LoadReport(diagnostics=(WRONG, ODD)))
-    assert [each.code for each in report.errors] == ["ST201", "ST202"]
-    assert report.warnings == ()

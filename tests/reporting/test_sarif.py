@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from sovl_tools.linting.rules import RULES
 from sovl_tools.reporting.outcome import render
 from sovl_tools.reporting.sarif import document
-from sovl_tools.rules import RULES
 from tests.reporting.findings import ODD, WRONG, diagnostic, outcome
 
 

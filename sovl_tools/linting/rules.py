@@ -1,6 +1,8 @@
-"""The one table of all codes: what ``explain`` prints and ``--select`` knows."""
+"""The one table of all rules: what ``explain`` prints and ``--select`` knows."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from sovl_tools.loading.rules import (
     agreement,
@@ -14,12 +16,26 @@ from sovl_tools.loading.rules import (
     schema,
     text,
 )
-from sovl_tools.model.diagnostic import Rule, internal_error
+from sovl_tools.model.diagnostic import Finding, Position, Rule, internal_error, rule
 from sovl_tools.procedures.parse import library as procedure_documents
 from sovl_tools.procedures.rules import document
 
+
+@rule("ST002", "warning")
+def unused_suppression(words: str) -> Iterator[Finding]:
+    """A file asks to leave out findings of a rule, and nothing is left out by that.
+
+    ``"x-ignore": ["ST306"]`` in a manifest leaves out warnings of that rule for its tool, and the
+    comment ``# sovl: ignore[ST408]`` in a module or a procedure those of its line or, where it has
+    a line to itself, of its file. This one names no rule, or the rule finds nothing there any more,
+    or what it finds is an error, which can't be left out because the tool is not there. Remove it,
+    so that it doesn't hide what is wrong later.
+    """
+    yield Finding(Position(), words, "remove it, or name a rule that warns here")
+
+
 FAMILIES = {
-    "ST0": "sovl-tools itself",
+    "ST0": "sovl-tools itself, and what it is asked to leave out",
     "ST1": "the folder",
     "ST2": "the manifest",
     "ST3": "the parameter schemas",
@@ -34,6 +50,7 @@ FAMILIES = {
 # a rule that is missing here still finds, but explain and --select don't know it
 _RULES = (
     internal_error,
+    unused_suppression,
     folder.missing_directory,
     folder.unfit_name,
     *folder.RULES,

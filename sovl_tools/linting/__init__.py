@@ -1,0 +1,1 @@
+"""What `validate` adds to loading: rules by name, selection, suppressions."""

@@ -1,0 +1,2 @@
+def say(text: str) -> str:  # sovl: ignore[ST408]
+    return text

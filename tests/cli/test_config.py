@@ -1,0 +1,103 @@
+"""``sovl-tools config``, and what its settings do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sovl_tools.configuration import KEYS
+from tests.conftest import Run, Write, manifest_of
+from tests.tables import check_each
+
+UNDESCRIBED = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+
+def test_every_setting_is_printed_with_what_named_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\nimport-timeout = 3\n")
+    done = run("config", SOVL_TOOLS_PLUGINS_DIR="mine")
+    lines = dict(line.split(" = ", 1) for line in done.out.splitlines())
+    assert tuple(lines) == KEYS
+    assert lines["import-timeout"].split() == ["3.0", "#", str(tmp_path / "pyproject.toml")]
+    assert lines["plugins"].split() == ['["mine"]', "#", "SOVL_TOOLS_PLUGINS_DIR"]
+    assert lines["watch"].split() == ["[]", "#", "the", "default"]
+    assert run("config", "--tools", "x", "paths").out == 'paths = ["x"]  # --tools\n'
+
+
+def test_json_has_values_and_sources(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sovl-tools.toml").write_text('per_tool_ignores = {"a*" = ["ST306"]}\n')
+    document = json.loads(run("config", "--format", "json", "per-tool-ignores").out)
+    value = {"value": {"a*": ["ST306"]}, "source": str(tmp_path / "sovl-tools.toml")}
+    assert document == {"per-tool-ignores": value}
+
+
+@check_each(
+    ("text", "words"),
+    [
+        ("colour = 1", "'colour' is not a key"),
+        ("selct = []", "'selct' is not a key; did you mean 'select'?"),
+        ("select = 'ST3'", "select must be an array"),
+        ("select = ['ST999']", "select: there is no code 'ST999'"),
+        ("import_timeout = 1\nimport-timeout = 1", "'import-timeout' stands there twice"),
+        ("per-tool-ignores = {a = 'ST3'}", "per-tool-ignores.a must be an array"),
+        ("warnings-as-errors = 'yes'", "warnings-as-errors must be a boolean"),
+        ("target = ['openay']", "target: "),
+        ("[a", "sovl-tools.toml: "),
+    ],
+)
+def test_what_a_setting_can_not_be_is_one_line(
+    run: Run, write: Write, tmp_path: Path, text: str, words: str
+) -> None:
+    write("echo")
+    (tmp_path / "sovl-tools.toml").write_text(text)
+    for command in ("config", "validate"):
+        done = run(command)
+        assert done.code == 2, command
+        assert words in done.err.splitlines()[-1]
+
+
+def test_an_own_file_wins_over_the_project_beside_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\nselect = ['ST3']\n")
+    (tmp_path / "sovl-tools.toml").write_text("select = ['ST4']\n")
+    assert run("config", "select").out.startswith('select = ["ST4"]')
+
+
+@check_each(
+    ("settings", "code"),
+    [
+        ("", 0),
+        ("warnings-as-errors = true", 1),
+        ("warnings-as-errors = true\nignore = ['ST306']", 0),
+        ("warnings-as-errors = true\nper-tool-ignores = {ec-o = ['ST3'], 'e*' = ['ST306']}", 0),
+        ("warnings-as-errors = true\nselect = ['ST4']", 0),
+        ("warnings-as-errors = true\nselect = ['ST4']\nextend-select = ['ST306']", 1),
+    ],
+)
+def test_validate_shows_what_the_settings_select(
+    run: Run, write: Write, tmp_path: Path, settings: str, code: int
+) -> None:
+    write("echo", manifest_of("echo", parameters=UNDESCRIBED))
+    (tmp_path / "pyproject.toml").write_text(f"[tool.sovl-tools]\n{settings}\n")
+    assert run("validate").code == code
+
+
+def test_the_target_of_the_settings_is_validated(run: Run, write: Write, tmp_path: Path) -> None:
+    schema = {**UNDESCRIBED, "properties": {"text": {"type": "string", "pattern": "(?=a)"}}}
+    write("echo", manifest_of("echo", parameters=schema))
+    (tmp_path / "sovl-tools.toml").write_text("target = ['anthropic-strict']\n")
+    assert "ST90" in run("validate").out
+
+
+def test_tools_import_the_package_of_the_project(run: Run, write: Write, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'mine'\n")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "beside_all.py").write_text("WORD = 'beside'\n")
+    (tmp_path / "src" / "below_src.py").write_text("WORD = 'below'\n")
+    code = (
+        "import beside_all\nimport below_src\n\n\n"
+        "def echo(text: str) -> str:\n    return beside_all.WORD + below_src.WORD\n"
+    )
+    write("echo", code=code)
+    assert run("validate").code == 0
+    assert run("call", "echo", "text=x").out.strip() == '"besidebelow"'
+    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\npythonpath = []\n")
+    assert run("validate").code == 1
