@@ -219,6 +219,7 @@ def _text(written: bytes) -> str:
 
 
 def clean_environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
+    foreign = ("SOVL_TOOLS", "GITHUB_", "CI_PROJECT_DIR")  # what a CI service says of itself
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
     kept.pop("NO_COLOR", None)
     return {**kept, "PYTHONPATH": str(REPOSITORY)}

@@ -50,6 +50,10 @@ class Command(click.Command):
     def __init__(self, *args: Any, exits: Mapping[int, str] | None = None, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.exits = exits or {}
+        # the help of the group has them; people write them behind the command as well
+        quiet = click.Option(["-q", "--quiet"], is_flag=True, hidden=True)
+        verbose = click.Option(["-v", "--verbose"], count=True, hidden=True)
+        self.params += [quiet, verbose]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, and the exit codes."""
@@ -60,7 +64,9 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command with its output kept clean and its errors made one line."""
-        verbose = ctx.ensure_object(dict).get("verbose", 0)
+        shared = ctx.ensure_object(dict)
+        shared["quiet"] = shared.get("quiet", False) or ctx.params.pop("quiet")
+        verbose = shared["verbose"] = shared.get("verbose", 0) + ctx.params.pop("verbose")
         logger = logging.getLogger("sovl_tools")
         handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
         handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))

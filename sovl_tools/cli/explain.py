@@ -43,7 +43,8 @@ def explain(*, selector: str | None) -> None:
     if rule is None:
         write("\n".join(_line(each) for each in RULES.values() if each.code.startswith(code)))
         return
-    words = f"{code} ({rule.severity}): {rule.explanation}\n\nIts name, which selects it too, is {rule.name}."
+    name = f"Its name, which selects it too, is {rule.name}."
+    words = f"{code} ({rule.severity}): {rule.explanation}\n\n{name}"
     write(words.replace("``", "`"))
 
 

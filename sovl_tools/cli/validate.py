@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import click
 
@@ -18,30 +17,35 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     configured_targets,
-    format_option,
     import_timeout_option,
     is_quiet,
-    settings,
     targets_option,
     tools_option,
 )
-from sovl_tools.cli.output import colored, write
-from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.cli.output import colored, write_to
+from sovl_tools.cli.places import Places, places_of, without_procedures
+from sovl_tools.configuration import Configuration
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import SelectorError, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.discovery import Collected, collect, discover, report_of, tool_folder
+from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.pipeline import Settings, load_folder
-from sovl_tools.loading.rules.folder import missing_directory, no_tools
+from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.procedures.parse.files import DIRECTORY, find_procedures, is_procedure
-from sovl_tools.procedures.parse.files import files as files_in
-from sovl_tools.reporting.outcome import FORMATS, Outcome, render
+from sovl_tools.reporting.outcome import (
+    FORMATS,
+    Destination,
+    Outcome,
+    destinations_of,
+    render,
+)
 from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.statistics import document, table
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -75,6 +79,22 @@ def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
     return click.option(option, multiple=True, callback=_rules, metavar="RULES", help=words)
 
 
+def _destinations(
+    _: click.Context, __: click.Parameter, values: Sequence[str]
+) -> tuple[Destination, ...]:
+    try:
+        return destinations_of(values)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _configured_destinations(found: Configuration) -> tuple[Destination, ...]:
+    try:
+        return destinations_of(found.format or ("text",))
+    except ValueError as error:
+        raise ConfigurationError(f"{found.file}: format", str(error)) from error
+
+
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @tools_option
@@ -83,12 +103,22 @@ def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
     is_flag=True,
     help="Parse the modules; no line of any tool runs.",
 )
-@format_option(*FORMATS)
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    callback=_destinations,
+    metavar="FORMAT[=FILE]",
+    help="How the result is written, and where; may be repeated. FORMAT is one of"
+    f" {', '.join(FORMATS)}. Default: text.",
+)
 @_selected_rules("--select", "Only these rules.")
 @_selected_rules("--extend-select", "These rules as well.")
 @_selected_rules("--ignore", "Not these rules.")
 @targets_option("Tell what these formats lose: openai-strict,gemini.")
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--statistics", is_flag=True, help="Count findings by rule; text and json only.")
 @import_timeout_option
 @click.pass_context
 def validate(
@@ -97,12 +127,14 @@ def validate(
     paths: tuple[str, ...],
     tools: tuple[str, ...],
     no_import: bool,
-    format_: str,
+    formats: tuple[Destination, ...],
     select: tuple[str, ...],
     extend_select: tuple[str, ...],
     ignore: tuple[str, ...],
     targets: tuple[str, ...],
     warnings_as_errors: bool,
+    exit_zero: bool,
+    statistics: bool,
     import_timeout: float | None,
 ) -> None:
     """Check tool folders against the convention and against their own code, and procedures.
@@ -121,6 +153,10 @@ def validate(
     places = places_of(paths, tools)
     found = places.configuration
     targets = targets or configured_targets(found)
+    destinations = formats or _configured_destinations(found)
+    unfit = [each.format for each in destinations if each.format not in {*_FOR_PEOPLE, "json"}]
+    if statistics and unfit:
+        raise Misuse(f"--statistics has no {unfit[0]}; use --format text or json")
     selection = selection_of(found, select, extend_select, ignore)
     collected = without_procedures(collect(places.folders), places.procedures)
     limit = import_timeout or found.import_timeout
@@ -148,11 +184,30 @@ def validate(
     if warnings_as_errors or found.warnings_as_errors:
         report = strict(report)
     duration = perf_counter() - started
-    outcome = Outcome(report, duration, color=colored(), procedures=len(places.procedures))
-    if format_ == "sarif":
-        outcome = replace(outcome, rules=RULES)
-    write(render(outcome, format_))
-    ctx.exit(FINDINGS if report.errors else 0)
+    outcome = Outcome(report, duration, colored(), len(places.procedures), RULES)
+    _write(outcome, destinations, statistics=statistics)
+    ctx.exit(FINDINGS if report.errors and not exit_zero else 0)
+
+
+def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:
+    """Write the result to its destinations, and into a workflow of GitHub's beside the text."""
+    for each in destinations:
+        if statistics:
+            text = table(outcome) if each.format in _FOR_PEOPLE else document(outcome)
+        else:
+            text = render(outcome, each.format)
+        write_to(each.file, text)
+    shown = {each.format for each in destinations if each.file is None}
+    if not shown and not is_quiet():
+        click.echo(plain(outcome.summary), err=True)
+    if os.environ.get("GITHUB_ACTIONS") == "true" and shown <= _FOR_PEOPLE and not statistics:
+        from sovl_tools.reporting import github  # noqa: PLC0415 - in workflows only
+
+        click.echo(github.render(outcome), err=True)
+        github.add_to_summary(outcome)
+
+
+_FOR_PEOPLE = frozenset({"text", "concise"})
 
 
 def _check_plugins(
@@ -228,122 +283,3 @@ class _Progress:
         if self._shown:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
-
-
-_ADVICE = (
-    "name the directory under 'plugins' in pyproject.toml or in SOVL_TOOLS_PLUGINS_DIR;"
-    " then sovl-tools validate checks it"
-)
-
-
-class Places(NamedTuple):
-    """What is to be checked, and the settings that hold."""
-
-    configuration: Configuration
-    folders: tuple[str, ...]
-    plugins: tuple[str, ...]
-    procedures: tuple[str, ...]
-    misplaced: tuple[Diagnostic, ...] = ()
-
-
-def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
-    """Return what paths name; without any, all that is configured.
-
-    Raises:
-        Misuse: a path is not there.
-    """
-    for path in paths:
-        if not os.path.lexists(path):
-            raise Misuse(f"there is no {path!r}")
-    procedures, rest = _split_paths(paths)  # by names alone: nothing is imported for that
-    found = settings(tools or rest, needs_tools=False)
-    if rest:
-        plugins, folders = _named_plugins(rest, found.plugins)
-        misplaced = {path: each for path in folders if (each := _misplaced(path)) is not None}
-        kept = tuple(path for path in folders if path not in misplaced)
-        return Places(found, kept, tuple(plugins), procedures, tuple(misplaced.values()))
-    if not paths:
-        for path in found.procedures:
-            if not os.path.isdir(path):
-                raise Misuse(f"there is no directory of procedures {path!r}")
-        own = found.procedures or (DIRECTORY,) * os.path.isdir(DIRECTORY)
-        files = [each for path in own for each in (*files_in(path), *find_procedures(path))]
-        # those among tools and plugins are told by their content
-        others = filter(os.path.isdir, (*found.paths, *found.plugins))
-        files += [each for path in others for each in find_procedures(path)]
-        procedures = tuple(dict.fromkeys(files))
-    # where there is nothing else to check, a missing ./tools is misuse
-    if not (procedures or found.plugins):
-        settings(tools)
-    kept = tuple(filter(os.path.exists, found.paths))
-    return Places(found, kept, () if paths else found.plugins, procedures)
-
-
-def _split_paths(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files of procedures that paths name or hold, and the paths that are of tools."""
-    files: list[str] = []
-    others: list[str] = []
-    plugins = configuration().plugins if paths else ()
-    for path in paths:
-        # a directory can be of both, and a file of procedures may lie in any
-        is_folder = os.path.isdir(path)
-        found = find_procedures(path) if is_folder else [path] * is_procedure(path)
-        files += found
-        if not found or (is_folder and (_has_tools(path) or _named_plugins([path], plugins)[0])):
-            others.append(path)
-    return tuple(dict.fromkeys(files)), tuple(others)
-
-
-def _has_tools(path: str) -> bool:
-    """Tell whether a path is a tool's folder or a directory of such."""
-    location = os.path.abspath(path)
-    if tool_folder(path, location) is not None:
-        return True
-    return any(tool_folder(each.path, each.location) for each in discover(path, location))
-
-
-def without_procedures(collected: Collected, files: Sequence[str]) -> Collected:
-    """Leave out folders in which there are only procedures, and that these are no tools."""
-
-    def holds(path: str) -> bool:
-        return any(each.startswith(os.path.join(path, "")) for each in files)
-
-    folders = tuple(
-        each
-        for each in collected.folders
-        if not holds(each.path) or tool_folder(each.path, each.location) is not None
-    )
-    return Collected(folders, tuple(each for each in collected.diagnostics if not holds(each.path)))
-
-
-def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the configured directories of modules that paths name or lie in, and other paths."""
-    named, others = [], []
-    for path in paths:
-        location = os.path.abspath(path)
-        around = [
-            each
-            for each in plugins
-            if f"{location}{os.sep}".startswith(f"{os.path.abspath(each).rstrip(os.sep)}{os.sep}")
-        ]
-        named += around[:1]
-        others += [] if around else [path]
-    return list(dict.fromkeys(named)), others
-
-
-def _misplaced(path: str) -> Diagnostic | None:
-    """Return that a path holds modules outside of tool folders, which nobody has configured."""
-    location = os.path.abspath(path)
-    if tool_folder(path, location) is not None:
-        return None
-    rule = words = None
-    if os.path.isfile(location) and path.endswith(".py"):
-        rule, words = missing_directory, f"{path} is a module in no tool folder"
-    else:
-        with suppress(OSError):
-            is_code = any(name.endswith(".py") for name in os.listdir(location))
-            if is_code and not _has_tools(path):
-                rule, words = no_tools, f"there is no tool folder in {path}, only modules"
-    if rule is None or words is None:
-        return None
-    return Diagnostic(rule.code, rule.severity, words, _ADVICE, None, path, 1, 1)

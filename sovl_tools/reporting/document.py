@@ -15,6 +15,11 @@ def render(outcome: Outcome) -> str:
     return json.dumps(document(outcome), indent=2)
 
 
+def lines(outcome: Outcome) -> str:
+    """Return the diagnostics, a JSON object in each line."""
+    return "\n".join(json.dumps(each._asdict()) for each in outcome.report.diagnostics)
+
+
 def document(outcome: Outcome) -> dict[str, JSON]:
     """Return the report as a JSON value."""
     report, statuses = outcome.report, outcome.statuses

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from typing import NamedTuple
 
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import Rule
+from sovl_tools.model.suggestion import did_you_mean
 
 STATUSES = ("loaded", "disabled", "unavailable", "waiting", "rejected")
 
@@ -59,8 +61,11 @@ FORMATS = {
     "text": "sovl_tools.reporting.text:render",
     "concise": "sovl_tools.reporting.text:concise",
     "json": "sovl_tools.reporting.document:render",
+    "jsonl": "sovl_tools.reporting.document:lines",
     "github": "sovl_tools.reporting.github:render",
+    "gitlab": "sovl_tools.reporting.gitlab:render",
     "sarif": "sovl_tools.reporting.sarif:render",
+    "junit": "sovl_tools.reporting.junit:render",
 }
 """What renders each format; imported when it is asked for."""
 
@@ -72,15 +77,51 @@ def render(outcome: Outcome, format: str) -> str:  # noqa: A002 - the field's wo
     return text
 
 
+_WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+"""Where GitHub and GitLab have checked out what is looked at."""
+
+
 def from_workspace(path: str) -> str:
-    """Return a path relative to ``GITHUB_WORKSPACE`` if it lies there, else as it is."""
-    # annotations are shown beside a file only if its path is that in the repository
-    workspace = os.environ.get("GITHUB_WORKSPACE")
-    if not workspace:
-        return path
+    """Return a path relative to the workspace of a CI service if it lies there, else as it is."""
     location = os.path.abspath(path)
-    # the variable may lead through a link that the current directory does not
-    for root in (os.path.abspath(workspace), os.path.realpath(workspace)):
-        if location.startswith(f"{root.rstrip(os.sep)}{os.sep}"):
-            return os.path.relpath(location, root).replace(os.sep, "/")
+    for workspace in filter(None, map(os.environ.get, _WORKSPACES)):
+        for root in (os.path.abspath(workspace), os.path.realpath(workspace)):
+            if location.startswith(f"{root.rstrip(os.sep)}{os.sep}"):
+                return os.path.relpath(location, root).replace(os.sep, "/")
     return path
+
+
+class Destination(NamedTuple):
+    """A format and the file that it is written into; without one, the standard output."""
+
+    format: str
+    file: str | None
+
+    @classmethod
+    def of(cls, text: str) -> Destination:
+        """Return the destination that ``FORMAT`` or ``FORMAT=FILE`` names.
+
+        Raises:
+            ValueError: there is no such format, or the file has no name.
+        """
+        name, is_file, file = text.partition("=")
+        if name not in FORMATS:
+            hint = did_you_mean(name, FORMATS) or f"the formats are {', '.join(FORMATS)}"
+            raise ValueError(f"there is no format {name!r}; {hint}")
+        if is_file and not file:
+            raise ValueError(f"{text!r} names no file")
+        return cls(name, file or None)
+
+
+def destinations_of(texts: Iterable[str]) -> tuple[Destination, ...]:
+    """Return the destinations that texts name.
+
+    Raises:
+        ValueError: one of them names none, or several would be written to the standard output.
+    """
+    found = tuple(map(Destination.of, texts))
+    shown = [each.format for each in found if each.file is None]
+    if len(shown) > 1:
+        words = f"{' and '.join(shown)} can't both be written to the standard output"
+        raise ValueError(f"{words}; write one into a file: {shown[-1]}=FILE")
+    return found

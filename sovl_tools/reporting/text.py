@@ -10,11 +10,13 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.reporting.outcome import Outcome
+from sovl_tools.reporting.outcome import Outcome, counted
 from sovl_tools.reporting.plain import plain
 
 _BOLD, _RED, _YELLOW, _CYAN, _GREEN = "1", "1;31", "1;33", "36", "32"
 _WIDTH = 100
+MOST_SHOWN = 1000
+"""How many findings people are shown; the others are counted."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
 _SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
 _MAX_BYTES = 8 << 20  # a manifest is refused long before
@@ -70,8 +72,9 @@ def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt |
 def render(outcome: Outcome) -> str:
     """Return the diagnostics with excerpts and help, and the summary in the last line."""
     lines_of = lru_cache(maxsize=8)(read_lines)  # several findings in a row speak of one file
-    found = outcome.report.diagnostics
+    found = outcome.report.diagnostics[:MOST_SHOWN]
     blocks = [block(each, color=outcome.color, lines_of=lines_of) for each in found]
+    blocks += [f"{line}\n" for line in _left(outcome)]
     tint = _RED if outcome.report.errors else _YELLOW if outcome.report.warnings else _GREEN
     return "\n".join([*blocks, painted(outcome.summary, tint, color=outcome.color)])
 
@@ -104,5 +107,12 @@ def painted(text: str, tint: str, *, color: bool) -> str:
 
 def concise(outcome: Outcome) -> str:
     """Return ``path:line:column: CODE message`` lines and the summary."""
-    lines = [plain(str(each)) for each in outcome.report.diagnostics]
-    return "\n".join([*lines, outcome.summary])
+    lines = [plain(str(each)) for each in outcome.report.diagnostics[:MOST_SHOWN]]
+    return "\n".join([*lines, *_left(outcome), outcome.summary])
+
+
+def _left(outcome: Outcome) -> list[str]:
+    """Return how many findings are not shown, if there are such."""
+    left = len(outcome.report.diagnostics) - MOST_SHOWN
+    advice = "--statistics counts them by rule, and --format json has all"
+    return [f"and {counted(left, 'more finding')}; {advice}"] if left > 0 else []

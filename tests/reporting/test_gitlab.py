@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sovl_tools.reporting.outcome import render
+from tests.reporting.findings import ODD, WRONG, diagnostic, outcome
+
+
+def test_an_issue_has_what_gitlab_documents() -> None:
+    (issue, odd) = json.loads(render(outcome(WRONG, ODD), "gitlab"))
+    assert len(issue.pop("fingerprint")) == 64
+    assert issue == {
+        "description": "ST201 a comma is missing",
+        "check_name": "ST201",
+        "severity": "major",
+        "location": {"path": "tools/echo/x.json", "lines": {"begin": 4}},
+    }
+    assert odd["severity"] == "minor"
+    assert odd["description"] == "ST202 'timout' is no key (did you mean 'timeout'?)"
+
+
+def test_a_fingerprint_is_its_own_and_outlives_a_move() -> None:
+    issues = json.loads(render(outcome(WRONG, WRONG, diagnostic(path="other")), "gitlab"))
+    moved = json.loads(render(outcome(diagnostic(line=90)), "gitlab"))
+    assert len({each["fingerprint"] for each in issues}) == 3
+    assert moved[0]["fingerprint"] == issues[0]["fingerprint"]
+
+
+def test_a_path_is_relative_to_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI_PROJECT_DIR", str(tmp_path))
+    found = diagnostic(path=str(tmp_path / "tools" / "a.json"))
+    (issue,) = json.loads(render(outcome(found), "gitlab"))
+    assert issue["location"]["path"] == "tools/a.json"
