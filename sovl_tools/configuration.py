@@ -167,7 +167,7 @@ def _table(file: Path) -> dict[str, Any]:
 
 def _setting(key: str, value: JSON, file: Path) -> Any:
     if key in _PATHS:
-        return _relative(file, value)
+        return tuple(_shown(file.parent / path) for path in value)
     if key == "per-tool-ignores":
         return {pattern: tuple(rules) for pattern, rules in value.items()}
     if key == "format" and isinstance(value, str):

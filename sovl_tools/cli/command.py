@@ -65,7 +65,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command with its output kept clean and its errors made one line."""
         shared = ctx.ensure_object(dict)
-        shared["quiet"] = shared.get("quiet", False) or ctx.params.pop("quiet")
+        shared["quiet"] = ctx.params.pop("quiet") or shared.get("quiet", False)
         verbose = shared["verbose"] = shared.get("verbose", 0) + ctx.params.pop("verbose")
         logger = logging.getLogger("sovl_tools")
         handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()

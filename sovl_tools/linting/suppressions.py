@@ -22,11 +22,12 @@ from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, in_order
 from sovl_tools.model.document import JSON
+from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.reporting.text import read_lines
 
 KEY = "x-ignore"
 _COMMENT = re.compile(r"#\s*sovl:\s*ignore\b(?P<rules>\[[^\]]*\])?")
-_SOURCES = (".py", ".yaml", ".yml")
+_SOURCES = (".py", *SUFFIXES)
 
 
 class Suppression(NamedTuple):

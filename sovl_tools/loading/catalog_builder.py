@@ -9,8 +9,8 @@ from sovl_tools.loading.rules.between import (
     Clash,
     Holder,
     duplicate_tool,
-    same_action,
-    same_phrase,
+    shared_action,
+    shared_phrase,
 )
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import StepHandler, ToolDefinition
@@ -37,14 +37,14 @@ class _Claims:
         if first is not None:
             return [Clash(duplicate_tool, later, _holder(first), candidate.name)]
         clashes = [
-            Clash(same_action, later, _holder(self._actions[action]), action)
+            Clash(shared_action, later, _holder(self._actions[action]), action)
             for action in candidate.actions
             if action in self._actions
         ]
         for number, phrase in enumerate(candidate.phrases):
             known = self._phrases.get(words(phrase))
             if known is not None:
-                clashes.append(Clash(same_phrase, later, _holder(known), phrase, number))
+                clashes.append(Clash(shared_phrase, later, _holder(known), phrase, number))
         return clashes
 
     def enter(self, candidate: Candidate) -> None:

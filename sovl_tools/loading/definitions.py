@@ -92,7 +92,11 @@ def not_inferable(function: Any, error: InferenceError, name: str) -> Diagnostic
     """Return the diagnostic of a function whose parameters can't be expressed."""
     message = error.message if error.parameter is None else f"{error.parameter!r}: {error.message}"
     return diagnosed(
-        code.not_inferable, CodeCase(message, error.help), function, name, error.parameter
+        code.inexpressible_parameters,
+        CodeCase(message, error.help),
+        function,
+        name,
+        error.parameter,
     )
 
 
@@ -359,5 +363,5 @@ def _of_instance(instance: AITool, place: str) -> Candidate:
 
 
 def _unusable(kind: type, case: CodeCase, place: str) -> Candidate:
-    found = diagnosed(code.unusable_class, case, kind, kind.__name__)
+    found = diagnosed(code.invalid_tool_class, case, kind, kind.__name__)
     return rejected(kind.__name__, place, [found])

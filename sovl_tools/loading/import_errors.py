@@ -62,7 +62,7 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
             sibling = f"{name}.py"
         if sibling is not None:
             failure = checks.ImportFailure(place, "", "", sibling)
-            return ask((checks.plain_sibling_import,), failure)
+            return ask((checks.absolute_sibling_import,), failure)
     if isinstance(error, ImportError):
         missing = _missing(error, folder)
         if missing is not None:
@@ -172,12 +172,12 @@ def import_timeout(frame: FrameType | None, unit: Unit, limit: float) -> Diagnos
 
 def no_tools_found(unit: Unit) -> Diagnostic:
     """Return that there is no tool in a unit."""
-    return _of_source(code.nothing_found, f"there is no tool in {unit.words}", unit.path)
+    return _of_source(code.source_without_tools, f"there is no tool in {unit.words}", unit.path)
 
 
 def unavailable(words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:
     """Return that a source of tools can't be had, in those words."""
-    return _of_source(code.unavailable_source, words, path, line, column)
+    return _of_source(code.unimportable_source, words, path, line, column)
 
 
 def _of_source(rule: Rule, words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:

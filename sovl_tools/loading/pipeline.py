@@ -23,7 +23,7 @@ from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import ManifestCase
-from sovl_tools.loading.rules.schema import ExampleCase, refused_example
+from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
 from sovl_tools.loading.sources import (
     Snapshot,
     concerning_patterns,
@@ -117,7 +117,9 @@ def load_folder(
     """
     try:
         verdicts = (
-            [] if name_problem(folder.name) is None else ask((folder_rules.unfit_name,), folder)
+            []
+            if name_problem(folder.name) is None
+            else ask((folder_rules.invalid_folder_name,), folder)
         )
         reading = read_manifest(folder)
         if isinstance(reading, Unreadable):
@@ -151,10 +153,10 @@ def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
         found = ask(folder_rules.RULES, listed(folder)) if failure.is_absent else []
     except OSError as error:
         found = ask(
-            (folder_rules.unreadable,),
+            (folder_rules.unreadable_file,),
             Unreadable("", f"can't be listed: {error.strerror}"),
         )
-    return found or ask((folder_rules.unreadable,), failure)
+    return found or ask((folder_rules.unreadable_file,), failure)
 
 
 def _checked(
@@ -193,13 +195,13 @@ def schema_verdicts(
         root = document[key]
         seen = visit(root, (key,), _SCHEMA_RULES[severity])
         if seen.references and seen.could_multiply:
-            found = ask((schema.endless_expansion,), schema.WholeSchema((key,), root))
+            found = ask((schema.endless_references,), schema.WholeSchema((key,), root))
             if found:  # others would ask the engine, which would never answer
                 verdicts += found if severity == "error" else []
                 continue
         found = seen.verdicts() if seen.due else []
         if severity == "error" and (compiles or seen.is_doubtful) and not has_errors(found):
-            found += ask((schema.uncompilable,), schema.WholeSchema((key,), root))
+            found += ask((schema.uncompilable_schema,), schema.WholeSchema((key,), root))
         verdicts += found
     return verdicts
 
@@ -222,7 +224,7 @@ def example_verdicts(manifest: Manifest) -> list[Verdict]:
     except SchemaError:
         return []
     checked = [case._replace(problems=validator.problems(case.arguments)) for case in doubtful]
-    return [verdict for case in checked for verdict in ask((refused_example,), case)]
+    return [verdict for case in checked for verdict in ask((invalid_example,), case)]
 
 
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
@@ -321,7 +323,7 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
         if isinstance(error, SyntaxError):  # named as an import would have done
             error.filename = f"{work.folder.location}/{work.folder.module_name}"
         return _SILENT, import_verdicts(error, work.folder)
-    found = [v for each in siblings for v in ask((module.plain_sibling_import,), each)]
+    found = [v for each in siblings for v in ask((module.absolute_sibling_import,), each)]
     for severity in SEVERITIES if readable else ():
         found += interface_verdicts(work.manifest, interface, severity)
     return interface, found

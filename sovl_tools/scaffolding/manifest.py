@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from sovl_tools.loading.rules.schema import (
     default_on_required,
-    no_description,
-    no_items,
-    no_type,
-    unfit_default,
+    invalid_default,
+    missing_description,
+    missing_items,
+    missing_type,
 )
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.folder import SECTIONS
@@ -54,14 +54,14 @@ def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict
     # what the checks would miss is added, and a default that they refuse goes
     for node in nodes(parameters, BASE):
         schema = node.schema
-        if any(unfit_default.check(node)) or any(default_on_required.check(node)):
+        if any(invalid_default.check(node)) or any(default_on_required.check(node)):
             del schema["default"]
-        if any(no_type.check(node)):
+        if any(missing_type.check(node)):
             types = ["string", "number", "boolean", "array", "object", "null"]
             _overwrite(schema, _insert(schema, "type", types, after=()))
-        if any(no_items.check(node)):
+        if any(missing_items.check(node)):
             _overwrite(schema, _insert(schema, "items", {}, after=("type",)))
-        if any(no_description.check(node)):
+        if any(missing_description.check(node)):
             text = property_placeholder(node.path[-1])
             _overwrite(schema, _insert(schema, "description", text, after=("$ref", "type")))
     title = {key: value for key, value in spec.fields.items() if key == "title"}
@@ -227,7 +227,7 @@ def _with_annotations(
     """Return the schema of a property, with a description and a default if it lacks them."""
     found = node.schema
     text = own.get("description") or text
-    if text and any(no_description.check(node)):
+    if text and any(missing_description.check(node)):
         found = _insert(found, "description", text, after=("$ref", "type", "title"))
     is_open = "default" in own and "default" not in found and not node.is_required
     if is_open and not fit.problems(node, own["default"]):

@@ -17,7 +17,7 @@ from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
-from sovl_tools.loading.rules.schema import default_on_required, unfit_default
+from sovl_tools.loading.rules.schema import default_on_required, invalid_default
 from sovl_tools.loading.sources import (
     MAX_MANIFEST_BYTES,
     Snapshot,
@@ -49,7 +49,7 @@ from sovl_tools.threads import Stalled, run_within
 
 _MARK = codecs.BOM_UTF8
 # a default that these refuse is never written, so that the function's own holds, or none
-_OF_DEFAULTS = RuleTable(unfit_default, default_on_required)
+_OF_DEFAULTS = RuleTable(invalid_default, default_on_required)
 
 
 class Sync(NamedTuple):
@@ -144,7 +144,7 @@ def _plan(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
         return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
     # what the module has under the tool's name is no function, or one that says nothing
     case = agreement.AgreementCase(folder.name, {}, found.interface)
-    verdicts = found.verdicts or ask((agreement.no_function, agreement.not_a_function), case)
+    verdicts = found.verdicts or ask((agreement.missing_function, agreement.not_a_function), case)
     notes = (f"left alone: {found.reason}",) if found.reason else ()
     return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)
 
@@ -249,10 +249,10 @@ def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
 
 
 def _advice(verdict: Verdict, spec: FunctionSpec) -> str | None:
-    if verdict.rule in {agreement.required_not_taken, agreement.optional_not_taken}:
+    if verdict.rule in {agreement.required_without_parameter, agreement.property_without_parameter}:
         return "add the parameter, or remove the property: sovl-tools sync --prune"
     place = verdict.finding.place
     error = spec.errors.get(place.parameter or "") if isinstance(place, ModulePlace) else None
-    if verdict.rule is agreement.parameter_not_sent and error is not None:
+    if verdict.rule is agreement.parameter_not_required and error is not None:
         return f"add a property by hand, because no schema can be made of it: {error.message}"
     return verdict.finding.help

@@ -83,7 +83,7 @@ def test_exit_zero_is_zero(run: Run) -> None:
 
 def test_quiet_and_verbose_stand_behind_the_command_as_well(run: Run, tmp_path: Path) -> None:
     assert "did not load" in run("list").err
-    assert run("list", "-q").err == ""
+    assert run("list", "-q").err == run("-q", "list").err == run("-q", "list", "-q").err == ""
     assert run("validate", "-v", "--exit-zero").code == 0
 
 

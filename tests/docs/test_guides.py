@@ -126,6 +126,7 @@ def test_the_reference_has_a_section_with_every_option_of_a_command(name: str) -
     assert found
     assert command is not None
     options = [each for each in command.params if isinstance(each, click.Option)]
+    options = [each for each in options if not each.hidden]
     assert [option.opts for option in options if f"`{option.opts[0]}" not in section] == []
 
 

@@ -279,7 +279,7 @@ def test_a_function_that_can_not_be_expressed_is_told_at_its_parameter_if_it_is_
 
 
 def test_a_rejected_candidate_gives_its_errors_as_reasons() -> None:
-    error = diagnosed(code.unusable_class, CodeCase("it is odd"), Greeter, "greet")
+    error = diagnosed(code.invalid_tool_class, CodeCase("it is odd"), Greeter, "greet")
     warning = diagnosed(code.weak_description, CodeCase("it is weak"), Greeter, "greet")
     candidate = rejected("greet", "place", [warning, error])
     assert candidate.reasons == (str(error),)

@@ -122,7 +122,7 @@ def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
 
 
 @rule("ST401", at=["no_function"])
-def no_function(case: AgreementCase) -> Iterator[Finding]:
+def missing_function(case: AgreementCase) -> Iterator[Finding]:
     """The module has no function of the tool's name.
 
     A call runs the function that is called like the folder. It may be sync or async, a
@@ -137,7 +137,7 @@ def no_function(case: AgreementCase) -> Iterator[Finding]:
 
 
 @rule("ST402", at=["required_not_taken"])
-def required_not_taken(case: AgreementCase) -> Iterator[Finding]:
+def required_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A required property is no parameter of the function.
 
     Every call would fail with a TypeError, because the argument is always sent. Add the
@@ -149,7 +149,7 @@ def required_not_taken(case: AgreementCase) -> Iterator[Finding]:
 
 
 @rule("ST404", at=["optional_not_taken"])
-def optional_not_taken(case: AgreementCase) -> Iterator[Finding]:
+def property_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     """An optional property is no parameter of the function.
 
     A model may send it, and then the call fails with a TypeError. Add the parameter with a
@@ -171,7 +171,7 @@ def _not_taken(case: AgreementCase, name: str) -> Finding:
 
 
 @rule("ST403", at=["not_sent"])
-def parameter_not_sent(case: AgreementCase) -> Iterator[Finding]:
+def parameter_not_required(case: AgreementCase) -> Iterator[Finding]:
     """A parameter without default is not required by the manifest.
 
     When a model leaves the argument out, the call fails with a TypeError. Give the parameter a
@@ -191,7 +191,7 @@ def parameter_not_sent(case: AgreementCase) -> Iterator[Finding]:
 
 
 @rule("ST405", at=["positional_only"])
-def positional_only(case: AgreementCase) -> Iterator[Finding]:
+def positional_only_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A parameter is positional-only.
 
     Arguments are passed by keyword, so ``def f(a, /)`` can never receive ``a``. Remove the
@@ -217,7 +217,7 @@ def star_arguments(case: AgreementCase) -> Iterator[Finding]:
 
 
 @rule("ST407", "warning", at=["default"])
-def default_differs(case: AgreementCase) -> Iterator[Finding]:
+def default_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """The function's default is not the manifest's.
 
     The manifest's is filled in, so the function's is never used: the code does not do what it
@@ -245,7 +245,7 @@ def _fits(case: AgreementCase, difference: Difference) -> bool:
     "warning",
     at=["types", "alternative", "value", "bounds", "superfluous", "missing"],
 )
-def annotation_contradicts(case: AgreementCase) -> Iterator[Finding]:
+def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """A parameter's annotation and the type of its property exclude each other.
 
     One of the two is wrong: a function that expects ``int`` would get a string. So it is if the
@@ -326,7 +326,7 @@ def not_a_function(case: AgreementCase) -> Iterator[Finding]:
 
 
 @rule("ST410", "warning", at=["open"])
-def open_but_not_taken(case: AgreementCase) -> Iterator[Finding]:
+def open_without_keywords(case: AgreementCase) -> Iterator[Finding]:
     """The manifest invites further arguments that the function can't take.
 
     ``additionalProperties`` is true or a schema, so that a model may send names of its own, but
@@ -340,7 +340,7 @@ def open_but_not_taken(case: AgreementCase) -> Iterator[Finding]:
 
 
 @rule("ST411", at=["context"])
-def unfit_context(case: AgreementCase) -> Iterator[Finding]:
+def invalid_context_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A parameter annotated ``ToolContext`` can't receive it.
 
     The context is passed by whoever runs the tool, by keyword, and is no part of the schema: a
@@ -358,15 +358,15 @@ def unfit_context(case: AgreementCase) -> Iterator[Finding]:
 
 
 RULES = RuleTable(
-    no_function,
+    missing_function,
     not_a_function,
-    required_not_taken,
-    parameter_not_sent,
-    optional_not_taken,
-    positional_only,
+    required_without_parameter,
+    parameter_not_required,
+    property_without_parameter,
+    positional_only_parameter,
     star_arguments,
-    default_differs,
-    annotation_contradicts,
-    open_but_not_taken,
-    unfit_context,
+    default_mismatch,
+    annotation_mismatch,
+    open_without_keywords,
+    invalid_context_parameter,
 )

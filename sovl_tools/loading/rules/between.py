@@ -43,7 +43,7 @@ def duplicate_tool(case: Clash) -> Iterator[Finding]:
 
 
 @rule("ST802")
-def same_action(case: Clash) -> Iterator[Finding]:
+def shared_action(case: Clash) -> Iterator[Finding]:
     """Two tools bring a step handler for the same action.
 
     A procedure's step could mean either. The tool that was loaded first keeps the action, the
@@ -56,7 +56,7 @@ def same_action(case: Clash) -> Iterator[Finding]:
 
 
 @rule("ST803", "warning")
-def same_phrase(case: Clash) -> Iterator[Finding]:
+def shared_phrase(case: Clash) -> Iterator[Finding]:
     """Two tools have the same activation phrase.
 
     A text with the phrase suggests both, so that the phrase decides nothing. Case, punctuation

@@ -21,7 +21,7 @@ def _finding(case: CodeCase) -> Iterator[Finding]:
 
 
 @rule("ST701")
-def unavailable_source(case: CodeCase) -> Iterator[Finding]:
+def unimportable_source(case: CodeCase) -> Iterator[Finding]:
     """A source of tools can't be imported.
 
     It is an entry point of an installed distribution, a module of a plugins directory or a package.
@@ -31,7 +31,7 @@ def unavailable_source(case: CodeCase) -> Iterator[Finding]:
 
 
 @rule("ST702")
-def unusable_class(case: CodeCase) -> Iterator[Finding]:
+def invalid_tool_class(case: CodeCase) -> Iterator[Finding]:
     """A subclass of ``AITool`` can't be made a tool.
 
     It lacks an abstract member, its constructor wants arguments or fails, or a member is of
@@ -42,7 +42,7 @@ def unusable_class(case: CodeCase) -> Iterator[Finding]:
 
 
 @rule("ST703")
-def not_inferable(case: CodeCase) -> Iterator[Finding]:
+def inexpressible_parameters(case: CodeCase) -> Iterator[Finding]:
     """The parameters of a function can't be expressed in JSON.
 
     A model sends JSON, and the schema that tells it what to send is made of the annotations. The
@@ -74,7 +74,7 @@ def weak_description(case: CodeCase) -> Iterator[Finding]:
 
 
 @rule("ST706", "warning")
-def nothing_found(case: CodeCase) -> Iterator[Finding]:
+def source_without_tools(case: CodeCase) -> Iterator[Finding]:
     """A plugins directory, an entry point or a package holds no tool.
 
     Tools are functions decorated with ``@tool`` and subclasses of ``AITool``. Decorate one, or do
@@ -93,11 +93,11 @@ def foreign_definition(case: CodeCase) -> Iterator[Finding]:
 
 
 RULES = (
-    unavailable_source,
-    unusable_class,
-    not_inferable,
+    unimportable_source,
+    invalid_tool_class,
+    inexpressible_parameters,
     invalid_definition,
     weak_description,
-    nothing_found,
+    source_without_tools,
     foreign_definition,
 )

@@ -27,7 +27,7 @@ class Unreadable(NamedTuple):
 
 
 @rule("ST104")
-def unreadable(case: Unreadable) -> Iterator[Finding]:
+def unreadable_file(case: Unreadable) -> Iterator[Finding]:
     """A file of the tool can't be read.
 
     The manifest or the module is there but is no regular file, is larger than a file of its
@@ -51,7 +51,7 @@ def missing_directory(case: tuple[str, str]) -> Iterator[Finding]:
 
 
 @rule("ST102")
-def no_manifest(folder: ToolFolder) -> Iterator[Finding]:
+def missing_manifest(folder: ToolFolder) -> Iterator[Finding]:
     """A folder has no manifest of its own name.
 
     Every folder in a tools directory is a tool, unless its name begins with ``.`` or ``_``,
@@ -64,7 +64,7 @@ def no_manifest(folder: ToolFolder) -> Iterator[Finding]:
 
 
 @rule("ST103")
-def no_module(folder: ToolFolder) -> Iterator[Finding]:
+def missing_module(folder: ToolFolder) -> Iterator[Finding]:
     """A folder has a manifest but no module of its own name.
 
     The function that a call runs is looked for in ``<name>/<name>.py``. Write the module, or
@@ -92,7 +92,7 @@ def misnamed(folder: ToolFolder, wanted: str) -> str | None:
 
 
 @rule("ST105")
-def unfit_name(folder: ToolFolder) -> Iterator[Finding]:
+def invalid_folder_name(folder: ToolFolder) -> Iterator[Finding]:
     """A folder's name can't be the name of a tool.
 
     The folder's name is the tool's, the module's and the function's, and goes to providers
@@ -140,4 +140,4 @@ def no_tools(path: str) -> Iterator[Finding]:
     yield Finding(Position(), f"there is no tool in {path}", "add a folder, or correct the path")
 
 
-RULES = (no_manifest, no_module)
+RULES = (missing_manifest, missing_module)

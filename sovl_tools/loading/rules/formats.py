@@ -23,7 +23,7 @@ def _finding(case: FormatCase) -> Iterator[Finding]:
 
 
 @rule("ST901", "warning")
-def dropped(case: FormatCase) -> Iterator[Finding]:
+def dropped_by_format(case: FormatCase) -> Iterator[Finding]:
     """A provider's definition does not say something that the manifest says.
 
     There is no place for it. A model may choose worse; a call is checked all the same.
@@ -32,7 +32,7 @@ def dropped(case: FormatCase) -> Iterator[Finding]:
 
 
 @rule("ST902", "warning")
-def moved(case: FormatCase) -> Iterator[Finding]:
+def moved_to_description(case: FormatCase) -> Iterator[Finding]:
     """A keyword that a provider does not know stands in a description, in words.
 
     The model reads it and may keep to it, but the provider does not see to that. Arguments are
@@ -42,7 +42,7 @@ def moved(case: FormatCase) -> Iterator[Finding]:
 
 
 @rule("ST903", "warning")
-def rewritten(case: FormatCase) -> Iterator[Finding]:
+def rewritten_for_format(case: FormatCase) -> Iterator[Finding]:
     """A provider's definition says something otherwise, and less exactly.
 
     Alternatives that exclude one another become alternatives, an object can't have properties that
@@ -53,7 +53,7 @@ def rewritten(case: FormatCase) -> Iterator[Finding]:
 
 
 @rule("ST904", "warning")
-def loose(case: FormatCase) -> Iterator[Finding]:
+def not_strict_in_format(case: FormatCase) -> Iterator[Finding]:
     """A tool can't be strict at a provider: its arguments will not be enforced there.
 
     A strict schema lists every property and gives every value a type. The definition is exported
@@ -63,7 +63,7 @@ def loose(case: FormatCase) -> Iterator[Finding]:
 
 
 @rule("ST905")
-def limit(case: FormatCase) -> Iterator[Finding]:
+def provider_limit(case: FormatCase) -> Iterator[Finding]:
     """A provider refuses a request with so many, so long or so deep a thing.
 
     Every provider refuses the whole request because of one tool. Offer fewer tools at a time, or
@@ -73,7 +73,7 @@ def limit(case: FormatCase) -> Iterator[Finding]:
 
 
 @rule("ST906")
-def name(case: FormatCase) -> Iterator[Finding]:
+def refused_property_name(case: FormatCase) -> Iterator[Finding]:
     """A provider refuses the name of a property.
 
     It would refuse the whole request. Names are never changed on the way, because a function is
@@ -83,7 +83,7 @@ def name(case: FormatCase) -> Iterator[Finding]:
 
 
 @rule("ST907", "warning")
-def doubtful(case: FormatCase) -> Iterator[Finding]:
+def doubtful_in_format(case: FormatCase) -> Iterator[Finding]:
     """A provider, or some of its models, may refuse something or ignore it.
 
     Its documentation does not say so for certain. If requests with the tool fail, begin here.
@@ -92,7 +92,7 @@ def doubtful(case: FormatCase) -> Iterator[Finding]:
 
 
 @rule("ST908")
-def left_out(case: FormatCase) -> Iterator[Finding]:
+def left_out_of_export(case: FormatCase) -> Iterator[Finding]:
     """A tool is left out of an export because its schema can't be had just now.
 
     A function in its schema failed or returned something else than it must. It is asked again at
@@ -101,16 +101,25 @@ def left_out(case: FormatCase) -> Iterator[Finding]:
     yield from _finding(case)
 
 
-RULES = (dropped, moved, rewritten, loose, limit, name, doubtful, left_out)
+RULES = (
+    dropped_by_format,
+    moved_to_description,
+    rewritten_for_format,
+    not_strict_in_format,
+    provider_limit,
+    refused_property_name,
+    doubtful_in_format,
+    left_out_of_export,
+)
 
 BY_KIND: dict[str, Rule] = {
-    "dropped": dropped,
-    "moved": moved,
-    "rewritten": rewritten,
-    "loose": loose,
-    "limit": limit,
-    "name": name,
-    "doubt": doubtful,
-    "left_out": left_out,
+    "dropped": dropped_by_format,
+    "moved": moved_to_description,
+    "rewritten": rewritten_for_format,
+    "loose": not_strict_in_format,
+    "limit": provider_limit,
+    "name": refused_property_name,
+    "doubt": doubtful_in_format,
+    "left_out": left_out_of_export,
 }
 """The rule that tells of each kind of loss."""

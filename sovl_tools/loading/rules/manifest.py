@@ -90,7 +90,7 @@ def missing_key(case: ManifestCase) -> Iterator[Finding]:
 
 
 @rule("ST210", at=["problems"])
-def unfit_value(case: ManifestCase) -> Iterator[Finding]:
+def invalid_value(case: ManifestCase) -> Iterator[Finding]:
     """A key of the manifest has a value of the wrong kind.
 
     Each key has one type, which ``sovl-tools schema tool`` prints and ``docs/tool-guide.md``
@@ -102,7 +102,7 @@ def unfit_value(case: ManifestCase) -> Iterator[Finding]:
 
 
 @rule("ST211", at=["other name"])
-def name_differs(case: ManifestCase) -> Iterator[Finding]:
+def name_mismatch(case: ManifestCase) -> Iterator[Finding]:
     """The name in the manifest is not the folder's.
 
     Folder, manifest file, module file, ``name`` and function carry one name, so that a call
@@ -115,7 +115,7 @@ def name_differs(case: ManifestCase) -> Iterator[Finding]:
 
 
 @rule("ST212", at=["other name"])
-def unfit_name(case: ManifestCase) -> Iterator[Finding]:
+def invalid_name(case: ManifestCase) -> Iterator[Finding]:
     """The name in the manifest can't name a tool.
 
     It must be an ASCII Python identifier, no keyword, of at most 64 characters, because it is
@@ -131,7 +131,7 @@ def unfit_name(case: ManifestCase) -> Iterator[Finding]:
 
 
 @rule("ST214", at=["requires"])
-def unreadable_requirement(case: ManifestCase) -> Iterator[Finding]:
+def invalid_requirement(case: ManifestCase) -> Iterator[Finding]:
     """An entry of ``requires.packages`` is no requirement.
 
     It can't be looked for, so the tool would never be available. Write it as pip takes it, such as
@@ -192,9 +192,9 @@ _SYNONYMS = {
 RULES = RuleTable(
     unknown_key,
     missing_key,
-    unfit_value,
-    name_differs,
-    unfit_name,
-    unreadable_requirement,
+    invalid_value,
+    name_mismatch,
+    invalid_name,
+    invalid_requirement,
     invalid_schema,
 )

@@ -98,7 +98,7 @@ def import_flooded(case: ImportFailure) -> Iterator[Finding]:
 
 
 @rule("ST507")
-def plain_sibling_import(case: ImportFailure) -> Iterator[Finding]:
+def absolute_sibling_import(case: ImportFailure) -> Iterator[Finding]:
     """A helper in the tool's folder is imported as if it were a library.
 
     The folder is not on ``sys.path``, so that two tools may each have a ``helpers.py`` and none

@@ -47,7 +47,7 @@ class OfferCase(NamedTuple):
 
 
 @rule("ST601", at=["own phrases"])
-def unfit_phrases(case: OfferCase) -> Iterator[Finding]:
+def invalid_phrases(case: OfferCase) -> Iterator[Finding]:
     """``ACTIVATION_PHRASES`` in the module is no list of strings.
 
     A single string would count as a list of letters. Write a list: ``["add numbers"]``.
@@ -88,7 +88,7 @@ def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
 
 
 @rule("ST607", "warning", at=["phrases"])
-def repeated_phrase(case: OfferCase) -> Iterator[Finding]:
+def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
     """The same activation phrase stands twice in one tool.
 
     Case, punctuation and spacing do not count, so "Add numbers!" repeats "add numbers". Remove
@@ -103,7 +103,7 @@ def repeated_phrase(case: OfferCase) -> Iterator[Finding]:
 
 
 @rule("ST603", at=["handlers"])
-def unfit_handlers(case: OfferCase) -> Iterator[Finding]:
+def invalid_step_handlers(case: OfferCase) -> Iterator[Finding]:
     """``STEP_HANDLERS`` is no dictionary of functions by action.
 
     Its keys are the names of actions, non-empty strings; its values are functions
@@ -124,7 +124,7 @@ def unfit_handlers(case: OfferCase) -> Iterator[Finding]:
 
 
 @rule("ST604", at=["handlers"])
-def unfit_handler(case: OfferCase) -> Iterator[Finding]:
+def invalid_step_handler(case: OfferCase) -> Iterator[Finding]:
     """A step handler can't be called as ``handler(step, context)``.
 
     The procedure's runner passes two positional arguments: the step, a mapping with its
@@ -138,7 +138,7 @@ def unfit_handler(case: OfferCase) -> Iterator[Finding]:
 
 
 @rule("ST605", at=["registration"])
-def unfit_registration(case: OfferCase) -> Iterator[Finding]:
+def invalid_handler_registration(case: OfferCase) -> Iterator[Finding]:
     """``register_step_handlers`` can't be called with one dictionary, or misuses it.
 
     It is called once, as ``register_step_handlers(handlers)``, with a dictionary that shows the
@@ -167,11 +167,11 @@ def built_in_action(case: OfferCase) -> Iterator[Finding]:
 
 
 RULES = RuleTable(
-    unfit_phrases,
+    invalid_phrases,
     wordless_phrase,
-    repeated_phrase,
-    unfit_handlers,
-    unfit_handler,
-    unfit_registration,
+    duplicate_phrase,
+    invalid_step_handlers,
+    invalid_step_handler,
+    invalid_handler_registration,
     built_in_action,
 )

@@ -36,7 +36,7 @@ def _named(node: SchemaNode) -> str:
 
 
 @rule("ST302", at=["required"])
-def required_absent(node: SchemaNode) -> Iterator[Finding]:
+def required_without_property(node: SchemaNode) -> Iterator[Finding]:
     """``required`` names a property that is not in ``properties``.
 
     A model would have to give an argument that nothing describes. Mostly one of the two is
@@ -97,7 +97,7 @@ def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
 
 
 @rule("ST305", "warning", at={"type": "array"}, lacking=_SAYS_ITEMS)
-def no_items(node: SchemaNode) -> Iterator[Finding]:
+def missing_items(node: SchemaNode) -> Iterator[Finding]:
     """An array does not say what its items are.
 
     A model has to guess, and some providers refuse the schema. Add ``items``; ``{}`` says that
@@ -110,7 +110,7 @@ def no_items(node: SchemaNode) -> Iterator[Finding]:
 
 
 @rule("ST306", "warning", of="property", blank=["description"])
-def no_description(node: SchemaNode) -> Iterator[Finding]:
+def missing_description(node: SchemaNode) -> Iterator[Finding]:
     """A property has no description.
 
     The description is all that a model knows about an argument beside its name and type. Say
@@ -128,7 +128,7 @@ def _describes(schema: JSON) -> bool:
 
 
 @rule("ST307", "warning", of="property", lacking=_SAYS_TYPE)
-def no_type(node: SchemaNode) -> Iterator[Finding]:
+def missing_type(node: SchemaNode) -> Iterator[Finding]:
     """A property accepts every type.
 
     It has none of ``type``, ``enum``, ``const``, ``$ref`` and the combinators, so that a model
@@ -159,7 +159,7 @@ def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
 
 
 @rule("ST310", "warning", at=["default"])
-def unfit_default(node: SchemaNode) -> Iterator[Finding]:
+def invalid_default(node: SchemaNode) -> Iterator[Finding]:
     """A ``default`` breaks the schema it stands in.
 
     It is not filled in when the argument is left out; the function's own default is used
@@ -177,7 +177,7 @@ def unfit_default(node: SchemaNode) -> Iterator[Finding]:
 
 
 @rule("ST311", "warning", at=["enum"])
-def unfit_enum(node: SchemaNode) -> Iterator[Finding]:
+def invalid_enum(node: SchemaNode) -> Iterator[Finding]:
     """A value of ``enum`` is of a type that the schema excludes.
 
     No argument can ever have this value: ``type`` refuses it. Correct the value, or widen the
@@ -213,7 +213,7 @@ class ExampleCase(NamedTuple):
 
 
 @rule("ST309")
-def refused_example(case: ExampleCase) -> Iterator[Finding]:
+def invalid_example(case: ExampleCase) -> Iterator[Finding]:
     """The ``input`` of an example is refused by the tool's own parameters.
 
     Models imitate examples, so they would be refused too. An input that is an object, or JSON
@@ -234,7 +234,7 @@ class WholeSchema(NamedTuple):
 
 
 @rule("ST313")
-def uncompilable(case: WholeSchema) -> Iterator[Finding]:
+def uncompilable_schema(case: WholeSchema) -> Iterator[Finding]:
     """No validator can be made of a schema, although each keyword looks right.
 
     Seen with ``$id``, ``$anchor`` and ``$dynamicRef`` that contradict one another, and with
@@ -248,7 +248,7 @@ def uncompilable(case: WholeSchema) -> Iterator[Finding]:
 
 
 @rule("ST314")
-def endless_expansion(case: WholeSchema) -> Iterator[Finding]:
+def endless_references(case: WholeSchema) -> Iterator[Finding]:
     """The references of a schema multiply: following all of them leads to too many subschemas.
 
     Forty definitions of which each refers twice to the one before stand for a million million
@@ -263,14 +263,14 @@ def endless_expansion(case: WholeSchema) -> Iterator[Finding]:
 
 
 RULES = RuleTable(
-    required_absent,
+    required_without_property,
     invalid_pattern,
     unresolved_reference,
-    no_items,
-    no_description,
-    no_type,
+    missing_items,
+    missing_description,
+    missing_type,
     misspelt_keyword,
-    unfit_default,
-    unfit_enum,
+    invalid_default,
+    invalid_enum,
     default_on_required,
 )

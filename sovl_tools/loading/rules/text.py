@@ -41,7 +41,7 @@ class ManifestText:
 
 
 @rule("ST203")
-def wrong_encoding(case: ManifestText) -> Iterator[Finding]:
+def invalid_encoding(case: ManifestText) -> Iterator[Finding]:
     """The manifest is not UTF-8 text.
 
     JSON that is exchanged is UTF-8 (RFC 8259, section 8.1). UTF-16 files come from Windows
@@ -73,7 +73,7 @@ def byte_order_mark(case: ManifestText) -> Iterator[Finding]:
 
 
 @rule("ST207")
-def too_deep(case: ManifestText) -> Iterator[Finding]:
+def nested_too_deep(case: ManifestText) -> Iterator[Finding]:
     """Objects and arrays are nested more than 64 levels deep.
 
     No model makes sense of such a schema, providers refuse far less, and parsers run out of
@@ -86,7 +86,7 @@ def too_deep(case: ManifestText) -> Iterator[Finding]:
 
 
 @rule("ST201")
-def not_json(case: ManifestText) -> Iterator[Finding]:
+def invalid_json(case: ManifestText) -> Iterator[Finding]:
     """The manifest is not JSON.
 
     The message names the place where a parser gives up, which is sometimes just after the
@@ -160,7 +160,7 @@ def duplicate_key(case: ManifestText) -> Iterator[Finding]:
 
 
 @rule("ST206")
-def unfit_number(case: ManifestText) -> Iterator[Finding]:
+def invalid_number(case: ManifestText) -> Iterator[Finding]:
     """A number is no JSON number: NaN, an infinity, or too large.
 
     ``NaN`` and ``Infinity`` are JavaScript; a number such as ``1e999`` becomes an infinity when
@@ -217,6 +217,6 @@ def _lenient(text: str) -> tuple[JSON] | None:
         return None
 
 
-ENCODING_RULES = (wrong_encoding, byte_order_mark, too_deep)
-SYNTAX_RULES = (not_json,)
-CONTENT_RULES = (duplicate_key, unfit_number, not_an_object, lone_surrogate)
+ENCODING_RULES = (invalid_encoding, byte_order_mark, nested_too_deep)
+SYNTAX_RULES = (invalid_json,)
+CONTENT_RULES = (duplicate_key, invalid_number, not_an_object, lone_surrogate)

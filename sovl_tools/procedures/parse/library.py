@@ -104,7 +104,7 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
         found: Source = read(content, path=path)
     except UnreadableError as error:
         case = ReadingCase(error.message, error.line, error.column, error.help)
-        return ProcedureDocument(None, ask((document.unreadable,), case), path, None)
+        return ProcedureDocument(None, ask((document.unreadable_procedure,), case), path, None)
     return _check_document(found.value, found.text, path, found.place)
 
 
@@ -121,7 +121,7 @@ def read_found_procedure(path: str) -> ProcedureDocument:
     except OSError as error:
         reason = f"{error.strerror}"
     case = ReadingCase(f"the file can't be opened: {reason}", 1, 1)
-    return ProcedureDocument(None, ask((document.unreadable,), case), path, None)
+    return ProcedureDocument(None, ask((document.unreadable_procedure,), case), path, None)
 
 
 def _check_document(
@@ -136,7 +136,7 @@ def _check_document(
             None, verdicts, path, place, found if isinstance(found, str) else None
         )
     # An unsound schema of the inputs is told once, and nothing else is blamed on it.
-    if any(each.rule is document.unfit_inputs_schema for each in verdicts):
+    if any(each.rule is document.invalid_inputs for each in verdicts):
         value = {**value, "inputs": {"type": "object", "additionalProperties": True}}
     return ProcedureDocument(parse_procedure(value, text=text, source=path), verdicts, path, place)
 

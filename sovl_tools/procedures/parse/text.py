@@ -83,7 +83,7 @@ def read(text: str | bytes, *, path: str) -> Source:
         message = f"the text has more than {MAX_BYTES:,} bytes"
         raise UnreadableError(message, 1, 1)
     case = json_rules.ManifestText("", data)
-    _ask(case, json_rules.wrong_encoding)
+    _ask(case, json_rules.invalid_encoding)
     if not case.text.strip():
         raise UnreadableError("the file is empty", 1, 1)
     return (_read_json if path.lower().endswith(".json") else _read_yaml)(case.text)
@@ -122,9 +122,9 @@ def _read_json(text: str) -> Source:
 
 
 _JSON_RULES = (
-    json_rules.not_json,
+    json_rules.invalid_json,
     json_rules.duplicate_key,
-    json_rules.unfit_number,
+    json_rules.invalid_number,
     json_rules.lone_surrogate,
 )
 

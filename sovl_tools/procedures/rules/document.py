@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from sovl_tools.loading.rules.schema import unfit_default
+from sovl_tools.loading.rules.schema import invalid_default
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, Path
@@ -35,7 +35,7 @@ class ReadingCase(NamedTuple):
 
 
 @rule("ST750")
-def unreadable(case: ReadingCase) -> Iterator[Finding]:
+def unreadable_procedure(case: ReadingCase) -> Iterator[Finding]:
     """The file of a procedure can't be read.
 
     It is no YAML or JSON, or more than a procedure may be: it has keys twice, tags, several
@@ -46,7 +46,7 @@ def unreadable(case: ReadingCase) -> Iterator[Finding]:
 
 
 @rule("ST751")
-def unfit_document(case: DocumentCase) -> Iterator[Finding]:
+def invalid_procedure(case: DocumentCase) -> Iterator[Finding]:
     """A part of a procedure is missing or of the wrong kind.
 
     ``sovl-tools schema procedure`` prints what a procedure may say, and ``docs/procedures.md``
@@ -61,7 +61,7 @@ def unfit_document(case: DocumentCase) -> Iterator[Finding]:
 
 
 @rule("ST752")
-def unknown_key(case: DocumentCase) -> Iterator[Finding]:
+def unknown_procedure_key(case: DocumentCase) -> Iterator[Finding]:
     """A procedure, or a step of a built-in action, has a key that means nothing.
 
     It would be ignored, and a misspelt ``when`` or ``on_error`` would change what is done. Correct
@@ -96,7 +96,7 @@ def _unknown(document: dict[str, JSON], known: Iterable[str], path: Path) -> Ite
 
 
 @rule("ST765")
-def unfit_inputs_schema(case: DocumentCase) -> Iterator[Finding]:
+def invalid_inputs(case: DocumentCase) -> Iterator[Finding]:
     """The schema of the inputs is no valid JSON Schema (draft 2020-12), or a default breaks it.
 
     No inputs could be checked against it, or no run could begin that leaves the input out. Correct
@@ -122,11 +122,11 @@ def unfit_inputs_schema(case: DocumentCase) -> Iterator[Finding]:
         # that, because the functions of tools have defaults of their own.
         for node in () if problems or unusable else nodes(inputs, ("inputs",)):
             if node.path[1:-1] == ("properties",):
-                yield from unfit_default.check(node)
+                yield from invalid_default.check(node)
 
 
 @rule("ST768")
-def name_differs(case: DocumentCase) -> Iterator[Finding]:
+def procedure_name_mismatch(case: DocumentCase) -> Iterator[Finding]:
     """The name of a procedure is not that of its file.
 
     Steps find other procedures by the names of their files, so one with two names would not be
@@ -141,7 +141,7 @@ def name_differs(case: DocumentCase) -> Iterator[Finding]:
         yield Finding(ManifestPlace(("name",)), message, "make them equal")
 
 
-DOCUMENT_RULES = (unfit_document, unknown_key, unfit_inputs_schema, name_differs)
+DOCUMENT_RULES = (invalid_procedure, unknown_procedure_key, invalid_inputs, procedure_name_mismatch)
 """What is asked of every document that can be read."""
 
 
@@ -232,7 +232,7 @@ def _procedures(procedure: Procedure) -> Iterator[Step]:
 
 
 @rule("ST757")
-def return_at_a_time(case: ProcedureCase) -> Iterator[Finding]:
+def return_in_loop(case: ProcedureCase) -> Iterator[Finding]:
     """A step returns from within ``for_each`` or ``parallel``.
 
     What would be returned could depend on which iteration or branch is the quickest. Let the
@@ -281,7 +281,7 @@ STEP_RULES = (
     unknown_tool,
     unknown_procedure,
     endless_recursion,
-    return_at_a_time,
+    return_in_loop,
     unreachable_step,
 )
 """What is asked of the steps of a procedure that fits the schema."""

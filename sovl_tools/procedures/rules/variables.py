@@ -62,7 +62,7 @@ def references(use: Use) -> Iterator[tuple[Path, Reference]]:
 
 
 @rule("ST759")
-def bad_template(case: TracedCase) -> Iterator[Finding]:
+def invalid_template(case: TracedCase) -> Iterator[Finding]:
     """A template or an expression can't be read.
 
     Templates are Jinja's: ``{{ page.title | upper }}``. ``when`` and ``condition`` are expressions
@@ -126,7 +126,7 @@ def unassigned_variable(case: TracedCase) -> Iterator[Finding]:
 
 
 @rule("ST762")
-def same_variable(case: TracedCase) -> Iterator[Finding]:
+def conflicting_variable(case: TracedCase) -> Iterator[Finding]:
     """Two branches of ``parallel`` assign one variable.
 
     What it would be afterwards could depend on which branch is the quickest. Give them different
@@ -195,7 +195,7 @@ class Given(NamedTuple):
 
 
 @rule("ST766")
-def unfit_arguments(case: TracedCase) -> Iterator[Finding]:
+def invalid_step_arguments(case: TracedCase) -> Iterator[Finding]:
     """What a step gives to a tool or a procedure can't be valid, whatever its templates make.
 
     A required argument is missing, there is one that the tool does not take, or a value that is
@@ -207,7 +207,7 @@ def unfit_arguments(case: TracedCase) -> Iterator[Finding]:
 
 
 @rule("ST767")
-def unfit_type(case: TracedCase) -> Iterator[Finding]:
+def invalid_step_type(case: TracedCase) -> Iterator[Finding]:
     """A step gives a tool, or works on, a value of a type that is refused there.
 
     The value is what another tool returns, or an input, and its schema excludes the type that is
@@ -378,12 +378,12 @@ def _mistyped_text(given: Given, wanted: frozenset[str], text: str) -> Iterator[
 
 
 RULES = (
-    bad_template,
+    invalid_template,
     unknown_variable,
     unassigned_variable,
-    same_variable,
+    conflicting_variable,
     reserved_name,
     valueless_step,
-    unfit_arguments,
-    unfit_type,
+    invalid_step_arguments,
+    invalid_step_type,
 )
