@@ -13,11 +13,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
 import pytest
+
+from tests.patience import PATIENCE
 
 UNMEASURED = "unmeasured"
 
@@ -42,6 +46,7 @@ class Measuring:
 
     def __init__(self) -> None:
         self._tracing = Tracing()
+        self._on_threads: Any = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Leave it all to the workers if there are any."""
@@ -72,11 +77,33 @@ class Measuring:
     def _measured(self, node: pytest.Item | pytest.Collector) -> Iterator[None]:
         before = Tracing.current()
         is_measured = node.get_closest_marker(UNMEASURED) is None
-        (self._tracing if is_measured else Tracing()).begin()
+        tracing = self._tracing if is_measured else Tracing()
+        tracing.begin()
+        if tracing.elsewhere is not self._on_threads:
+            self._on_threads = tracing.elsewhere
+            _trace_waiting_threads(tracing.elsewhere)
         try:
             yield
         finally:
             before.begin()
+
+
+def _trace_waiting_threads(trace: Any) -> None:
+    """Have the threads that wait for the next call traced as those that start now, or not."""
+    threads = sys.modules.get("sovl_tools.threads")
+    if threads is not None:
+        switched = threading.Semaphore(0)
+        with threads._LOCK:
+            workers, threads._IDLE[:] = threads._IDLE[:], []
+        for each in workers:
+            job = partial(sys.settrace, trace)
+            each.work.put((copy_context(), job, lambda *_: switched.release()))
+        for _ in workers:
+            switched.acquire(timeout=PATIENCE)
+    background = sys.modules.get("sovl_tools.dispatch.background")
+    if background is not None:
+        for each in background._LOOPS:
+            each._loop.call_soon_threadsafe(sys.settrace, trace)
 
 
 def _import_package() -> None:
