@@ -61,11 +61,13 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
         TypeError: a member is of another type than it has to be, or a class is in the schema.
         Exception: whatever a property or a method of the subclass raises.
     """
+    # Each member is read once: a property may return another value the next time.
     schema = stated(
         _check_member(instance, "parameters_schema", instance.parameters_schema, Mapping)
     )
-    told = instance.get_ai_prompt_instructions()
-    instructions = _check_member(instance, "instructions", "" if told is None else told, str)
+    instructions = instance.get_ai_prompt_instructions()
+    if instructions is not None:
+        _check_member(instance, "instructions", instructions, str)
     return ToolDefinition(
         name=_check_member(instance, "name", instance.name, str),
         description=_check_member(instance, "description", instance.description, str),
@@ -81,6 +83,7 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
 
 
 def _check_member(instance: AITool, member: str, value: Any, kind: type) -> Any:
+    # A string is a collection of letters, and never meant as one.
     if not isinstance(value, kind) or (kind is Collection and isinstance(value, str)):
         owner, actual = type(instance).__qualname__, type(value).__name__
         raise TypeError(f"{member} of {owner} is of type {actual}, not {_EXPECTED[kind]}")

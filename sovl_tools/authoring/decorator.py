@@ -83,39 +83,39 @@ def options_of(given: Mapping[str, Any]) -> Options:
         TypeError: there is no such argument, or it is of another type than it has to be.
     """
     fields = {key: value for key, value in given.items() if value is not None}
+    # All but the last, which takes what is left.
     own = {key: fields.pop(key) for key in Options._fields[:-1] if key in fields}
     for key in sorted(fields.keys() - FIELDS):
-        raise _unknown(key, FIELDS | {*Options._fields[:-1]}, "tool() takes no argument {}")
+        raise _unknown_argument(
+            key, FIELDS | {*Options._fields[:-1]}, "tool() takes no argument {}"
+        )
     for section, keys in SECTIONS.items():
         found = fields.get(section)
         for key in sorted({*found} - keys if isinstance(found, Mapping) else ()):
-            raise _unknown(key, keys, f"{{}} is not a key of {section!r}")
+            raise _unknown_argument(key, keys, f"{{}} is not a key of {section!r}")
     for key in sorted({"preprocess", "postprocess"} & fields.keys()):
         if not callable(fields[key]):
             raise TypeError(f"{key} has to be a function, not {fields[key]!r:.80}")
     for key in own.keys() & {"params", "param_descriptions"}:
         if not isinstance(own[key], Mapping):
             raise TypeError(f"{key} has to be a dictionary, by parameter, not {own[key]!r:.80}")
-        own[key] = dict(own[key])
-    if "params" in own:
-        own["params"] = {name: stated(each, (name,)) for name, each in own["params"].items()}
+        own[key] = dict(own[key])  # the author may change theirs later
+    own["params"] = {name: stated(each, (name,)) for name, each in own.get("params", {}).items()}
     if "required" in own:
-        own["required"] = _names(own["required"])
+        names = own["required"]
+        # A text is iterable, too, and would be a name for each of its letters.
+        is_list = isinstance(names, Iterable) and not isinstance(names, str | bytes | Mapping)
+        names = [*names] if is_list else names  # once, for it may be a generator
+        if not (is_list and all(isinstance(each, str) for each in names)):
+            raise TypeError(f"required has to be a list of names of parameters, not {names!r:.80}")
+        own["required"] = names
     return Options(**own, fields=fields)
 
 
-def _unknown(key: str, known: Iterable[str], words: str) -> TypeError:
+def _unknown_argument(key: str, known: Iterable[str], words: str) -> TypeError:
     hint = did_you_mean(key, known)
     message = words.format(repr(key))
     return TypeError(f"{message}; {hint}" if hint else message)
-
-
-def _names(given: Any) -> list[str]:
-    is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
-    names = [*given] if is_list else given
-    if not (is_list and all(isinstance(each, str) for each in names)):
-        raise TypeError(f"required has to be a list of names of parameters, not {names!r:.80}")
-    return list(names)
 
 
 FIELDS = frozenset(
@@ -136,7 +136,7 @@ def _attach(function: Any, options: Options) -> Any:
     definition = define(function, options)
     try:
         setattr(function, ATTRIBUTE, definition)
-    except AttributeError as error:
+    except AttributeError as error:  # of built-in functions, and of objects with __slots__
         words = f"nothing can be attached to {function!r:.80}"
         raise TypeError(f"{words}; wrap it in a function of your own") from error
     return function
@@ -172,6 +172,7 @@ def definition_of(function: Any) -> ToolDefinition:
         kind = type(definition).__name__
         words = f"the {ATTRIBUTE} of {function!r:.80} is a {kind}, not a ToolDefinition"
         raise TypeError(f"{words}; pass what is decorated with sovl_tools.tool")
+    # functools.wraps copies the attribute to the wrapper, which is another function.
     instance = getattr(function, "__self__", None)
     if instance is None and definition.function is function:
         return definition
@@ -194,7 +195,14 @@ def definitions_in(value: Any) -> ToolDefinition | list[ToolDefinition]:
     if isinstance(value, ToolDefinition):
         return value
     if isinstance(value, type):
-        return _of_class(value)
+        name = value.__name__
+        if not issubclass(value, AITool):
+            raise TypeError(f"register takes {_EXPECTED}, not the class {name}; pass an instance")
+        missing = sorted(value.__abstractmethods__)
+        if missing:
+            what = f"{name} lacks {', '.join(missing)}"
+            raise TypeError(f"{what}, so there can't be an instance of it")
+        return definition_of_instance(value())
     if isinstance(value, AITool):
         return definition_of_instance(value)
     if hasattr(value, ATTRIBUTE):
@@ -202,7 +210,16 @@ def definitions_in(value: Any) -> ToolDefinition | list[ToolDefinition]:
         _check_bound(value)
         return definition
     if inspect.isroutine(value):
-        return _of_function(value)
+        if getattr(value, "__name__", "") == "<lambda>":
+            raise TypeError("a lambda has no name to call it by; use def, or tool(name=…)")
+        _check_bound(value)
+        # What is bound is the method; its function is what has a signature.
+        definition = define(getattr(value, "__func__", value))
+        return (
+            bind_definition(definition, value, value.__self__)
+            if inspect.ismethod(value)
+            else definition
+        )
     found = tool_methods(value)
     if not found:
         raise TypeError(f"register takes {_EXPECTED}, not {value!r:.80}")
@@ -214,41 +231,24 @@ def tool_methods(instance: object) -> list[ToolDefinition]:
     kind, found = type(instance), []
     names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
     for name in names:
-        # in the class dictionaries, because getattr would run properties
+        # In the class dictionaries, because getattr would run properties.
         written = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
-        marked = next((each for each in written if hasattr(_function(each), ATTRIBUTE)), None)
+        marked = next(
+            (each for each in written if hasattr(_underlying_function(each), ATTRIBUTE)), None
+        )
         function = None if marked is None or written[0] is None else getattr(instance, name)
         if function is not None:
             # What the functions in a member's schema are given is what the member itself is given.
             given = kind if isinstance(marked, classmethod) else instance
             given = None if isinstance(marked, staticmethod) else given
-            found.append(bind_definition(definition_of(_function(marked)), function, given))
+            found.append(
+                bind_definition(definition_of(_underlying_function(marked)), function, given)
+            )
     return found
 
 
-def _function(member: Any) -> Any:
+def _underlying_function(member: Any) -> Any:
     return getattr(member, "__func__", member)  # of a class method or a static one
-
-
-def _of_class(kind: type) -> ToolDefinition:
-    name = kind.__name__
-    if not issubclass(kind, AITool):
-        raise TypeError(f"register takes {_EXPECTED}, not the class {name}; pass an instance")
-    missing = sorted(kind.__abstractmethods__)
-    if missing:
-        raise TypeError(f"{name} lacks {', '.join(missing)}, so there can't be an instance of it")
-    return definition_of_instance(kind())
-
-
-def _of_function(function: Any) -> ToolDefinition:
-    if getattr(function, "__name__", "") == "<lambda>":
-        raise TypeError("a lambda has no name to call it by; use def, or tool(name=…)")
-    _check_bound(function)
-    # what is bound later is the method; its function is what has a signature
-    definition = define(getattr(function, "__func__", function))
-    if inspect.ismethod(function):
-        return bind_definition(definition, function, function.__self__)
-    return definition
 
 
 def _check_bound(function: Any) -> None:

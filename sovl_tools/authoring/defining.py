@@ -62,7 +62,7 @@ def infer_definition(
     )
     parameters = _parameters(function, options, inference)
     remarks: list[tuple[str | None, str]] = []
-    # said to the author as a finding, because the tool works without
+    # Said to the author as a finding, because the tool works without.
     if not (options.description or documentation.description):
         remarks.append((None, "has neither a docstring nor a description"))
     for name, words in inference.warnings:
@@ -102,6 +102,7 @@ def _qualified(function: Any) -> str:
 
 def is_method(function: Any) -> bool:
     """Tell whether a function, or what it wraps, is written in a class and takes the instance."""
+    # By its name and first parameter: nothing else tells a function of a class from others.
     inner = inspect.unwrap(function) if isinstance(function, FunctionType) else None
     if not isinstance(inner, FunctionType) or not inner.__code__.co_argcount:
         return False
@@ -173,8 +174,9 @@ def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None
     """Refuse a default that plainly breaks its own schema, so that nothing would be supplied."""
     default, types, values = (schema.get(key) for key in ("default", "type", "enum"))
     admitted = [types] if isinstance(types, str) else types
-    if callable(default):
+    if callable(default):  # known when the schema is asked for
         return
+    # JSON Schema takes 5.0 for an integer, and Python True for one, which JSON doesn't.
     is_whole = type(default) is int or (type(default) is float and default.is_integer())
     kinds = ["integer", "number"] if is_whole else [kind(default)]
     if isinstance(admitted, list) and not any(each in admitted for each in kinds):
@@ -211,7 +213,7 @@ def bind_definition(
     elif look is None:
         return replace(definition, function=method, instance=instance)
     made = PendingDefinition.after(definition, look, function=method, instance=instance)
-    # now, so that errors are found at the registration where that is possible
+    # Now, so that errors are found at the registration where that is possible.
     with suppress(InferenceError):
         _ = made.parameters
     return made
@@ -257,6 +259,7 @@ class PendingDefinition(ToolDefinition):
     ) -> PendingDefinition:
         """Return a changed definition; what is inferred is that of the one that ``look`` makes."""
         known = {key: each for key, each in vars(definition).items() if key not in _INFERRED}
+        # Without __init__, which would set what is to be inferred, so that nobody infers it.
         pending = object.__new__(cls)
         vars(pending).update(known, **{_LOOK: look}, **changes)
         return pending
@@ -274,6 +277,7 @@ class PendingDefinition(ToolDefinition):
             whole = own[_LOOK]()
             known = {**own, **{each: getattr(whole, each) for each in _INFERRED}}
             ordered = {each.name: known[each.name] for each in fields(self)}
+            # In the order of the fields, and without what looks: from now on an ordinary one.
             object.__setattr__(self, "__dict__", ordered)
         return vars(self)[name]
 

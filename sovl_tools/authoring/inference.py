@@ -65,7 +65,13 @@ def infer(
     builder, arguments = SchemaBuilder(), []
     for taken in parameters:
         with blaming(name, taken.name):
-            _check(taken)
+            if taken.kind in _NOT_BY_KEYWORD:
+                reason, advice = _NOT_BY_KEYWORD[taken.kind]
+                raise InexpressibleError(reason.format(taken.name), advice)
+            if is_field(taken.default):
+                reason = "its default is a Field of pydantic, which the function would receive"
+                advice = "write Annotated[T, Field(…)] and a default of type T"
+                raise InexpressibleError(reason, advice)
             if taken.annotation.is_context:  # which need not be imported to be meant
                 continue
             hint: Any = Any
@@ -76,14 +82,16 @@ def infer(
                     raise _name_annotation(taken, error) from error
             if not from_object(hint).is_context:
                 text, is_described = texts.get(taken.name), taken.name in described
-                arguments.append(_argument(builder, taken, hint, text, is_described=is_described))
+                arguments.append(
+                    _describe_argument(builder, taken, hint, text, is_described=is_described)
+                )
     given = [each for each in arguments if not each.is_rest]
     schema: dict[str, JSON] = {
         "type": "object",
         "properties": {each.name: each.schema for each in given},
         "required": [each.name for each in given if each.is_required],
     }
-    for each in arguments[len(given) :]:  # **kwargs come last
+    for each in arguments[len(given) :]:  # **kwargs, of which there is one at most, come last
         schema["additionalProperties"] = each.schema or True
     return Inference(
         builder.with_definitions(schema),
@@ -120,7 +128,7 @@ class _Argument(NamedTuple):
     warnings: tuple[str, ...]
 
 
-_UNFIT: dict[ParameterKind, tuple[str, str]] = {
+_NOT_BY_KEYWORD: dict[ParameterKind, tuple[str, str]] = {
     "var_positional": (
         "'*{}' never receives anything",
         "remove it, or make it a parameter of type list",
@@ -132,25 +140,15 @@ _UNFIT: dict[ParameterKind, tuple[str, str]] = {
 }
 
 
-def _check(taken: Parameter) -> None:
-    """Raise an InexpressibleError for a parameter that can't be passed by keyword."""
-    if taken.kind in _UNFIT:
-        reason, advice = _UNFIT[taken.kind]
-        raise InexpressibleError(reason.format(taken.name), advice)
-    if is_field(taken.default):
-        reason = "its default is a Field of pydantic, which the function would receive"
-        raise InexpressibleError(reason, "write Annotated[T, Field(…)] and a default of type T")
-
-
 def _name_annotation(taken: Parameter, error: InexpressibleError) -> InexpressibleError:
     reason = f"annotated {taken.annotation.text}, but {error.reason}"
     return InexpressibleError(reason, error.advice, is_open=error.is_open)
 
 
-def _argument(
+def _describe_argument(
     builder: SchemaBuilder, taken: Parameter, hint: Any, text: str | None, *, is_described: bool
 ) -> _Argument:
-    builder.warnings = []
+    builder.warnings = []  # one builder for all, since they share definitions
     is_rest = taken.kind == "var_keyword"
     default = EMPTY if taken.default is REQUIRED else taken.default
     if taken.annotation.is_absent and not is_rest:
@@ -161,7 +159,7 @@ def _argument(
     except InexpressibleError as error:
         if not is_described:
             raise _name_annotation(taken, error) from error
-        # its schema is given elsewhere, so its type need not be expressible
+        # Its schema is given elsewhere, so its type need not be expressible.
         hint, schema = Any, property_of(builder, Any, default=default, text=text)
     is_required = default is EMPTY and not is_optional and not is_rest
     return _Argument(taken.name, hint, schema, is_required, is_rest, tuple(builder.warnings))

@@ -145,7 +145,6 @@ class Journal:
                 values = os.getpid(), written(platform.node()), _token(lock), run_id
                 self._database.write(_RESUME, values)
                 _, record = self._found(run_id)
-            # Only now: if the transaction fails, the file still tells of an interrupted run.
             discard(former)
             return self._opened(record, lock, self.steps(run_id))
 
