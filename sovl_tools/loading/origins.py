@@ -92,7 +92,7 @@ class Directory(NamedTuple):
     path: str
     suffixes: tuple[str, ...]
 
-    def is_concerned(self, touched: str) -> bool:
+    def is_affected(self, touched: str) -> bool:
         """Tell whether something at a path, perhaps a directory, may count here."""
         if self.path == touched or self.path.startswith(f"{touched}{os.sep}"):
             return True

@@ -134,4 +134,5 @@ class CatalogChange(NamedTuple):
 
     def __bool__(self) -> bool:
         """Tell whether anything changed."""
+        # how long it took is no change
         return any(self[:5]) or bool(self.waiting)

@@ -149,6 +149,7 @@ class EmbeddedResource:
         if self.media_type is None:
             return
         object.__setattr__(self, "media_type", _checked("media_type", self.media_type))
+        # parameters may follow, as in ``text/plain; charset=utf-8``
         if not re.match(r"[^\s/]+/\S", self.media_type):
             raise ValueError(f"media_type must be like 'text/plain', not {self.media_type!r}")
 
@@ -245,10 +246,12 @@ def cut(text: str, limit: int) -> str:
     if len(text) * 4 <= limit or len(data := text.encode()) <= limit:
         return text
     sizes = limit, len(data)
+    # the empty mark fits always; the number in it can only get shorter
     mark = next(each for each in _MARKS if 2 * len(each.format(*sizes).encode()) <= limit)
-    kept = data[: limit - len(mark.format(*sizes).encode())].decode(errors="ignore")
-    kept = text[: _boundary(text, len(kept))]
-    return kept + mark.format(len(kept.encode()), len(data))
+    # a character of several bytes may be cut in two, and is left out
+    start = data[: limit - len(mark.format(*sizes).encode())].decode(errors="ignore")
+    start = text[: _boundary(text, len(start))]
+    return start + mark.format(len(start.encode()), len(data))
 
 
 def cut_characters(text: str, limit: int) -> str:
@@ -260,8 +263,8 @@ def cut_characters(text: str, limit: int) -> str:
         return text
     mark = f"… [cut: {{:,}} of {len(text):,} characters]"
     end = max(0, limit - len(mark.format(limit)))
-    kept = text[: _boundary(text, end)]
-    return kept + mark.format(len(kept))
+    start = text[: _boundary(text, end)]
+    return start + mark.format(len(start))
 
 
 _MARKS = ("… [cut: {:,} of {:,} bytes]", "…", "")
@@ -271,6 +274,7 @@ _JOINER = "\u200d"
 
 def _boundary(text: str, end: int) -> int:
     """Return the last place up to ``end`` where no mark is cut off its letter."""
+    # longer clusters are no writing: a text may stack thousands of marks on one letter
     for place in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
         if not _belongs(text[place], text[place - 1]):
             return place
@@ -280,6 +284,7 @@ def _boundary(text: str, end: int) -> int:
 def _belongs(char: str, before: str) -> bool:
     from unicodedata import category  # noqa: PLC0415 - only long results need its tables
 
+    # skin tones are symbols to Unicode, and yet part of the sign before them
     is_skin_tone = "\U0001f3fb" <= char <= "\U0001f3ff"
     return is_skin_tone or _JOINER in (char, before) or category(char).startswith("M")
 

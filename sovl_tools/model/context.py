@@ -57,6 +57,7 @@ def _check(value: Any, place: str, level: int = 0) -> None:
     # Exact types: a subclass would be a class of the tool's own.
     if type(value) in _SCALARS:
         return
+    # a list may hold itself
     if level > _MAX_STATE_DEPTH:
         raise TypeError(f"{place} is nested too deep")
     if type(value) is dict:

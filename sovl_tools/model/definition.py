@@ -66,6 +66,7 @@ def _property(parameter: ToolParameterDefinition) -> dict[str, JSON]:
         schema["type"] = names[0] if len(names) == 1 else names
     if parameter.description:
         schema["description"] = parameter.description
+    # a default other than None needs no ``has_default`` beside it
     if parameter.has_default or parameter.default_value is not None:
         schema["default"] = parameter.default_value
     return schema
@@ -130,6 +131,7 @@ class ToolDefinition:
         """Make the schema of parameters that are given one by one."""
         given: Any = self.parameters
         if isinstance(given, list | tuple):
+            # the dataclass is frozen, and this is a part of making it
             object.__setattr__(self, "parameters", schema_of(given))
             types = {each.name: each.param_type for each in given}
             object.__setattr__(self, "types", {**types, **self.types})
@@ -147,6 +149,7 @@ class ToolDefinition:
         if not self.is_dynamic:
             return self
         given = () if self.instance is None else (self.instance,)
+        # above this package, which knows nothing of schemas
         resolved = _entered(_RESOLVED)
         parameters = resolved(self.parameters, lambda function: function(*given))
         return replace(self, parameters=self._relieved(parameters), is_dynamic=False)

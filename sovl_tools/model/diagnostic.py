@@ -208,6 +208,7 @@ class RuleTable:
 
     def only(self, severity: Severity) -> RuleTable:
         """Return the table of the errors, or of the warnings."""
+        # the same table each time, because plans are cached by the table
         if severity not in self._parts:
             self._parts[severity] = RuleTable(*(r for r in self if r.severity == severity))
         return self._parts[severity]
@@ -224,6 +225,7 @@ class RuleTable:
 
     def verdicts(self, case: Case, severity: Severity | None = None) -> list[Verdict]:
         """Ask the rules that have their occasion in a case, all or those of a severity."""
+        # looked up here already: every tool passes several times, and mostly there is an answer
         occasions = case.occasions
         rules = self._due.get((occasions, severity))
         if rules is None:
@@ -236,6 +238,7 @@ class RuleTable:
         depending: list[Rule] = []
         for each in self:
             at = [value for key, value in each.at if key in keys]
+            # from the keys alone it is sure that such a rule finds nothing
             is_absent = (each.at and not at) or (each.beside and each.beside.issuperset(keys))
             if is_absent or each.of not in {"", kind} or not each.lacking.isdisjoint(keys):
                 continue
@@ -264,6 +267,7 @@ def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
     """
     found: list[Verdict] = []
     for each in rules:
+        # lazily, so that a rule with thousands of findings stops after a hundred
         findings = chain.from_iterable(map(each.check, subjects))
         try:
             for number, finding in enumerate(islice(findings, MAX_FINDINGS + 1)):
@@ -289,6 +293,7 @@ def internal_error(error: Exception) -> Iterator[Finding]:
     Report it with the tool and the traceback, which ``sovl-tools -v`` shows and the logger
     ``sovl_tools`` has at level ERROR.
     """
+    # a module of ours that is not there is our mistake; any other is one of the installation
     package = str(getattr(error, "name", None)).partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and package != __name__.partition(".")[0]:
         words = f"the package {package!r} is not installed, which sovl-tools needs"
@@ -332,6 +337,7 @@ def _origin(error: Exception) -> str:
 
 def has_errors(verdicts: Collection[Verdict]) -> bool:
     """Tell whether any of the verdicts keeps a tool from being loaded."""
+    # mostly there are none, and a generator would cost more than this look
     return bool(verdicts) and any(verdict.rule.severity == "error" for verdict in verdicts)
 
 

@@ -40,6 +40,7 @@ class ToolNotFoundError(SovlToolsError, KeyError):
         self.reason = reason
 
     def __str__(self) -> str:
+        # KeyError's own would be the name in quotes, and nothing else.
         # There is such a folder: another name would be the wrong advice.
         if self.reason is not None:
             return f"tool {self.name!r} is not available: {self.reason}"

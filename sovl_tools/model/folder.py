@@ -93,6 +93,7 @@ class Manifest(NamedTuple):
     @property
     def enabled(self) -> bool:
         """False keeps the tool out of the registry."""
+        # a value of another type is refused, and hides nothing
         return self.document.get("enabled", True) is not False
 
     @property

@@ -17,6 +17,7 @@ def underlying(function: Any) -> Any:
 def layers(function: Any) -> list[Any]:
     """Return a callable and, one by one, what bound methods, partials and wrappers are made of."""
     found = [function]
+    # wrappers may wrap one another in a circle
     while len(found) < _MOST_LAYERS and (inner := _inner(found[-1])) is not None:
         found.append(inner)
     return found

@@ -9,6 +9,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that is most like the given one, or None if none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - 4 ms, needed only in bad cases
 
+    # ``City`` for ``city`` is the slip that is made most
     candidates = {each.casefold(): each for each in known}
     # A model may send a name of any length, and comparing is quadratic.
     found = get_close_matches(word.casefold()[:80], candidates, n=1, cutoff=0.7)

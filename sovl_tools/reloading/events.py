@@ -202,6 +202,7 @@ def run(make: Callable[[], Observer] | None = None) -> Running:
     )
     warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
     kinds = [getattr(events, kind) for kind in _KINDS if hasattr(events, kind)]
+    # which threads are watchdog's own it does not say; those that come now are
     others = set(threading.enumerate())
     observer = (make or cast("Callable[[], Observer]", observers.Observer))()
     observer.start()
@@ -273,6 +274,7 @@ class Events:
         """Drop what is not wanted, and what nothing more can be heard of."""
         if self._running is None:
             return
+        # one may have ended over an error of its own, and then nothing more is heard
         if not all(thread.is_alive() for thread in self._running.threads):
             self._end()
             return
@@ -290,6 +292,7 @@ class Events:
             return False
         running = self._start()
         listener = Listener(self._report, target, places)
+        # it may have gone since it was looked at; the next aim tries again
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             watch = running.schedule(listener, target.real, recursive=target.recursive)
             self._watched[target] = _Watched(listener, watch, identity)

@@ -139,6 +139,7 @@ class Fingerprint(NamedTuple):
                 for path, known in stamps.items():
                     now = stat(f"{location}/{path}" if path else location)
                     stamp = (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino)
+                    # a plain tuple equals a stamp, and is made faster
                     if stamp != known:
                         return False
         except OSError:
@@ -249,6 +250,7 @@ class _Walk:
         if S_ISREG(status.st_mode):
             self.files[""] = Stamp.of(status)
         identity = status.st_dev, status.st_ino
+        # a link may lead back to a folder above it
         if identity in self._visited or not S_ISDIR(status.st_mode):
             return
         self._visited.add(identity)
@@ -289,6 +291,7 @@ def _content(location: str, relative: str) -> bytes | None:
         return None
     try:
         status = os.fstat(descriptor)
+        # a FIFO or a device has no content that could be compared
         if not S_ISREG(status.st_mode):
             return b""
         if status.st_size > _MAX_CONTENT:

@@ -69,6 +69,7 @@ class Libraries:
         watched, changed = _real(self.paths), _real(sources)
         own = {name for name, each in modules.items() if _lies_in(each, watched)}
         names = {name for name in own if _lies_in(modules[name], changed)}
+        # also of what nobody has imported: a tool may have failed for want of it
         names |= {name for path in changed for name in _importable_as(path)}
         packages = {name.partition(".")[0] for name in names}
         names |= {name for name in own if name.partition(".")[0] in packages}
@@ -125,6 +126,7 @@ def _import_all(names: Iterable[str], taken: Mapping[str, ModuleType]) -> None:
     for name in names:
         try:
             import_module(name)
+        # the limit is over, and this thread is to end
         except Abandoned:
             raise
         except BaseException as error:  # noqa: BLE001 - it is the library's author's
@@ -140,6 +142,7 @@ def put_back(taken: Mapping[str, ModuleType]) -> None:
         if not _is_imported(name):
             sys.modules[name] = module
             package, _, attribute = name.rpartition(".")
+            # ``from package import module`` asks the package first
             if package in sys.modules:
                 setattr(sys.modules[package], attribute, module)
 

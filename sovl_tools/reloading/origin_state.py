@@ -98,6 +98,7 @@ class Origins:
 
     def begin(self, origin: Origin) -> LateLook:
         """Begin to look at an origin, from now on at every reload as well."""
+        # before the modules are read: what is written meanwhile has changed since
         if origin.directory is not None:
             self._looks[origin.directory] = fingerprint(*origin.directory)
         self._loads.setdefault(origin, OriginLoad())
@@ -131,7 +132,7 @@ class Origins:
             for name, source in module_sources(directory.path).items()
         }
 
-    def concerned(
+    def affected(
         self, touched: Iterable[str], users: Collection[str] | None = None
     ) -> list[Origin]:
         """Return the origins to which something at one of the paths may matter.
@@ -144,7 +145,7 @@ class Origins:
         for origin in self:
             if origin.directory is None:
                 continue
-            is_due = any(map(origin.directory.is_concerned, paths))
+            is_due = any(map(origin.directory.is_affected, paths))
             if users is not None:
                 is_due |= mark_outdated(origin.directory.path, users)
                 is_due |= bool(self._loads[origin].lost)

@@ -117,6 +117,7 @@ class ReloadState:
         """
         known = self.diagnostics
         sources = self.libraries.sources(touched or ())
+        # set back at the end alone: after Ctrl-C in between nobody knows what was done
         was_interrupted, self._is_interrupted = self._is_interrupted, True
         is_everywhere = was_interrupted or touched is None
         for late, _ in [*self._late.values()] if defer is None else ():
@@ -125,10 +126,14 @@ class ReloadState:
         # a path outside of all folders, or a folder itself: some may have come or gone
         if is_everywhere or any(self._owner(path) in {None, path} for path in others):
             self._relist()
-        taken = self.libraries.unload(sources, self._users()) if sources else Unloaded()
+        taken = Unloaded()
+        if sources:
+            # all that is loaded again when a library changes: tools, and modules of plugins
+            tools = {each.folder.location: each.files.values() for each in snapshots()}
+            taken = self.libraries.unload(sources, {**tools, **self.origins.sources()})
         reimport_parts(taken.modules, limit=self._source.settings.limit)
-        concerned = self.origins.concerned(touched or (), taken.users if sources else None)
-        self.origins.look(self.origins if is_everywhere else concerned, defer)
+        affected = self.origins.affected(touched or (), taken.users if sources else None)
+        self.origins.look(self.origins if is_everywhere else affected, defer)
         forced: set[str] = self._depending(taken.users) if sources else set()
         if was_interrupted:
             forced = set(self.folders)
@@ -136,7 +141,12 @@ class ReloadState:
             due = list(self.folders.values())
         else:
             new = self.folders.keys() - self._candidates.keys()
-            due = self._in_order(new | forced | {self._owner(path) for path in others})
+            locations = new | forced | {self._owner(path) for path in others}
+            # one folder is what most edits touch: the others need not be gone through
+            if len(locations) == 1:
+                due = [self.folders[each] for each in locations if each is not None]
+            else:
+                due = [each for place, each in self.folders.items() if place in locations]
         candidates = self._load(due, is_patient=touched is not None, forced=forced, defer=defer)
         reimport(taken.modules, limit=self._source.settings.limit)
         for each in candidates:
@@ -144,11 +154,6 @@ class ReloadState:
         change = self._recombined(known)
         self._is_interrupted = False
         return change
-
-    def _users(self) -> dict[str, Iterable[bytes]]:
-        """Return the sources of all that is loaded again when a library changes."""
-        folders = {each.folder.location: each.files.values() for each in snapshots()}
-        return {**folders, **self.origins.sources()}
 
     def arrive(self, late: Late, found: Candidate | OriginLoad | None) -> CatalogChange:
         """Combine anew with what has come of an import that took longer than a reload."""
@@ -210,6 +215,7 @@ class ReloadState:
         candidates = [self._candidates[each] for each in order if each in self._candidates]
         self.is_stale = False
         before = self.catalog
+        # the same candidates make the same catalog: it stays, and the indexes made of it
         is_same = len(candidates) == len(self._combined)
         if is_same and all(map(is_, candidates, self._combined)):
             return CatalogChange()
@@ -265,6 +271,7 @@ class ReloadState:
             for each in collected.folders
         }
         self._roots = self._watched()
+        # a folder that has taken the place of another may have files as old as those before
         for location, each in self.folders.items():
             if location in before and each.inode != before[location].inode:
                 self.changes.forget(location)
@@ -280,11 +287,6 @@ class ReloadState:
         revision = self._revisions[location] = next(_REVISIONS)
         if location in self.folders:
             self.folders[location] = self.folders[location]._replace(revision=revision)
-
-    def _in_order(self, locations: Collection[str | None]) -> list[ToolFolder]:
-        if len(locations) == 1:
-            return [self.folders[each] for each in locations if each is not None]
-        return [folder for location, folder in self.folders.items() if location in locations]
 
     def _depending(self, users: Collection[str]) -> set[str]:
         """Return the folders to load again because modules of libraries were taken out.

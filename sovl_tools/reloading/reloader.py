@@ -135,13 +135,14 @@ class Reloader:
         ]
         if errors:
             raise ToolLoadError(errors)
-        made = [known or each for known, each in zip(in_force, many, strict=True)]
-        return made if isinstance(found, list) else made[0]
+        definitions = [known or each for known, each in zip(in_force, many, strict=True)]
+        return definitions if isinstance(found, list) else definitions[0]
 
     def _check_new(self, definitions: Iterable[ToolDefinition]) -> None:
         for each in definitions:
             first = self._state.registrations.certain_holder(each.name)
             known = None if first is None else first.definition
+            # what is in the catalog may have been taken out since
             if known is None and each.name in self._state.catalog.tools:
                 self.refresh()
                 known = self._state.catalog.tools.get(each.name)
@@ -192,6 +193,7 @@ class Reloader:
     def _begin(self, *, poll: bool, libraries: Iterable[str]) -> Watcher:
         with self._lock:
             self._state.libraries.add(libraries)
+            # a lock of its own, because a reload may hold the other one for long
             with self._counting:
                 if self._watcher is not None:
                     self._blocks += 1

@@ -25,6 +25,7 @@ async def stream(
 
     unsubscribe = subscribe(tell)
     try:
+        # it looks at every folder, and at the end it waits for its thread
         await asyncio.to_thread(watch.__enter__)
         try:
             while True:

@@ -158,6 +158,7 @@ class Watcher:
             touched |= self._subject.changed()
         if touched:
             self._subject.reload(touched, since=batch.since)
+        # a new folder needs watches of its own, of which the system may have none left
         has_grown = self._events is not None and any(map(os.path.isdir, batch.paths))
         if self._aim(has_grown=has_grown):
             for path in self._subject.changed():
@@ -167,6 +168,7 @@ class Watcher:
         """Look at everything until it has come to rest."""
         started = perf_counter()
         touched = self._subject.changed()
+        # looking takes a tenth of the time at most, however many folders there are
         self._pause = max(POLLING, _SHARE * (perf_counter() - started))
         is_resting = not touched
         while not is_resting and perf_counter() - started < LONGEST:

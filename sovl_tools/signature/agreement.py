@@ -262,6 +262,7 @@ def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:
     ``function`` is where the names in text within its annotations are known, if it was imported.
     What is not known is ``{}``.
     """
+    # anew for each annotation that turns out to be unusable, without it
     unknown: set[str] = set()
     while True:
         builder = SchemaBuilder()
@@ -291,6 +292,7 @@ def _implied_schema(parameter: Parameter, function: Any, builder: SchemaBuilder)
         hint = resolved(hint, Names({}) if function is None else names_of(function))
         known = EMPTY if default is REQUIRED or default is UNKNOWN else default
         schema = property_of(builder, without_none(hint)[0], default=known, text=None)
+    # in JSON a tuple is a list
     written = [*default] if type(default) is tuple else default
     if default is not None and "default" not in schema and is_json(written):
         # in place, because a definition that is used once is put there in the end

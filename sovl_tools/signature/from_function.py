@@ -122,6 +122,7 @@ def _inspect(value: Any) -> Signature:
         signature = inspect.signature(value)
     except (ValueError, TypeError):
         return ANYTHING
+    # text in annotations was written where the innermost function was
     below = layers(value)
     parameters = tuple(
         Parameter(

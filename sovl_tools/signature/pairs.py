@@ -218,6 +218,7 @@ class Matcher(NamedTuple):
         names, known = self._names(schema, self.parameters), self._names(own, self.own)
         if not names or not known:
             return _SAME_TYPE if one == other else _SAME_TYPE / 2
+        # objects are told apart by their members; those of another set of names are second best
         common = len(names & known)
         return common and _SAME_TYPE + 2 * common - (names != known)
 

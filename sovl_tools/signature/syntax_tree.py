@@ -281,6 +281,7 @@ def place_of(source: bytes, place: ModulePlace) -> tuple[int, int]:
     target = found.targets[place.name]
     line, column = getattr(target, "lineno", 1), _column(lines, target)
     if isinstance(target, _DEFINITIONS):
+        # the parser tells where ``def`` or ``class`` begins
         column = lines[line - 1].find(place.name, column + len("def")) + 1
     return line, column
 

@@ -25,14 +25,14 @@ CODE = Directory("/srv/code", (".py",))
     ],
 )
 def test_sources_and_directories_below_count_and_what_lies_above(touched: str) -> None:
-    assert CODE.is_concerned(touched)
+    assert CODE.is_affected(touched)
 
 
 @pytest.mark.parametrize(
     "touched", ["/srv/code.py", "/srv/other", "/sr", "/srv/code/runs.db", "/srv/code/a.pyc"]
 )
 def test_what_lies_elsewhere_does_not_nor_do_other_files(touched: str) -> None:
-    assert not CODE.is_concerned(touched)
+    assert not CODE.is_affected(touched)
 
 
 class Empty:
@@ -85,9 +85,9 @@ def test_those_that_are_concerned_are_found(code: Empty, tmp_path: Path) -> None
     other = Empty(Directory(str(tmp_path / "procedures"), (".yaml",)))
     origins = looked_at(code, other)
     assert origins.directories == {code.directory.path, other.directory.path}
-    assert origins.concerned([f"{code.directory.path}/a.py", "/elsewhere"]) == [code]
-    assert origins.concerned([str(tmp_path)]) == [code, other]
-    assert origins.concerned([]) == []
+    assert origins.affected([f"{code.directory.path}/a.py", "/elsewhere"]) == [code]
+    assert origins.affected([str(tmp_path)]) == [code, other]
+    assert origins.affected([]) == []
 
 
 def test_links_are_followed(tmp_path: Path) -> None:
