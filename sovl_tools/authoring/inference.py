@@ -17,8 +17,14 @@ from sovl_tools.annotations.pydantic_models import is_field
 from sovl_tools.annotations.schemas import SchemaBuilder, blaming
 from sovl_tools.model.document import JSON
 from sovl_tools.model.functions import underlying
-from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import ANYTHING, REQUIRED, Parameter, ParameterKind, from_object
+from sovl_tools.signature.signature import (
+    ANYTHING,
+    REQUIRED,
+    Parameter,
+    ParameterKind,
+    from_function,
+    from_object,
+)
 
 
 class Inference(NamedTuple):

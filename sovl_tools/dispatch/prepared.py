@@ -32,8 +32,7 @@ from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.messages import MAX_NAME, brief, describe
-from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import Signature
+from sovl_tools.signature.signature import Signature, from_function
 
 Observer: TypeAlias = Callable[[CallEvent], object]
 """Told of every call when it has ended, in the thread in which it ended."""

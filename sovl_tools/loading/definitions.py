@@ -40,8 +40,7 @@ from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import differences
-from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import Signature, from_object
+from sovl_tools.signature.signature import Signature, from_function, from_object
 
 
 def checked(definition: ToolDefinition, location: str) -> Candidate:

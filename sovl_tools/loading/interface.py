@@ -20,8 +20,7 @@ from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.signature.agreement import implied
-from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature
+from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
 from sovl_tools.signature.syntax_tree import Bindings, bindings, from_expression, from_name, literal
 
 PHRASES = "ACTIVATION_PHRASES"

@@ -47,7 +47,7 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, KEYS, Manifest, ToolFolder
 from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.schema.fit import surely_fits
-from sovl_tools.schema.visitor import visit
+from sovl_tools.schema.subschemas import visit
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()

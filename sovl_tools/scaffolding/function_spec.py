@@ -17,8 +17,7 @@ from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.messages import describe
 from sovl_tools.schema.subschemas import nodes
-from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
+from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
 
 FIELDS = (
     "title", "examples", "tags", "activation_phrases", "category", "version", "instructions",

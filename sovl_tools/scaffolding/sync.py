@@ -41,10 +41,9 @@ from sovl_tools.scaffolding.function_spec import FunctionSpec, function_spec
 from sovl_tools.scaffolding.jsonedit import edit_json, render_json
 from sovl_tools.scaffolding.manifest import manifest_of, patch_manifest
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.subschemas import expands_too_far
-from sovl_tools.schema.visitor import visit
-from sovl_tools.signature.from_function import from_function
+from sovl_tools.schema.subschemas import expands_too_far, visit
 from sovl_tools.signature.pairs import BASE
+from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import Stalled, run_within
 
 _MARK = codecs.BOM_UTF8

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from sovl_tools.loading.interface import inspect_module, parse_module
-from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import REQUIRED, Signature
+from sovl_tools.signature.signature import REQUIRED, Signature, from_function
 from tests.tables import check_each
 
 

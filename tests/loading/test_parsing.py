@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.loading.interface import Interface, parse_module, sibling_imports
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.signature.from_function import from_function
-from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Parameter, Signature
+from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Parameter, Signature, from_function
 from tests.schema.strategies import examples, moderate
 from tests.tables import check_each
 

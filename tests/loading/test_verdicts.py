@@ -14,8 +14,7 @@ from sovl_tools.model.diagnostic import RuleTable, ask, rule
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.schema.engine import compile_schema, published
-from sovl_tools.schema.subschemas import nodes
-from sovl_tools.schema.visitor import visit
+from sovl_tools.schema.subschemas import nodes, visit
 from sovl_tools.signature.signature import UNKNOWN, Parameter, Signature
 from tests.conftest import manifest_of
 from tests.schema.strategies import TYPES, examples, moderate, scalars

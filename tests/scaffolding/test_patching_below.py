@@ -17,7 +17,7 @@ from sovl_tools.scaffolding.function_spec import function_spec
 from sovl_tools.scaffolding.manifest import manifest_of, patch_manifest
 from sovl_tools.scaffolding.sample import sample
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.signature.from_function import from_function
+from sovl_tools.signature.signature import from_function
 from tests.annotations.strategies import schema_of
 from tests.scaffolding.strategies import annotated_types
 from tests.scaffolding.test_patching import after, parameters
