@@ -73,7 +73,7 @@ class ToolRegistry:
         self._logged: list[Candidate] = []
         self._reloader: Any = None
         self._subscribers: dict[object, Subscriber] = {}
-        self._found: tuple[Diagnostic, ...] = ()
+        self._source_diagnostics: tuple[Diagnostic, ...] = ()
         self._report: tuple[Catalog, object, LoadReport] | None = None
         self._indexes = Indexes(self._latest)
         self._exporter: Any = None
@@ -99,22 +99,22 @@ class ToolRegistry:
         registry = cls()
         registry._load = load(paths, names=names, settings=Settings(limit=import_timeout))
         registry._latest = vars(registry)["catalog"] = registry._load.catalog
-        registry._found = registry._load.collected.diagnostics
+        registry._source_diagnostics = registry._load.collected.diagnostics
         log_load(registry.report)
-        log_sources(registry._found)
+        log_sources(registry._source_diagnostics)
         return registry
 
     @_absent
     def catalog(self) -> Catalog:
         """Combine what was registered since the catalog was read."""
-        self._reloading().refresh()
+        self._get_reloader().refresh()
         return self._latest
 
     @property
     def report(self) -> LoadReport:
         """What the last load found, and every reload since."""
         # each read once: another thread may swap them in between
-        catalog, found, cached = self.catalog, self._found, self._report
+        catalog, found, cached = self.catalog, self._source_diagnostics, self._report
         if cached is None or cached[0] is not catalog or cached[1] is not found:
             cached = self._report = catalog, found, report_of(catalog, found)
         return cached[2]
@@ -275,7 +275,7 @@ class ToolRegistry:
             ToolLoadError: its definition is unsound; the sound ones of an object are entered.
             DuplicateToolError: another tool of its name is in force, and ``strict`` is set.
         """
-        made: ToolDefinition | list[ToolDefinition] = self._reloading().register(
+        made: ToolDefinition | list[ToolDefinition] = self._get_reloader().register(
             tool, override=override, strict=strict
         )
         return made
@@ -296,7 +296,7 @@ class ToolRegistry:
         Raises:
             ToolNotFoundError: none of that name was registered by hand.
         """
-        if not self._reloading().unregister(name):
+        if not self._get_reloader().unregister(name):
             raise ToolNotFoundError(name, among=" among those that were registered by hand")
 
     def load_entry_points(
@@ -306,7 +306,7 @@ class ToolRegistry:
 
         ``import_timeout`` is in seconds, for each entry point.
         """
-        return self._look("EntryPoints", group, import_timeout)
+        return self._load_origin("EntryPoints", group, import_timeout)
 
     def load_modules(
         self, path: str | os.PathLike[str], *, import_timeout: float = IMPORT_TIMEOUT
@@ -315,26 +315,26 @@ class ToolRegistry:
 
         They may import one another relatively. ``import_timeout`` is in seconds, for each module.
         """
-        return self._look("Modules", os.path.abspath(path), import_timeout)
+        return self._load_origin("Modules", os.path.abspath(path), import_timeout)
 
     def load_package(self, name: str, *, import_timeout: float = IMPORT_TIMEOUT) -> CatalogChange:
         """Enter those of a package and what is below; all of it may take ``import_timeout`` s."""
-        return self._look("Package", name, import_timeout)
+        return self._load_origin("Package", name, import_timeout)
 
     def load_package_folders(
         self, name: str, *, import_timeout: float = IMPORT_TIMEOUT
     ) -> CatalogChange:
         """Enter the tool folders in an installed package; each may take ``import_timeout`` s."""
-        return self._look("PackageFolders", name, import_timeout)
+        return self._load_origin("PackageFolders", name, import_timeout)
 
     def load_procedures(self, path: str | os.PathLike[str]) -> CatalogChange:
         """Enter the procedures of a directory as tools: their inputs are the parameters."""
-        return self._look("Procedures", os.path.abspath(path))
+        return self._load_origin("Procedures", os.path.abspath(path))
 
-    def _look(self, kind: str, *place: Any) -> CatalogChange:
+    def _load_origin(self, kind: str, *place: Any) -> CatalogChange:
         # by name: most programs load no code, and procedures lie above this layer
         module = import_module(_ORIGINS.get(kind, "sovl_tools.loading.origins"))
-        change: CatalogChange = self._reloading().look(getattr(module, kind)(*place))
+        change: CatalogChange = self._get_reloader().look(getattr(module, kind)(*place))
         return change
 
     def reload(self) -> CatalogChange:
@@ -346,7 +346,7 @@ class ToolRegistry:
         loaded any more is served as it was. Calls under way end with the code with which they
         began.
         """
-        change: CatalogChange = self._reloading().reload()
+        change: CatalogChange = self._get_reloader().reload()
         return change
 
     def watch(
@@ -363,7 +363,7 @@ class ToolRegistry:
             libraries: folders and modules outside of the tools directories; when one changes, the
                 tools and plugins that import it are loaded again.
         """
-        watch: AbstractContextManager[Watch] = self._reloading().watch(
+        watch: AbstractContextManager[Watch] = self._get_reloader().watch(
             poll=poll, libraries=[os.fspath(each) for each in libraries]
         )
         return watch
@@ -400,17 +400,17 @@ class ToolRegistry:
 
         return stream(self.subscribe, self.watch(poll=poll, libraries=libraries))
 
-    def _reloading(self) -> Any:
+    def _get_reloader(self) -> Any:
         """Return what reloads the directories; most programs never ask for it."""
         from sovl_tools.reloading.reloader import Reloader  # noqa: PLC0415 - 5 ms
 
         with self._lock:
             if self._reloader is None:
-                self._reloader = Reloader(self._load, self._swap, self._expire)
+                self._reloader = Reloader(self._load, self._swap, self._invalidate)
                 self._load = Load()  # what is replaced must not be kept here
             return self._reloader
 
-    def _expire(self, duplicates: Callable[[], Iterable[Candidate]]) -> bool:
+    def _invalidate(self, duplicates: Callable[[], Iterable[Candidate]]) -> bool:
         """Let the catalog be combined when it is next read, unless somebody waits for changes."""
         if self._subscribers:
             return False  # they are told at once, which needs the new catalog
@@ -425,8 +425,8 @@ class ToolRegistry:
         before, self._latest = self._latest, catalog
         logged, self._logged = self._logged, []
         self._indexes = self._indexes.of(before).changed(catalog, change)
-        log_sources(found, self._found)
-        self._found, self._report = found, None
+        log_sources(found, self._source_diagnostics)
+        self._source_diagnostics, self._report = found, None
         vars(self)["catalog"] = catalog
         if not change:
             return

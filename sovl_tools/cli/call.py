@@ -89,7 +89,9 @@ def call(
         timeout=timeout,
         coerce="lenient" if lenient else "strict",
         observers=() if log is None else (log,),
-        on_event=lambda event: None if quiet else click.echo(plain(words_of(event)), err=True),
+        on_event=lambda event: (
+            None if quiet else click.echo(plain(describe_event(event)), err=True)
+        ),
     )
     with log or nullcontext():
         result = tooler.call_sync(name, arguments)
@@ -107,7 +109,7 @@ def _failed(error: Failure) -> int:
     return MISUSE if error.kind in {"invalid_arguments", "unknown_tool"} else FINDINGS
 
 
-def words_of(event: Progress | LogMessage) -> str:
+def describe_event(event: Progress | LogMessage) -> str:
     """Return what a tool says of a running call, in one line."""
     if isinstance(event, LogMessage):
         return f"{event.tool}: {event.level}: {event.message}"

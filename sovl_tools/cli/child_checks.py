@@ -35,7 +35,7 @@ _COMMAND = (
 )
 
 
-class Found(NamedTuple):
+class ChildFindings(NamedTuple):
     """What was found in a child process, the definitions of tools apart.
 
     Attributes:
@@ -47,7 +47,9 @@ class Found(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def check_plugins(paths: Iterable[str], limit: float, *, start: float = _START_TIME) -> Found:
+def check_plugins(
+    paths: Iterable[str], limit: float, *, start: float = _START_TIME
+) -> ChildFindings:
     """Look for tools in directories of modules, in a child process for each.
 
     Args:
@@ -59,10 +61,12 @@ def check_plugins(paths: Iterable[str], limit: float, *, start: float = _START_T
     diagnostics: list[Diagnostic] = []
     for path in map(os.path.abspath, paths):
         request = {"plugins": path, "limit": limit}
-        found = _asked(request, start + limit * _count(path), relative_path(path), "its modules")
+        found = _run_child(
+            request, start + limit * _count_modules(path), relative_path(path), "its modules"
+        )
         candidates += found.candidates
         diagnostics += found.diagnostics
-    return Found(tuple(candidates), tuple(diagnostics))
+    return ChildFindings(tuple(candidates), tuple(diagnostics))
 
 
 def check_procedures_with_tools(
@@ -81,19 +85,19 @@ def check_procedures_with_tools(
         "unavailable": {name: [*reasons] for name, reasons in validated.unavailable.items()},
         "configuration": asdict(found),
     }
-    imports = len(tools) + sum(map(_count, found.plugins))
+    imports = len(tools) + sum(map(_count_modules, found.plugins))
     most = _START_TIME + found.import_timeout * imports
-    return _asked(request, most, paths[0], "the tools for it").diagnostics
+    return _run_child(request, most, paths[0], "the tools for it").diagnostics
 
 
-def missing_plugins(paths: Iterable[str]) -> Found:
+def missing_plugins(paths: Iterable[str]) -> ChildFindings:
     """Return which directories of modules are not there, without running any module."""
     absent = [path for path in paths if not os.path.isdir(path)]
     words = "the directory can't be listed: it is not there"
-    return Found((), tuple(unavailable(words, path) for path in absent))
+    return ChildFindings((), tuple(unavailable(words, path) for path in absent))
 
 
-def _asked(request: dict[str, Any], most: float, path: str, what: str) -> Found:
+def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> ChildFindings:
     """Return what a child process answers, or that it broke: where, and importing what."""
     broken = f"importing {what}"
     with TemporaryFile() as report:  # a pipe would be read to its end, however far that is
@@ -106,20 +110,20 @@ def _asked(request: dict[str, Any], most: float, path: str, what: str) -> Found:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Found((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
+            return ChildFindings((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
         except OSError as error:
             raise SovlToolsError(f"the child process did not start: {error}") from error
         # a module that knows the descriptor can fill the disk, but not the memory
         report.seek(0)
         written = report.read(MAX_REPORT)
     try:
-        return Found(*findings_of(written))
+        return ChildFindings(*findings_of(written))
     except ValueError:  # it did not come to its end, or a module has written into the report
         words = f"{broken} ended the process: {ending(done.returncode)}"
-        return Found((), (unavailable(words, path),))
+        return ChildFindings((), (unavailable(words, path),))
 
 
-def _count(path: str) -> int:
+def _count_modules(path: str) -> int:
     # how many imports may use up their limit; too many only wait longer for a child that hangs
     try:
         return sum(name.endswith(".py") for name in os.listdir(path))

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self, TextIO, TypeAlias
 
 import click
 
-from sovl_tools.cli.call import words_of
+from sovl_tools.cli.call import describe_event
 from sovl_tools.procedures.run.environment import (
     Event,
     RunStarted,
@@ -105,8 +105,8 @@ class Tree:
             line = line._replace(message=retry(event))
         if isinstance(event, StepEnded):
             # a step in this one may have failed for the same reason, and says so
-            is_told = any(each.message == event.message for each in self._walk(event.key))
-            message = None if is_told else event.message
+            is_known = any(each.message == event.message for each in self._walk(event.key))
+            message = None if is_known else event.message
             line = line._replace(state=event.state, duration=event.duration, message=message)
         self._lines[event.key] = line
 
@@ -187,7 +187,7 @@ class Live:
             with self._lock:
                 self._tree.hear(event, perf_counter())
         else:
-            words = header(event) if isinstance(event, RunStarted) else words_of(event)
+            words = header(event) if isinstance(event, RunStarted) else describe_event(event)
             self.print(f"{plain(words)}\n")
 
     def print(self, text: str) -> None:
@@ -292,7 +292,7 @@ class Lines:
             return f"{_line('failed', event)}: {retry(event)}"
         if isinstance(event, StepEnded):
             return f"{_line(WORDS[event.state], event)}{self._ending(event)}"
-        return words_of(event)
+        return describe_event(event)
 
     def _ending(self, event: StepEnded) -> str:
         """Return how long a step took, and why it failed unless that has just been said."""

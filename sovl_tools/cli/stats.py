@@ -195,7 +195,7 @@ def _warnings(file: BinaryIO, tally: _Tally) -> Iterator[tuple[int, str]]:
             yield number, "is no JSON"
             continue
         try:
-            tally.add(*_checked(record, validator))
+            tally.add(*_parse_record(record, validator))
         except ValueError as error:
             yield number, str(error)
 
@@ -216,7 +216,7 @@ def _is_cut(line: bytes) -> bool:
     return len(line) == _LONGEST_LINE and not line.endswith(b"\n")
 
 
-def _checked(record: JSON, validator: Validator) -> tuple[dict[str, JSON], datetime]:
+def _parse_record(record: JSON, validator: Validator) -> tuple[dict[str, JSON], datetime]:
     """Return those keys of a record that are looked at, and when the call was.
 
     Raises:

@@ -366,11 +366,11 @@ class _Root:
         if not refused.isdisjoint(self.schema):
             self.schema = dict(self.schema)
             for keyword in [each for each in self.schema if each in refused and each in _LISTS]:
-                self.tell_branches(keyword, self.schema.pop(keyword))
+                self.describe_branches(keyword, self.schema.pop(keyword))
             if "if" in refused:
-                self.tell_condition()
+                self.describe_condition()
             for keyword in [each for each in self.schema if each in refused]:
-                self.tell(keyword)
+                self.describe_keyword(keyword)
         if self.schema.get("type") != "object" or "properties" not in self.schema:
             self.schema = {"type": "object", "properties": {}} | self.schema | {"type": "object"}
         made, definitions = with_notes(self.schema, self._notes), self._definitions
@@ -410,12 +410,12 @@ class _Root:
         if closing is not None:
             self.schema[_CLOSING] = closing
         if others:
-            self.tell_branches(keyword, others)
+            self.describe_branches(keyword, others)
 
-    def tell_branches(self, keyword: str, branches: Sequence[JSON]) -> None:
+    def describe_branches(self, keyword: str, branches: Sequence[JSON]) -> None:
         """Say in words how several schemas bear on all arguments."""
         every = self._parts_of_all(branches)
-        self._learn(every)
+        self._add_properties(every)
         # what each of some alternatives requires is required, or any of schemas that all hold
         sets = [
             {name for part in parts if isinstance(part, dict) for name in part.get("required", ())}
@@ -428,35 +428,35 @@ class _Root:
         if added:
             self.schema["required"] = [*required, *added]
         words = keyword if keyword in _LISTS else "allOf"
-        briefs = [self._brief(*each) for each in zip(branches, every, strict=True)]
-        self._say(words, briefs)
-        self._lose(keyword)
+        briefs = [self._without_known(*each) for each in zip(branches, every, strict=True)]
+        self._add_note(words, briefs)
+        self._record_loss(keyword)
 
-    def tell_condition(self) -> None:
+    def describe_condition(self) -> None:
         """Say in words what follows from what."""
         found = {key: self.schema.pop(key) for key in _CONDITION if key in self.schema}
         if "if" not in found:
             return
         every = self._parts_of_all(found.values())
-        self._learn(parts for key, parts in zip(found, every, strict=True) if key != "if")
+        self._add_properties(parts for key, parts in zip(found, every, strict=True) if key != "if")
         for (key, each), parts in zip(found.items(), every, strict=True):
-            self._say(key, self._brief(each, parts))
-        self._lose("if")
+            self._add_note(key, self._without_known(each, parts))
+        self._record_loss("if")
 
-    def tell(self, keyword: str) -> None:
+    def describe_keyword(self, keyword: str) -> None:
         """Say a keyword in words."""
-        self._say(keyword, self.schema.pop(keyword))
-        self._lose(keyword)
+        self._add_note(keyword, self.schema.pop(keyword))
+        self._record_loss(keyword)
 
-    def _say(self, keyword: str, value: JSON) -> None:
+    def _add_note(self, keyword: str, value: JSON) -> None:
         self._notes.append(note(keyword, value))
 
-    def _lose(self, keyword: str) -> None:
+    def _record_loss(self, keyword: str) -> None:
         message = f"{keyword} of all arguments stands in the description only"
         path = (*ROOT, keyword) if keyword in self._written else ROOT
         self.losses.append(Loss("moved", path, message, _HELP))
 
-    def _learn(self, branches: Iterable[list[JSON]]) -> None:
+    def _add_properties(self, branches: Iterable[list[JSON]]) -> None:
         """Add the properties of branches, if there may be others than those of the root.
 
         What is not evaluated can't be told without the branches, so that it is said in words.
@@ -465,7 +465,7 @@ class _Root:
             branches: the parts of each.
         """
         if _CLOSING in self.schema:
-            self.tell(_CLOSING)
+            self.describe_keyword(_CLOSING)
         if self.schema.get("additionalProperties") is False:
             return
         known = self.schema.get("properties", {})
@@ -488,7 +488,7 @@ class _Root:
             for branch in branches:
                 yield from self._properties(self._parts(branch, seen), seen)
 
-    def _brief(self, branch: JSON, parts: list[JSON]) -> JSON:
+    def _without_known(self, branch: JSON, parts: list[JSON]) -> JSON:
         """Return a branch without what the root says of its properties as well."""
         whole = parts[0] if len(parts) == 1 else merged(parts) or branch
         if not isinstance(whole, dict) or whole.keys().isdisjoint(("properties", "type")):

@@ -231,7 +231,7 @@ class _Subset:
 
     def root(self) -> dict[str, JSON]:
         """Return the schema of all arguments, an object with nothing beside its properties."""
-        schema = self._flat(self._source.root, ROOT)
+        schema = self._merge_all_of(self._source.root, ROOT)
         if (
             "type" not in schema
             or "properties" not in schema
@@ -248,7 +248,7 @@ class _Subset:
                 message = f"{keyword} describes the arguments as a whole"
                 raise StrictError((*ROOT, keyword), message)
             message = f"{keyword} of all arguments stands in the description only"
-            self._lose("moved", (*ROOT, keyword), message)
+            self._record_loss("moved", (*ROOT, keyword), message)
             schema = {key: each for key, each in schema.items() if key != keyword}
         self._open.append(None)
         made = self._plain(schema, self._dialect.plan(schema), ROOT)
@@ -266,7 +266,7 @@ class _Subset:
             raise StrictError(path, "it refers to what contains itself") from None
         return made[keyword]
 
-    def _lose(self, what: str, path: Path, message: str) -> None:
+    def _record_loss(self, what: str, path: Path, message: str) -> None:
         self.losses.append(Loss(what, path, message))  # type: ignore[arg-type]  # literals all
 
     def _node(self, schema: JSON, path: Path) -> dict[str, JSON]:
@@ -275,7 +275,7 @@ class _Subset:
             raise StrictError(path, "any value is admitted" if schema else "no value is admitted")
         plan = self._dialect.plan(schema)
         if plan.way == "several" or plan.is_dynamic:
-            schema = self._flat(schema, path)
+            schema = self._merge_all_of(schema, path)
             plan = self._dialect.plan(schema)
         if plan.way == "plain":
             return self._plain(schema, plan, path)
@@ -284,9 +284,9 @@ class _Subset:
             return self._reference(schema, path)
         return self._union(schema, "anyOf" if "anyOf" in schema else "oneOf", path)
 
-    def _flat(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
+    def _merge_all_of(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         """Return a schema without ``allOf``, and without a reference beside other constraints."""
-        steps, schema = 0, self._referring(audible(schema))
+        steps, schema = 0, self._resolve_dynamic(audible(schema))
         while self._dialect.plan(schema).way == "several" or (path == ROOT and "$ref" in schema):
             steps += 1  # what is merged may bring up another ``allOf`` or reference
             if steps > _MOST or len(path) > _MOST:
@@ -294,13 +294,13 @@ class _Subset:
             parts = [{key: each for key, each in schema.items() if key not in {"allOf", "$ref"}}]
             parts += [{"$ref": schema["$ref"]}] if "$ref" in schema else []
             parts += schema.get("allOf", ())
-            found = merged([audible(self._followed(each, path)) for each in parts])
+            found = merged([audible(self._inline_reference(each, path)) for each in parts])
             if found is None:
                 raise StrictError(path, "allOf can't be said as one schema")
             schema = found
         return schema
 
-    def _referring(self, schema: JSON) -> JSON:
+    def _resolve_dynamic(self, schema: JSON) -> JSON:
         """Return a schema in which a dynamic reference to one place is one like any other."""
         if not isinstance(schema, dict) or "$dynamicRef" not in schema:
             return schema
@@ -310,9 +310,9 @@ class _Subset:
         refer(made, made.pop("$dynamicRef"))
         return made
 
-    def _followed(self, schema: JSON, path: Path) -> JSON:
+    def _inline_reference(self, schema: JSON, path: Path) -> JSON:
         """Return what a reference leads to, with what stands beside it."""
-        schema = self._referring(schema)
+        schema = self._resolve_dynamic(schema)
         if not isinstance(schema, dict) or "$ref" not in schema:
             return schema
         others = {key: each for key, each in schema.items() if key != "$ref"}
@@ -347,7 +347,7 @@ class _Subset:
             beside = {key: each for key, each in schema.items() if key != "$ref"}
             return self._inlined({**target, **beside}, name, path)
         self._define(name, target)
-        return self._noted({"anyOf": [{"$ref": address}], **others}, moved)
+        return self._remember_notes({"anyOf": [{"$ref": address}], **others}, moved)
 
     def _inlined(self, schema: JSON, name: str | None, path: Path) -> dict[str, JSON]:
         self._open.append(name)
@@ -390,24 +390,24 @@ class _Subset:
         self._spend("unions", 1)
         branches: Sequence[JSON] = schema[keyword]
         place = (*path, keyword)
-        self._doubt_alternatives(branches, keyword, place)
+        self._warn_of_alternatives(branches, keyword, place)
         beside = schema.keys() - ANNOTATIONS - {keyword}
         if beside:
-            whole = [audible(self._followed(each, place)) for each in branches]
+            whole = [audible(self._inline_reference(each, place)) for each in branches]
             common = {key: each for key, each in schema.items() if key in beside}
             branches = [merged([common, each]) for each in whole]
             if None in branches:
                 raise StrictError(place, f"{keyword} stands beside other keywords")
         made = [self._node(each, (*place, index)) for index, each in enumerate(branches)]
         others, moved = self._annotated(schema, path)
-        return self._noted({"anyOf": made, **others}, moved)
+        return self._remember_notes({"anyOf": made, **others}, moved)
 
-    def _doubt_alternatives(self, branches: Sequence[JSON], keyword: str, place: Path) -> None:
+    def _warn_of_alternatives(self, branches: Sequence[JSON], keyword: str, place: Path) -> None:
         if keyword != "oneOf" and not self._dialect.tells_by_first:
             return
         found = []
         for each in branches:  # each as it is, or the definition to which it refers
-            schema = self._referring(each)
+            schema = self._resolve_dynamic(each)
             if isinstance(schema, dict) and "$ref" in schema:
                 address = self._source.address(schema["$ref"])
                 schema = self._target(address) if address not in (None, "#") else None
@@ -415,12 +415,12 @@ class _Subset:
         if are_disjoint(found):
             return
         if keyword == "oneOf":
-            self._lose("rewritten", place, "oneOf is said as anyOf")
+            self._record_loss("rewritten", place, "oneOf is said as anyOf")
         # a model that has written the first name has chosen the alternative
         names = [next(iter(each["properties"])) for each in found if each.get("properties")]
         if self._dialect.tells_by_first and len(names) > len({*names}):
             message = "alternatives that begin with the same property may be refused"
-            self._lose("doubt", place, message)
+            self._record_loss("doubt", place, message)
 
     def _plain(self, schema: dict[str, JSON], plan: _Plan, path: Path) -> dict[str, JSON]:
         """Return a schema that is neither a union nor a reference."""
@@ -446,12 +446,12 @@ class _Subset:
         if "enum" in schema or "const" in schema:
             self._add_values(made, schema, path)
         if is_object:
-            self._add_members(made, schema, plan, path)
+            self._add_properties(made, schema, plan, path)
         if types == "array" or (type(types) is list and "array" in types):
             made["items"] = self._items(schema, path)
-        return self._noted(made, moved)
+        return self._remember_notes(made, moved)
 
-    def _noted(self, made: dict[str, JSON], moved: Sequence[_Moved]) -> dict[str, JSON]:
+    def _remember_notes(self, made: dict[str, JSON], moved: Sequence[_Moved]) -> dict[str, JSON]:
         """Remember to write in a schema's description what is not said elsewhere in it."""
         if moved:
             self.notes.append((made, moved))
@@ -465,7 +465,7 @@ class _Subset:
             return ()
         *first, last = keywords
         words = f"{', '.join(first)} and {last} stand" if first else f"{last} stands"
-        self._lose("moved", (*path, keywords[0]), f"{words} in the description only")
+        self._record_loss("moved", (*path, keywords[0]), f"{words} in the description only")
         return [(each, schema[each], (*path, each)) for each in keywords]
 
     def _types(self, schema: dict[str, JSON], path: Path) -> list[str]:
@@ -477,7 +477,7 @@ class _Subset:
             return list(dict.fromkeys(map(kind, values)))
         for name, keywords in (("object", _OBJECT), ("array", {"items"})):
             if not schema.keys().isdisjoint(keywords):
-                self._lose("rewritten", path, f"only a value of type {name} is admitted")
+                self._record_loss("rewritten", path, f"only a value of type {name} is admitted")
                 return [name]
         raise StrictError(path, "any type is admitted", "say its type")
 
@@ -495,7 +495,7 @@ class _Subset:
                 texts = [each for each in values if isinstance(each, str)]
                 if len({*map(str.lower, texts)}) < len({*texts}):
                     message = "values that differ in case alone may be mistaken for one another"
-                    self._lose("doubt", (*path, keyword), message)
+                    self._record_loss("doubt", (*path, keyword), message)
 
     def _items(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         if "prefixItems" in schema:
@@ -504,7 +504,7 @@ class _Subset:
             raise StrictError(path, "an array does not say what its items are", "add 'items'")
         return self._node(schema["items"], (*path, "items"))
 
-    def _add_members(
+    def _add_properties(
         self, made: dict[str, JSON], schema: dict[str, JSON], plan: _Plan, path: Path
     ) -> None:
         """Add the properties to an object, and that it has no others."""
@@ -544,7 +544,9 @@ class _Subset:
         if others is None and not schema.get("properties"):
             raise StrictError(path, "an object does not list its properties")
         if others is None:
-            self._lose("rewritten", path, "an object can't have other properties than those listed")
+            self._record_loss(
+                "rewritten", path, "an object can't have other properties than those listed"
+            )
 
 
 def _is_idle(keyword: str, value: JSON) -> bool:

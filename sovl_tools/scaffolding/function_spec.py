@@ -38,7 +38,7 @@ class FunctionSpec(NamedTuple):
         signature: how the function can be called.
         errors: by parameter, why no schema can be made of it.
         fields: further keys of a manifest.
-        demanded: parameters that the decorator requires.
+        required_by_decorator: parameters that the decorator requires.
         losses: what the decorator says and no manifest can.
         notes: what is left out of the schemas, and why.
     """
@@ -48,7 +48,7 @@ class FunctionSpec(NamedTuple):
     signature: Signature
     errors: Mapping[str, InferenceError] = {}
     fields: Mapping[str, JSON] = {}
-    demanded: frozenset[str] = frozenset()
+    required_by_decorator: frozenset[str] = frozenset()
     losses: tuple[InferenceError, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -79,13 +79,13 @@ class FunctionSpec(NamedTuple):
         """Tell whether a call may leave an argument out, because the function has a default."""
         known = self.arguments.get(name)
         has = known is not None and known.default is not REQUIRED
-        return has and name not in self.demanded
+        return has and name not in self.required_by_decorator
 
     def needs(self, name: str) -> bool:
         """Tell whether a call must give an argument: there is no default, nor can None be given."""
         known = self.arguments.get(name)
         needed = known is not None and known.default is REQUIRED and not known.annotation.optional
-        return needed or name in self.demanded
+        return needed or name in self.required_by_decorator
 
     def without(self, errors: Mapping[str, InferenceError]) -> FunctionSpec:
         """Return the same without the schemas of some parameters."""
@@ -176,7 +176,7 @@ def _from_decorator(function: Callable[..., Any], definition: ToolDefinition) ->
         schema,
         from_function(function),
         fields={key: each for key, each in said.items() if key not in flaws},
-        demanded=frozenset(schema["required"]),
+        required_by_decorator=frozenset(schema["required"]),
         losses=tuple(_losses(definition, flaws)),
     )
     needed = [name for name in schema["properties"] if spec.needs(name)]

@@ -156,18 +156,18 @@ class Conversation:
                 self._transcript.note(f"{count}; {who} answers; {words}")
             while (line := self._source.read()) is not None:
                 text = line.strip()
-                self._tell_notices()
+                self._show_notices()
                 try:
-                    failures += bool(text) and not self._is_done(text, runner)
+                    failures += bool(text) and not self._run_line(text, runner)
                 except Leave:
                     break
-            self._tell_notices()
+            self._show_notices()
         return failures
 
-    def _is_done(self, text: str, runner: asyncio.Runner) -> bool:
+    def _run_line(self, text: str, runner: asyncio.Runner) -> bool:
         """Do what a line says; return whether that succeeded."""
         if not text.startswith("/"):
-            return self._is_answered(text, runner)
+            return self._answer(text, runner)
         try:
             shown = run_command(self._agent, text)
             if shown:
@@ -176,10 +176,10 @@ class Conversation:
             self._transcript.problem(str(error))
             return False
         finally:
-            self._tell_notices()
+            self._show_notices()
         return True
 
-    def _is_answered(self, text: str, runner: asyncio.Runner) -> bool:
+    def _answer(self, text: str, runner: asyncio.Runner) -> bool:
         try:
             runner.run(self._turn(text))
         except (BrokenPipeError, click.ClickException):
@@ -197,7 +197,7 @@ class Conversation:
             self._transcript.problem(f"{words}; {advice}" if advice else words)
             return False
         finally:
-            self._tell_notices()
+            self._show_notices()
         return True
 
     async def _turn(self, text: str) -> None:
@@ -221,10 +221,10 @@ class Conversation:
     def _notice(self, change: CatalogChange) -> None:
         """Tell what has become of the tools: at once while somebody types, or after the answer."""
         text = describe_change(change, frozenset(tool.name for tool in self._agent.tools))
-        is_told = bool(text) and not self._transcript.is_quiet
-        if is_told and not self._source.interject(text):
+        is_shown = bool(text) and not self._transcript.is_quiet
+        if is_shown and not self._source.interject(text):
             self._notices.append(text)
 
-    def _tell_notices(self) -> None:
+    def _show_notices(self) -> None:
         while self._notices:
             self._transcript.note(self._notices.popleft())
