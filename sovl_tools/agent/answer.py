@@ -141,10 +141,10 @@ def to_dict(response: Any) -> dict[str, Any]:
     Raises:
         TypeError: it is no object, as SDKs pass on what is not the JSON that they know.
     """
-    made = _as_json(response)
-    if not isinstance(made, dict):
+    document = _as_json(response)
+    if not isinstance(document, dict):
         raise TypeError(f"it must be a JSON object, not {response!r:.80}")
-    return made
+    return document
 
 
 def _as_json(value: Any) -> Any:
@@ -157,9 +157,9 @@ def _as_json(value: Any) -> Any:
     # exclude_unset, because null is refused where the provider left something out; extra fields
     # of compatible servers are in it. The SDKs don't validate, so that a dump may warn.
     if hasattr(value, "model_dump"):
-        made = value.model_dump(mode="json", exclude_unset=True, warnings=False)
-        if isinstance(made, dict):
-            return made
+        dumped = value.model_dump(mode="json", exclude_unset=True, warnings=False)
+        if isinstance(dumped, dict):
+            return dumped
     # Objects of no SDK, such as SimpleNamespace in a fake client.
     names = (name for name in dir(value) if not name.startswith("_"))
     attributes = ((name, getattr(value, name)) for name in names)

@@ -84,9 +84,6 @@ class _SyncRunner:
             for item in found:
                 yield item
 
-    def clean_up(self, function: Callable[[], object]) -> None:
-        function()
-
 
 class _AsyncRunner:
     """Keeps the caller's loop free: what may block runs on a thread."""
@@ -101,10 +98,6 @@ class _AsyncRunner:
         async with aclosing(items):
             async for item in items:
                 yield item
-
-    def clean_up(self, function: Callable[[], object]) -> None:
-        # nobody waits for the end: a turn that is cancelled could not
-        start(function, lambda _value, _error: None)
 
 
 _Runner: TypeAlias = _SyncRunner | _AsyncRunner
@@ -194,7 +187,11 @@ async def _chunks(request: Listen, runner: _Runner) -> AsyncGenerator[Any, None]
                 while (chunk := await runner.block(partial(next, chunks, end))) is not end:
                     yield chunk
             finally:
-                runner.clean_up(getattr(stream, "close", None) or (lambda: None))
+                close = getattr(stream, "close", None) or (lambda: None)
+                if isinstance(runner, _SyncRunner):
+                    close()
+                else:  # nobody waits for the end: a turn that is cancelled could not
+                    start(close, lambda _value, _error: None)
             return
     async with aclosing(runner.each(_async_chunks(request, stream))) as items:
         async for chunk in items:

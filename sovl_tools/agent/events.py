@@ -61,10 +61,10 @@ class Reply(str):
     @classmethod
     def of(cls, text: str, **known: Any) -> Self:
         """Return a text with what is known of it."""
-        made = cls(text)
+        reply = cls(text)
         for name, value in known.items():
-            setattr(made, name, value)
-        return made
+            setattr(reply, name, value)
+        return reply
 
 
 class TurnFinished(NamedTuple):

@@ -48,18 +48,18 @@ def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Mes
 
     Texts share ``most`` characters, in their order; the others are cut and say so.
     """
-    made = content_of(result)
-    if most is not None and isinstance(made, str):
-        made = cut_characters(made, most)
+    content = content_of(result)
+    if most is not None and isinstance(content, str):
+        content = cut_characters(content, most)
     elif most is not None:
-        for place, block in enumerate(made):
+        for place, block in enumerate(content):
             # a text stands in a block of its own, or in the resource of one
             texts = block if "text" in block else block.get("resource", {})
             if "text" in texts:
                 short = {**texts, "text": cut_characters(texts["text"], most)}
                 most = max(0, most - len(short["text"]))
-                made[place] = short if texts is block else {**block, "resource": short}
-    return _outcome(call, made, is_error=result.error is not None)
+                content[place] = short if texts is block else {**block, "resource": short}
+    return _outcome(call, content, is_error=result.error is not None)
 
 
 def unmade_call(call: Call, reason: str) -> Message:
@@ -111,7 +111,7 @@ def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> 
         messages: the conversation.
         own: the names of the providers whose items are sent back as they came.
     """
-    made: list[Message] = []
+    conversation: list[Message] = []
     # What is sent in a provider's own words names its calls by the ids that they have.
     kept = (each for each in messages if items_of(each, own))
     taken = {call.id for each in kept for call in calls_of(each)}
@@ -133,10 +133,10 @@ def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> 
                 fitting.append(call._replace(id=identity, name=fitted_name(call.name)))
         if fitting != calls:
             message = {**message, "calls": [call._asdict() for call in fitting]}  # noqa: PLW2901 - a copy
-        made.append(message)
+        conversation.append(message)
         following = takewhile(lambda each: each["role"] == "tool", messages[index + 1 :])
-        made += _answers(calls, fitting, list(following))
-    return made
+        conversation += _answers(calls, fitting, list(following))
+    return conversation
 
 
 def items_of(message: Message, own: Collection[str]) -> list[JSON]:
@@ -252,7 +252,7 @@ def _cleaned(value: JSON) -> JSON:
 def arguments_of(text: str) -> dict[str, JSON]:
     """Return the arguments of a call as an object; an empty one if the text holds none."""
     try:
-        made = json.loads(text)
+        arguments = json.loads(text)
     except (ValueError, RecursionError):  # nested deeper than Python's stack
         return {}
-    return made if isinstance(made, dict) else {}
+    return arguments if isinstance(arguments, dict) else {}

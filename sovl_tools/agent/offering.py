@@ -69,13 +69,13 @@ class Offering:
         Raises:
             ToolNotFoundError: there is no tool of one of the names, or the choice is none of them.
         """
-        made = self._offer(messages, wanted)
-        if choice is None or choice in made.names:
-            return made
-        name = made.registry[choice].name  # raises if there is no such tool at all
+        offer = self._offer(messages, wanted)
+        if choice is None or choice in offer.names:
+            return offer
+        name = offer.registry[choice].name  # raises if there is no such tool at all
         if wanted is not None:
             raise ToolNotFoundError(name, among=" among those of this turn")
-        return self._of(made.registry, (*made.names, name))
+        return self._of(offer.registry, (*offer.names, name))
 
     def _offer(self, messages: Sequence[Message], wanted: Sequence[str] | None) -> Offer:
         registry = self._tools()
@@ -84,10 +84,10 @@ class Offering:
         # Without a budget of tokens nothing has to be exported to know that there are too many.
         if self._budget.tokens is None and len(registry) > self._budget.tools:
             return self._selected(registry, messages, lambda _: 0)
-        made = self._exporter.export(registry.catalog, self._format, None, strict=self._strict)
-        if self._budget.fits(made.definitions):
-            return Offer(registry, made, tuple(made.shapes))
-        shapes = made.shapes
+        export = self._exporter.export(registry.catalog, self._format, None, strict=self._strict)
+        if self._budget.fits(export.definitions):
+            return Offer(registry, export, tuple(export.shapes))
+        shapes = export.shapes
         return self._selected(
             registry,
             messages,
@@ -124,8 +124,8 @@ class Offering:
     def _of(self, registry: ToolRegistry, names: tuple[str, ...]) -> Offer:
         catalog = self.search.catalog
         tools = [catalog.tools[name] for name in names if name in catalog.tools]
-        made = self._exporter.export(catalog, self._format, tools, strict=self._strict)
-        return Offer(registry, made, tuple(made.shapes))
+        export = self._exporter.export(catalog, self._format, tools, strict=self._strict)
+        return Offer(registry, export, tuple(export.shapes))
 
 
 SEARCH = "search_tools"

@@ -37,7 +37,6 @@ class Toolbox(ToolRegistry):
         # The base class keeps it among the attributes, which this property hides.
         own = vars(self).get("catalog") or super().catalog
         others, cached = self._others.catalog, self._joined
-        # Catalogs are immutable, so that a new one is another object.
         if cached is None or cached[0] is not own or cached[1] is not others:
             joined = combine([*own.candidates, *others.candidates]) if own.tools else others
             cached = self._joined = own, others, joined

@@ -106,8 +106,8 @@ def _blocks(message: Message) -> Iterator[Made]:
 
 
 def _content_blocks(content: JSON) -> list[Made]:
-    made = parts(content, anthropic_text, anthropic_picture)
-    return [*filter(says_something, [anthropic_text(made)] if isinstance(made, str) else made)]
+    shown = parts(content, anthropic_text, anthropic_picture)
+    return [*filter(says_something, [anthropic_text(shown)] if isinstance(shown, str) else shown)]
 
 
 def parse_answer(response: Any) -> Answer:

@@ -57,8 +57,10 @@ def body(prompt: Prompt) -> dict[str, Any]:
         # An assistant's message that says nothing is refused.
         if each["role"] != "assistant" or each["content"] or each.get("calls")
     ]
-    made: dict[str, Any] = {"model": prompt.model, "messages": encodable(messages)}
-    return request_body(made, prompt, lambda name: {"type": "function", "function": {"name": name}})
+    request: dict[str, Any] = {"model": prompt.model, "messages": encodable(messages)}
+    return request_body(
+        request, prompt, lambda name: {"type": "function", "function": {"name": name}}
+    )
 
 
 def _message(message: Message) -> Made:
@@ -72,7 +74,7 @@ def _message(message: Message) -> Made:
         return {"role": "user", "content": content}
     if message["role"] == "tool":
         return openai(outcome_of(message))
-    made: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
+    assistant: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
     calls: list[Made] = []
     for call in calls_of(message):
         # Compatible servers read the arguments, and refuse what is no object.
@@ -83,7 +85,7 @@ def _message(message: Message) -> Made:
         # Beside the function stands what the server wants back, such as signatures of reasoning.
         kept = zip(own[0].get("tool_calls", ()), calls, strict=False)
         calls = [{**each, "function": call["function"]} for each, call in kept]
-    return {**made, "tool_calls": calls} if calls else made
+    return {**assistant, "tool_calls": calls} if calls else assistant
 
 
 def parse_answer(response: Any) -> Answer:
@@ -92,12 +94,12 @@ def parse_answer(response: Any) -> Answer:
     Raises:
         ProviderError: there is none in it, as some servers put an error in its place.
     """
-    made = to_dict(response)
-    choices = made.get("choices")
+    response = to_dict(response)
+    choices = response.get("choices")
     if not choices:
-        raise missing_answer(made)
+        raise missing_answer(response)
     message, reason = choices[0]["message"], choices[0].get("finish_reason")
-    return _answer(message, reason, made.get("usage"))
+    return _answer(message, reason, response.get("usage"))
 
 
 def _answer(message: dict[str, Any], reason: str | None, usage: Any) -> Answer:
@@ -158,13 +160,13 @@ class Draft:
 
     def feed(self, chunk: Any) -> str:
         """Take one event in; return the text that it adds."""
-        made = to_dict(chunk)
-        if made.get("error"):
-            raise reported_error(made["error"])
-        self._usage = made.get("usage") or self._usage
+        event = to_dict(chunk)
+        if event.get("error"):
+            raise reported_error(event["error"])
+        self._usage = event.get("usage") or self._usage
         text = ""
         # The event with the usage has no choice.
-        for choice in (made.get("choices") or ())[:1]:
+        for choice in (event.get("choices") or ())[:1]:
             self._reason = choice.get("finish_reason") or self._reason
             text += self._piece(choice.get("delta") or {})
         return text
