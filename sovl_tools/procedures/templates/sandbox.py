@@ -285,7 +285,13 @@ def _sum(
 ) -> Any:
     if attribute is not None:
         values = map(make_attrgetter(environment, attribute), values)
-    return reduce(_add, values, start)
+    if not isinstance(start, list):
+        return reduce(_add, values, start)
+    found = [*start]  # extended in place: adding copies all items of before for each list
+    for value in values:
+        _check_length(len(found) + len(value))
+        found += value
+    return found
 
 
 _ESTIMATES: Mapping[str, Callable[..., int]] = {
