@@ -214,10 +214,10 @@ def request_body(
         body = {**body, "tools": prompt.tools, "tool_choice": choice}
     # Of the SDKs' own arguments, by which each request can be told something.
     known = {*body, "extra_body", "extra_headers", "extra_query", "timeout"}
-    told = {key: each for key, each in prompt.options.items() if key in known}
+    accepted = {key: each for key, each in prompt.options.items() if key in known}
     others = {key: each for key, each in prompt.options.items() if key not in known}
-    extra = {**others, **(told.pop("extra_body", None) or {})}
-    return {**body, **told, **({"extra_body": extra} if extra else {})}
+    extra = {**others, **(accepted.pop("extra_body", None) or {})}
+    return {**body, **accepted, **({"extra_body": extra} if extra else {})}
 
 
 def usage_of(usage: Mapping[str, Any] | None, sent: str, received: str) -> Usage:

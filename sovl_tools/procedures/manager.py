@@ -82,7 +82,7 @@ class ProcedureManager:
             ProcedureNotFoundError: none of that name was added.
             OSError: there is no such file.
         """
-        return self._linked(source).first
+        return self._link(source).first
 
     async def run(
         self,
@@ -109,20 +109,20 @@ class ProcedureManager:
             JournalError: the journal can't be written.
             OSError: there is no such file.
         """
-        linked = self._linked(source)
+        linked = self._link(source)
         procedure = linked.first
-        given = checked_inputs(procedure, dict(inputs or {}))
+        values = checked_inputs(procedure, dict(inputs or {}))
         if journal is None:
-            return await self._executed(linked, given, StepLog(), on_event)
+            return await self._execute(linked, values, StepLog(), on_event)
         log = journal.begin_run(
             procedure.name,
             path=os.path.abspath(procedure.source) if procedure.source else "",  # noqa: ASYNC240 - no disk
             text=procedure.text,
-            inputs=given,
+            inputs=values,
             tools=fingerprints(linked, self._registry),
         )
         with recording_end(log) as succeed:
-            result = await self._executed(linked, given, log, on_event)
+            result = await self._execute(linked, values, log, on_event)
             succeed(result)
         return result
 
@@ -163,7 +163,7 @@ class ProcedureManager:
             OSError: there is no file of the procedure any more.
         """
         record = journal.run(run_id)
-        linked = self._resumed(record) if source is None else self._linked(source)
+        linked = self._link_recorded(record) if source is None else self._link(source)
         prints = fingerprints(linked, self._registry)
         if not force:
             check_unchanged(record, linked.first, prints)
@@ -181,7 +181,7 @@ class ProcedureManager:
                 if on_event is not None:
                     words = "it has changed since the run began"
                     on_event(LogMessage(name, run_id, "warning", words))
-            result = await self._executed(linked, inputs, log, on_event)
+            result = await self._execute(linked, inputs, log, on_event)
             succeed(result)
         return result
 
@@ -201,21 +201,21 @@ class ProcedureManager:
         Raises:
             RunNotFoundError: there is no such run.
         """
-        linked = self._resumed(journal.run(run_id)) if source is None else self._linked(source)
+        linked = self._link_recorded(journal.run(run_id)) if source is None else self._link(source)
         return unfinished_step(journal.steps(run_id), linked, self._registry)
 
-    def _linked(self, source: Named) -> LinkedProcedures:
+    def _link(self, source: Named) -> LinkedProcedures:
         return self._library.link(self._library.find(source), self._registry.catalog)
 
-    def _resumed(self, record: RunRecord) -> LinkedProcedures:
+    def _link_recorded(self, record: RunRecord) -> LinkedProcedures:
         """Return the procedure of a run as it is now."""
         if record.path:
-            return self._linked(record.path)
+            return self._link(record.path)
         # Without a file it was added by name or given as a dictionary, whose text is kept.
         is_added = record.procedure in self.procedures
-        return self._linked(record.procedure if is_added else json.loads(record.text))
+        return self._link(record.procedure if is_added else json.loads(record.text))
 
-    async def _executed(
+    async def _execute(
         self,
         linked: LinkedProcedures,
         inputs: JSON,

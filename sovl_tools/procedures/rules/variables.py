@@ -178,7 +178,7 @@ _MAX_REFERENCES = 20  # which may lead in a circle
 _COMBINED = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
 
 
-class Given(NamedTuple):
+class GivenValue(NamedTuple):
     """A value that something gets, and what it has to be.
 
     Attributes:
@@ -203,7 +203,7 @@ def invalid_step_arguments(case: TracedCase) -> Iterator[Finding]:
     The run would fail there.
     """
     for given in _given_values(case):
-        yield from _unfit(given)
+        yield from _check_value(given)
 
 
 @rule("ST767")
@@ -214,15 +214,15 @@ def invalid_step_type(case: TracedCase) -> Iterator[Finding]:
     wanted. A template with text around it is always a string.
     """
     for given in _given_values(case):
-        yield from _mistyped(given)
+        yield from _check_types(given)
 
 
-def _given_values(case: TracedCase) -> Iterator[Given]:
+def _given_values(case: TracedCase) -> Iterator[GivenValue]:
     for use in case.uses:
         schema = _wanted_schema(case, use.step, use.path) if use.step is not None else None
         if isinstance(schema, dict):
             node = SchemaNode((), schema, schema, ())
-            yield Given(use.path, use.value, node, use.environment)
+            yield GivenValue(use.path, use.value, node, use.environment)
     for step in case.procedure.every_step():
         # A step that gives nothing at all has no value that is gone through above.
         key = {"tool": "arguments", "procedure": "inputs"}.get(step.action)
@@ -232,7 +232,7 @@ def _given_values(case: TracedCase) -> Iterator[Given]:
             else None
         )
         if isinstance(schema, dict):
-            yield Given(step.path, {}, SchemaNode((), schema, schema, ()), {})
+            yield GivenValue(step.path, {}, SchemaNode((), schema, schema, ()), {})
 
 
 _BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
@@ -273,18 +273,18 @@ def _tool_schema(tool: ToolDefinition) -> JSON:
     return schema if is_open else {**schema, "additionalProperties": False}
 
 
-def _unfit(given: Given) -> Iterator[Finding]:
+def _check_value(given: GivenValue) -> Iterator[Finding]:
     if _is_literal(given.value):
-        yield from _problems(given)
+        yield from _check_literal(given)
     elif isinstance(given.value, dict | list):
         types, own = kinds(given.node.schema, given.node.root), kind(given.value)
         if types is not None and own not in types:
             message = f"must be of type {' or '.join(sorted(types))}, not {own}"
             yield Finding(ManifestPlace(given.path), message)
         elif types is not None and own == "object":
-            yield from _names(given)
+            yield from _check_names(given)
         for inner in _members(given):
-            yield from _unfit(inner)
+            yield from _check_value(inner)
 
 
 def _is_literal(value: JSON) -> bool:
@@ -299,7 +299,7 @@ def _is_literal(value: JSON) -> bool:
     return not isinstance(value, list) or all(map(_is_literal, value))
 
 
-def _problems(given: Given) -> Iterator[Finding]:
+def _check_literal(given: GivenValue) -> Iterator[Finding]:
     known = given.node.schema.get("properties", {})
     refused = problems(given.node, given.value)
     for path, words in explanations(refused, lambda path: () if path else known):
@@ -313,7 +313,7 @@ def _problems(given: Given) -> Iterator[Finding]:
         yield Finding(ManifestPlace(there), f"{place(path)}: {words}".removeprefix(": "))
 
 
-def _names(given: Given) -> Iterator[Finding]:
+def _check_names(given: GivenValue) -> Iterator[Finding]:
     """Yield names that are missing, and names that are not taken."""
     schema = given.node.schema
     properties = schema.get("properties", {})
@@ -327,14 +327,14 @@ def _names(given: Given) -> Iterator[Finding]:
                 yield Finding(where, f"{name}: is not taken", did_you_mean(name, properties))
 
 
-def _members(given: Given) -> Iterator[Given]:
+def _members(given: GivenValue) -> Iterator[GivenValue]:
     """Yield the members of an object or a list with their schemas, where there is one."""
     value = given.value
     if isinstance(value, dict | list):
         for key in value if isinstance(value, dict) else range(len(value)):
             for node in below(given.node, key):
                 place = (*given.path, key)
-                yield Given(place, value[key], _target(node), given.environment)
+                yield GivenValue(place, value[key], _target(node), given.environment)
 
 
 def _target(node: SchemaNode) -> SchemaNode:
@@ -348,15 +348,15 @@ def _target(node: SchemaNode) -> SchemaNode:
     return node
 
 
-def _mistyped(given: Given) -> Iterator[Finding]:
+def _check_types(given: GivenValue) -> Iterator[Finding]:
     wanted = kinds(given.node.schema, given.node.root)
     if isinstance(given.value, str) and wanted is not None:
-        yield from _mistyped_text(given, wanted, given.value)
+        yield from _check_text(given, wanted, given.value)
     for inner in _members(given):
-        yield from _mistyped(inner)
+        yield from _check_types(inner)
 
 
-def _mistyped_text(given: Given, wanted: frozenset[str], text: str) -> Iterator[Finding]:
+def _check_text(given: GivenValue, wanted: frozenset[str], text: str) -> Iterator[Finding]:
     try:
         template = Template.of(text)
     except TemplateError:
