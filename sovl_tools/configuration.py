@@ -139,6 +139,7 @@ def _nearest_file() -> Path | None:
     except OSError as error:
         words = f"{error.strerror}; go to a directory that is there"
         raise ConfigurationError("the current directory", words) from error
+    # the nearest alone: what lies further up is another project's
     files = (folder / name for folder in (here, *here.parents) for name in FILES)
     return next((file for file in files if file.is_file()), None)
 
@@ -178,6 +179,7 @@ def _setting(key: str, value: JSON, file: Path) -> Any:
 
 
 def _check(source: str, table: JSON) -> None:
+    # dates and times of TOML are no JSON; as objects they are of the wrong type wherever they stand
     plain = json.loads(json.dumps(table, default=lambda _: {}))
     # the first one is raised: nothing can be done with a configuration that is wrong in part
     for problem in published("config").problems(plain):

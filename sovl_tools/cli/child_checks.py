@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import chdir
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
@@ -143,15 +143,18 @@ def serve(request: dict[str, Any]) -> None:
     candidates: Sequence[Candidate] = ()
     diagnostics: Sequence[Diagnostic]
     if "procedures" in request:
-        from sovl_tools.cli.procedures import (  # noqa: PLC0415 - plugins need none of it
-            check_procedures,
-            known_tools,
-        )
+        from sovl_tools.cli.procedures import check_procedures  # noqa: PLC0415 - for them alone
+        from sovl_tools.configured import add_code, folders_of  # noqa: PLC0415 - likewise
 
         with chdir("."):  # comes back: a tool may change the directory as it is imported
             settings = Configuration(**request["configuration"])
-            tools = known_tools(settings, request["tools"], request["unavailable"])
-        diagnostics = check_procedures(request["procedures"], tools)
+            registry = folders_of(settings, request["tools"])
+            add_code(registry, settings)
+        catalog = registry.catalog
+        # what did not load in the parent's check says there why, and is not tried again
+        reasons = {**catalog.unavailable, **request["unavailable"]}
+        catalog = replace(catalog, unavailable=reasons)
+        diagnostics = check_procedures(request["procedures"], catalog)
     else:
         loaded = Modules(request["plugins"], request["limit"]).look()
         candidates, diagnostics = loaded.candidates, loaded.diagnostics

@@ -106,6 +106,7 @@ def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[s
     named, others = [], []
     for path in paths:
         location = os.path.abspath(path)
+        # compared with a separator at the end, since plugins2 does not lie in plugins
         around = [
             each
             for each in plugins
@@ -125,7 +126,7 @@ def _misplaced(path: str) -> Diagnostic | None:
     if os.path.isfile(location) and path.endswith(".py"):
         rule, words = missing_directory, f"{path} is a module in no tool folder"
     else:
-        with suppress(OSError):
+        with suppress(OSError):  # the check of the folder says that it can't be listed
             is_code = any(name.endswith(".py") for name in os.listdir(location))
             if is_code and not _has_tools(path):
                 rule, words = no_tools, f"there is no tool folder in {path}, only modules"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import click
 
 from sovl_tools.cli.command import Misuse
-from sovl_tools.configuration import Configuration
-from sovl_tools.configured import add_code, folders_of
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
@@ -75,19 +72,6 @@ def shortest_path(path: str) -> str:
         return min(path, os.path.relpath(path), key=len)
     except ValueError:  # another drive
         return path
-
-
-def known_tools(
-    found: Configuration, names: Collection[str], unavailable: Mapping[str, tuple[str, ...]]
-) -> Catalog:
-    """Return a catalog of the tool folders of some names, and of the tools in code.
-
-    ``unavailable`` are the reasons why others can't be called.
-    """
-    registry = folders_of(found, names)
-    add_code(registry, found)
-    every = {**registry.catalog.unavailable, **unavailable}
-    return replace(registry.catalog, unavailable=every)
 
 
 def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:

@@ -12,8 +12,8 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.outcome import Outcome, from_workspace
 from sovl_tools.reporting.plain import plain
 
+# GitHub refuses a summary of more than 1 MiB
 _MOST_ROWS = 2000
-"""GitHub refuses a summary of more than 1 MiB."""
 
 
 def render(outcome: Outcome) -> str:
@@ -54,6 +54,7 @@ def _command(diagnostic: Diagnostic) -> str:
         "col": str(diagnostic.column),
         "title": diagnostic.code,
     }
+    # colons and commas separate properties; in the message they may stay
     properties = ",".join(
         f"{key}={_data(value).replace(':', '%3A').replace(',', '%2C')}"
         for key, value in fields.items()
