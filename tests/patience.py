@@ -6,12 +6,20 @@ test is failed by that, and none asserts how long something took by the clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import process_time
+from time import monotonic, process_time, sleep
 
 PATIENCE = 60.0
 """How long to wait for what must come, in seconds."""
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for what sends no event, and leave the processor to it."""
+    deadline = monotonic() + PATIENCE
+    while not is_so():
+        assert monotonic() < deadline
+        sleep(0.002)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 
 from sovl_tools import Diagnostic, Tooler, ToolRegistry
 from tests.conftest import Write, code_of, manifest_of
-from tests.patience import PATIENCE, bounded_work
+from tests.patience import PATIENCE, bounded_work, wait_until
 
 HEALTHY = "zz_healthy"
 Make = Callable[[Path], None]
@@ -327,10 +326,7 @@ def test_an_endless_loop_stops_once_it_has_been_given_up(tools: Path) -> None:
         "finally:\n    Path(__file__).with_name('stopped').touch()\n"
     )(tools / "odd")
     ToolRegistry.from_directory("tools", import_timeout=0.2)
-    deadline = time.monotonic() + PATIENCE
-    while not (tools / "odd" / "stopped").exists():
-        assert time.monotonic() < deadline
-        os.sched_yield()
+    wait_until((tools / "odd" / "stopped").exists)
 
 
 def test_two_endless_loops_cost_one_limit_each(tools: Path, write: Write) -> None:

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Run, Write, clean_environment, code_of, is_running, manifest_of
-from tests.patience import PATIENCE
+from tests.patience import wait_until
 
 FAULTY = manifest_of("odd", timout=3)
 
@@ -186,15 +184,10 @@ def test_the_child_ends_with_its_parent(write: Write, tmp_path: Path) -> None:
     write("odd", code=code)
     command = [sys.executable, "-m", "sovl_tools", "validate"]
     parent = subprocess.Popen(command, cwd=tmp_path, env=clean_environment())
-    deadline = time.monotonic() + PATIENCE
-    while not note.exists() or not note.read_text():
-        assert time.monotonic() < deadline
-        os.sched_yield()
+    wait_until(lambda: note.exists() and note.read_text() != "")
     parent.kill()
     parent.wait()
-    while is_running(int(note.read_text())):
-        assert time.monotonic() < deadline
-        os.sched_yield()
+    wait_until(lambda: not is_running(int(note.read_text())))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")

@@ -17,7 +17,7 @@ from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Write, code_of, is_running
-from tests.patience import PATIENCE
+from tests.patience import wait_until
 
 GIL_HOLDER = "import re\n\nre.match('(a+)+$', 'a' * 60 + '!')\n"
 STOPPED = (
@@ -254,10 +254,7 @@ def test_children_of_a_tool_end_with_it(write: Write, load: Load, tmp_path: Path
     )
     write("echo", code=f"{code}\n\n{code_of('echo')}")
     assert load()["echo"].status == "loaded"
-    deadline = time.monotonic() + PATIENCE
-    while is_running(int(note.read_text())):
-        assert time.monotonic() < deadline
-        os.sched_yield()
+    wait_until(lambda: not is_running(int(note.read_text())))
 
 
 def test_candidates_come_with_phrases_actions_and_diagnostics(write: Write, load: Load) -> None:
