@@ -142,17 +142,17 @@ class ArgumentCheck:
         if not isinstance(arguments, dict):
             return self._failure(f"they must be a JSON object, not {named(arguments)}")
         problems = self._validator.problems(arguments)
-        certain = [each for each in map(self._certain, problems) if each is not None]
+        certain: list[Problem] = []
+        for each in problems:
+            if each.keyword != "unevaluatedProperties":
+                certain.append(each)
+                continue
+            # names only seem unknown where the alternative failed that has them
+            every = nodes(self._schema, ())
+            known = {name for node in every for name in node.schema.get("properties", ())}
+            names = tuple(name for name in each.expected if name not in known)
+            certain += [each._replace(expected=names)] if names else []
         return refused_arguments(self._tool, explanations(certain or problems, self._names))
-
-    def _certain(self, problem: Problem) -> Problem | None:
-        """Return the problem without names that only seem unknown, as their alternative failed."""
-        if problem.keyword != "unevaluatedProperties":
-            return problem
-        every = nodes(self._schema, ())
-        known = {name for node in every for name in node.schema.get("properties", ())}
-        names = tuple(name for name in problem.expected if name not in known)
-        return problem._replace(expected=names) if names else None
 
     def _failure(self, reason: str) -> Failure:
         head = f"invalid arguments for {self._tool}"

@@ -61,7 +61,7 @@ class Limiter:
         # A call below another waits unless all inside wait for what the calls above it hold.
         with _GRAPH:
             _WAITING[call] = self
-            others = _find_circle(self, {call, *call.above})
+            others = self.find_circle({call, *call.above})
             if others is not None:
                 del _WAITING[call]
         if others is not None:
@@ -75,11 +75,26 @@ class Limiter:
         if call is not None:
             self._inside.append(call)
 
-    @property
-    def inside(self) -> tuple[CallScope, ...]:
-        """The calls that are inside now."""
+    def find_circle(self, known: set[CallScope]) -> list[CallScope] | None:
+        """Return the calls for which all inside wait in vain; None if one of them may end.
+
+        ``known`` are calls that wait in vain if those inside do.
+        """
+        found: list[CallScope] = []
         with self._lock:
-            return tuple(self._inside)
+            inside = tuple(self._inside)
+        for holder in inside:
+            if holder in known:
+                continue
+            below = [(call, what) for call, what in _WAITING.copy().items() if holder in call.above]
+            for call, what in below:
+                others = what.find_circle({*known, holder})
+                if others is not None:
+                    found += [call, *others]
+                    break
+            else:
+                return None
+        return found
 
     def give_up(self, ticket: Ticket) -> bool:
         """Leave the queue; return False if the turn has come meanwhile, so that one is in."""
@@ -119,26 +134,6 @@ _WAITING: dict[CallScope, Limiter] = {}
 """What the calls below other calls wait for. Others stand in nobody's way."""
 _GRAPH = threading.Lock()
 """Held to look for a circle, so that of two calls that close one together the later sees it."""
-
-
-def _find_circle(limiter: Limiter, known: set[CallScope]) -> list[CallScope] | None:
-    """Return the calls for which all that are inside wait in vain; None if one of them may end.
-
-    ``known`` are calls that wait in vain if those inside do.
-    """
-    found: list[CallScope] = []
-    for holder in limiter.inside:
-        if holder in known:
-            continue
-        below = [(call, what) for call, what in _WAITING.copy().items() if holder in call.above]
-        for call, what in below:
-            others = _find_circle(what, {*known, holder})
-            if others is not None:
-                found += [call, *others]
-                break
-        else:
-            return None
-    return found
 
 
 def leave_once(limiter: Limiter | None) -> Callable[[], None]:

@@ -155,19 +155,19 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
     if problem.keyword == "type":
         readings = _spelt(value, problem.expected)
     else:  # the allowed values that it spells or resembles
-        alike = (each for each in options(problem) if _resembles(value, each))
+        alike: list[JSON] = []
+        for each in options(problem):
+            if isinstance(value, str) and isinstance(each, str):
+                is_alike = value.strip().casefold() == each.strip().casefold()
+            else:
+                is_alike = each in _spelt(value, [kind(each)])
+            alike += [each] if is_alike else []
         readings = _distinct(map(_copy, alike))
     return [{problem.path: each} for each in readings]
 
 
 def _join(patches: Iterable[Patch]) -> Patch:
     return {path: value for patch in patches for path, value in patch.items()}
-
-
-def _resembles(value: JSON, option: JSON) -> bool:
-    if isinstance(value, str) and isinstance(option, str):
-        return value.strip().casefold() == option.strip().casefold()
-    return option in _spelt(value, [kind(option)])
 
 
 def _spelt(value: JSON, types: Iterable[str]) -> list[JSON]:
@@ -200,14 +200,6 @@ def _number(text: str) -> Iterator[float]:
             yield number
 
 
-def _integer(text: str) -> Iterator[int]:
-    for number in _number(text):
-        if isinstance(number, int):
-            yield number
-        elif number.is_integer() and abs(number) <= _LARGEST_EXACT:
-            yield int(number)
-
-
 def _container(text: str, *, opening: str) -> Iterator[JSON]:
     found = parse_arguments(text) if text.startswith(opening) else None
     if isinstance(found, dict | list):
@@ -216,7 +208,12 @@ def _container(text: str, *, opening: str) -> Iterator[JSON]:
 
 _BOOLEANS = {"true": [True], "false": [False]}
 _READERS: dict[str, Callable[[str], Iterable[JSON]]] = {
-    "integer": _integer,
+    # of ``1e3`` and ``2.0`` too, as far as a float has every integer
+    "integer": lambda text: (
+        int(each)
+        for each in _number(text)
+        if isinstance(each, int) or (each.is_integer() and abs(each) <= _LARGEST_EXACT)
+    ),
     "number": _number,
     "boolean": lambda text: _BOOLEANS.get(text.lower(), []),
     "null": lambda text: [None] if text == "null" else [],

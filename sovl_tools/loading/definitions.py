@@ -148,8 +148,15 @@ def _subject(definition: ToolDefinition) -> Any:
 
 def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
     """Yield what a manifest of the same content would be told, with its place in the words."""
+    values: Mapping[str, Any] = {
+        key: getattr(definition, key) for key in sorted(KEYS) if hasattr(definition, key)
+    }
     try:
-        document = _document(definition)
+        # a manifest leaves out what is as it is by default
+        given = {key: value for key, value in values.items() if value != _DEFAULTS.get(key)}
+        given["parameters"] = without_functions(definition.parameters)
+        given.setdefault("description", definition.description)
+        document: dict[str, JSON] = json.loads(json_text(given, _as_json))
     except RecursionError:
         yield f"the definition is nested more than {MAX_DEPTH} levels deep", None
         return
@@ -177,18 +184,6 @@ _DEFAULTS = {
     each.name: each.default if each.default_factory is MISSING else each.default_factory()
     for each in fields(ToolDefinition)
 }
-
-
-def _document(definition: ToolDefinition) -> dict[str, JSON]:
-    values: Mapping[str, Any] = {
-        key: getattr(definition, key) for key in sorted(KEYS) if hasattr(definition, key)
-    }
-    # a manifest leaves out what is as it is by default
-    given = {key: value for key, value in values.items() if value != _DEFAULTS.get(key)}
-    given["parameters"] = without_functions(definition.parameters)
-    given.setdefault("description", definition.description)
-    plain: dict[str, JSON] = json.loads(json_text(given, _as_json))
-    return plain
 
 
 def _as_json(value: Any) -> JSON:

@@ -135,8 +135,14 @@ class _Child:
         """
         pid = self._started()
         for folder in self._folders:
+            deadline = time.monotonic() + self._limit + _GRACE
             try:
-                report = self._reported(folder, pid)
+                # what another process says, or is said of another folder, is nobody's verdict
+                while report := self._report(deadline):
+                    candidate = report.candidate
+                    is_expected = candidate is not None and candidate.location == folder.location
+                    if is_expected and report.pid == pid:
+                        break
             except Empty:
                 # its fault handler says where it hangs
                 self._signal(signal.SIGABRT)
@@ -166,22 +172,6 @@ class _Child:
         self.end()
         words = self._tail.decode(errors="replace") or f"it said nothing for {_START_TIME:g} s"
         raise SovlToolsError(f"the child process did not start: {words}")
-
-    def _reported(self, folder: ToolFolder, pid: int) -> Report | None:
-        """Return what the child says of a folder, or None if it says nothing any more.
-
-        What another process says, or what is said of another folder, is nobody's verdict.
-
-        Raises:
-            Empty: it has not said anything in time.
-        """
-        deadline = time.monotonic() + self._limit + _GRACE
-        while report := self._report(deadline):
-            candidate = report.candidate
-            is_expected = candidate is not None and candidate.location == folder.location
-            if is_expected and report.pid == pid:
-                return report
-        return None
 
     def _report(self, deadline: float) -> Report | None:
         left = max(0.0, deadline - time.monotonic())

@@ -18,8 +18,7 @@ from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, rea
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ManifestPlace,
-    Place,
-    Position,
+    ModulePlace,
     Verdict,
     in_order,
 )
@@ -61,23 +60,22 @@ class Locator:
         data = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
         return b"" if isinstance(data, Unreadable) else data
 
-    def position(self, place: Place) -> Position:
-        """Return the position of a place."""
-        if isinstance(place, Position):
-            return place
-        if isinstance(place, ManifestPlace):
-            line, column = line_and_column(self._manifest, self._places.offset(place))
-            return Position(self.folder.manifest_name, line, column)
-        line, column = place_of(self._module, place)
-        return Position(self.folder.module_name, line, column)
-
     def diagnostics(self, verdicts: Iterable[Verdict]) -> tuple[Diagnostic, ...]:
         """Return the verdicts as diagnostics of this folder's tool, ordered by place."""
         found = []
         for verdict in verdicts:
-            at = self.position(verdict.finding.place)
-            path = f"{self.folder.path}/{at.path}" if at.path else self.folder.path
-            found.append(verdict.at(path, at.line, at.column, tool=self.folder.name))
+            place = verdict.finding.place
+            if isinstance(place, ManifestPlace):
+                file = self.folder.manifest_name
+                line, column = line_and_column(self._manifest, self._places.offset(place))
+            elif isinstance(place, ModulePlace):
+                file = self.folder.module_name
+                line, column = place_of(self._module, place)
+            else:
+                file, line, column = place
+            # what concerns the folder as a whole stands in no file of it
+            path = f"{self.folder.path}/{file}" if file else self.folder.path
+            found.append(verdict.at(path, line, column, tool=self.folder.name))
         return in_order(found)
 
 
