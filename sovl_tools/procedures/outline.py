@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.plain import cut, plain
 
 Shape: TypeAlias = Literal["work", "choice", "group", "procedure", "end", "failure"]
 """What kind of thing a step is, where it is drawn."""
@@ -84,8 +84,7 @@ def bare(value: JSON) -> str:
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
     """Return a text in one line of about so many characters that a terminal can be trusted with."""
-    line = plain(" ".join(text.split()))
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    return cut(plain(" ".join(text.split())), longest)
 
 
 WORDS: Mapping[str, Callable[[Step], str]] = {
