@@ -13,6 +13,7 @@ from typing import Any
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
+from sovl_tools.model.path_patterns import PathPattern
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.messages import describe
@@ -23,7 +24,7 @@ DEFAULT_SOURCE = "the default"
 PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
 FILES = ("sovl-tools.toml", "pyproject.toml")
 """The files that are looked for in each directory, the one that wins first."""
-_PATHS = ("paths", "exclude", "pythonpath", "watch", "plugins", "procedures")
+_PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class Configuration:
             changes, the tools that imported it are loaded anew.
         plugins: directories of modules with tools.
         procedures: directories of procedures, which ``validate`` checks.
-        exclude: patterns of paths that commands leave out, with ``*``, ``?`` and ``[]``.
+        exclude: patterns of folders and procedures that commands leave out, as in a
+            ``.gitignore`` of the current directory.
         pythonpath: directories from which tools import the user's own packages; see
             ``module_paths`` for the default.
         select: rules of which findings are shown, by code, beginning of a code or name.
@@ -169,6 +171,8 @@ def _table(file: Path) -> dict[str, Any]:
 def _setting(key: str, value: JSON, file: Path) -> Any:
     if key in _PATHS:
         return tuple(_shown(file.parent / path) for path in value)
+    if key == "exclude":
+        return tuple(_pattern(text, file) for text in value)
     if key == "per-tool-ignores":
         return {pattern: tuple(rules) for pattern, rules in value.items()}
     if key == "format" and isinstance(value, str):
@@ -176,6 +180,20 @@ def _setting(key: str, value: JSON, file: Path) -> Any:
     if key == "import-timeout":
         return float(value)
     return tuple(value) if isinstance(value, list) else value
+
+
+def _pattern(text: str, file: Path) -> str:
+    """Return a pattern relative to the current directory, which is the file's or below."""
+    if PathPattern.of(text, str(file.parent)) is None:
+        raise ConfigurationError(f"{file}: exclude", f"{text!r} is no pattern of paths")
+    above = os.path.relpath(file.parent).replace(os.sep, "/")
+    plain = text.removeprefix("!")
+    negation = "!" * (text != plain)
+    if above == ".":
+        return text
+    # one without a slash is about any name below the file's directory
+    is_anchored = "/" in plain.rstrip().rstrip("/")
+    return f"{negation}{above}/{'' if is_anchored else '**/'}{plain.lstrip('/')}"
 
 
 def _check(source: str, table: JSON) -> None:

@@ -15,7 +15,9 @@ def folders_of(found: Configuration, names: Collection[str] | None = None) -> To
     """Return a registry of the tool folders, or of those of some names."""
     # the commands refuse a missing path by themselves, where somebody has named it
     paths = [path for path in found.paths if os.path.exists(path)]
-    return ToolRegistry.from_directory(*paths, names=names, import_timeout=found.import_timeout)
+    return ToolRegistry.from_directory(
+        *paths, names=names, exclude=found.exclude, import_timeout=found.import_timeout
+    )
 
 
 def add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool = True) -> None:

@@ -6,7 +6,15 @@ import logging
 import os
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from functools import partial
 from importlib import import_module
@@ -83,6 +91,7 @@ class ToolRegistry:
         cls,
         *paths: str | os.PathLike[str],
         names: Collection[str] | None = None,
+        exclude: Sequence[str] = (),
         import_timeout: float = IMPORT_TIMEOUT,
     ) -> Self:
         """Return a registry of the tool folders in the directories.
@@ -94,10 +103,13 @@ class ToolRegistry:
             paths: tools directories, the first wins where two have a tool of one name. A tool
                 folder and a file in one are accepted as well.
             names: load only the tools of these names.
+            exclude: patterns of folders to leave out, as in a ``.gitignore`` of the current
+                directory: ``legacy_*``, ``tools/legacy_*``, ``**/vendored``.
             import_timeout: how long importing one module may take, in seconds.
         """
         registry = cls()
-        registry._load = load(paths, names=names, settings=Settings(limit=import_timeout))
+        settings = Settings(limit=import_timeout)
+        registry._load = load(paths, names=names, exclude=exclude, settings=settings)
         registry._latest = vars(registry)["catalog"] = registry._load.catalog
         registry._source_diagnostics = registry._load.collected.diagnostics
         log_load(registry.report)

@@ -199,15 +199,15 @@ def forks() -> Iterator[Forker]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Run ``sovl-tools`` with the arguments in ``tmp_path``, and in this process.
+    """Run ``sovl-tools`` with the arguments in this process, in ``tmp_path`` if nowhere else.
 
     What Python reads as it starts (``PYTHONPATH=…``) needs a process that starts.
     """
 
-    def command(*arguments: str, stdin: str = "", **environment: str) -> Done:
+    def command(*arguments: str, stdin: str = "", cwd: Path = tmp_path, **environment: str) -> Done:
         needs_start = any(key.startswith("PYTHON") for key in environment)
         outputs = outputs_of_python if needs_start else outputs_in_process
-        request = Request(arguments, str(tmp_path), {**clean_environment(), **environment})
+        request = Request(arguments, str(cwd), {**clean_environment(), **environment})
         code, out, err = outputs(request, stdin.encode())
         return Done(code, _text(out), _text(err))
 

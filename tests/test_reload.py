@@ -377,3 +377,16 @@ def test_a_file_for_want_of_which_a_tool_did_not_load_heals_it(write: Write, too
         (tools.parent / "whole.txt").rename(folder / "word.txt")
         assert news.next().added == ("echo",)
     assert answer(registry.catalog.tools) == "here"
+
+
+def test_excluded_folders_stay_out_of_a_reload(
+    write: Write, tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tools.parent)
+    write("kept")
+    write("legacy_a")
+    registry = ToolRegistry.from_directory("tools", exclude=["tools/legacy_*"])
+    assert [each.name for each in registry] == ["kept"]
+    write("legacy_b")
+    write("other")
+    assert registry.reload().added == ("other",)

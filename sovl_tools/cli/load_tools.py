@@ -66,7 +66,8 @@ def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegi
         Misuse: there is no tool of that name.
     """
     found = settings(tools, needs_tools=False)
-    names = [folder.name for folder in collect(filter(os.path.exists, found.paths)).folders]
+    there = filter(os.path.exists, found.paths)
+    names = [folder.name for folder in collect(there, exclude=found.exclude).folders]
     # an empty set loads no folder at all: the tool is one in code, or there is none
     wanted = {name} & set(names)
     registry = folders_of(found, wanted)
@@ -85,8 +86,8 @@ def complete_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> l
     """Return the names of tools for the shell, from their folders alone."""
     # the shell shows whatever goes wrong in the midst of a line that is being typed
     try:
-        paths = settings(ctx.params.get("tools") or ()).paths
+        found = settings(ctx.params.get("tools") or ())
     except (SovlToolsError, click.ClickException):
         return []
-    names = sorted({folder.name for folder in collect(paths).folders})
+    names = sorted({folder.name for folder in collect(found.paths, exclude=found.exclude).folders})
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

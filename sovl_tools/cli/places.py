@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 from sovl_tools.cli.command import Misuse, settings
@@ -12,6 +13,7 @@ from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.loading.discovery import Collected, discover, tool_folder
 from sovl_tools.loading.rules.folder import missing_directory, no_tools
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.path_patterns import is_excluded, patterns_of
 from sovl_tools.procedures.parse.files import DIRECTORY, find_procedures, is_procedure
 from sovl_tools.procedures.parse.files import files as files_in
 
@@ -31,8 +33,11 @@ class Places(NamedTuple):
     misplaced: tuple[Diagnostic, ...] = ()
 
 
-def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
+def places_of(paths: Sequence[str], tools: Sequence[str], *, exclude: Sequence[str] = ()) -> Places:
     """Return what paths name; without any, all that is configured.
+
+    ``exclude`` are patterns that win over those of the configuration; what they match is left out
+    even where a path names it.
 
     Raises:
         Misuse: a path is not there.
@@ -42,9 +47,21 @@ def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
             raise Misuse(f"there is no {path!r}")
     procedures, rest = _split_paths(paths)  # by names alone: nothing is imported for that
     found = settings(tools or rest, needs_tools=False)
+    if exclude:
+        sources = {**found.sources, "exclude": "--exclude"}
+        found = replace(found, exclude=tuple(exclude), sources=sources)
+    excluded = patterns_of(found.exclude, os.getcwd())
+
+    def included(files: Iterable[str]) -> tuple[str, ...]:
+        kept = (each for each in files if not is_excluded(os.path.abspath(each), excluded))
+        return tuple(dict.fromkeys(kept))
+
+    procedures = included(procedures)
     if rest:
         plugins, folders = _named_plugins(rest, found.plugins)
-        misplaced = {path: each for path in folders if (each := _misplaced(path)) is not None}
+        misplaced = {
+            path: each for path in included(folders) if (each := _misplaced(path)) is not None
+        }
         kept = tuple(path for path in folders if path not in misplaced)
         return Places(found, kept, tuple(plugins), procedures, tuple(misplaced.values()))
     if not paths:
@@ -56,7 +73,7 @@ def places_of(paths: Sequence[str], tools: Sequence[str]) -> Places:
         # those among tools and plugins are told by their content
         others = filter(os.path.isdir, (*found.paths, *found.plugins))
         files += [each for path in others for each in find_procedures(path)]
-        procedures = tuple(dict.fromkeys(files))
+        procedures = included(files)
     # where there is nothing else to check, a missing ./tools is misuse
     if not (procedures or found.plugins):
         settings(tools)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import unified_diff
 
 import click
@@ -18,6 +18,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, write
+from sovl_tools.configuration import Configuration
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
@@ -65,7 +66,7 @@ def sync(
     left to be mended by hand.
     """
     found = settings(tools)
-    collected = _collected(found.paths, name)
+    collected = _collected(found, name)
     limit = import_timeout or found.import_timeout
     syncs = [plan_sync(folder, prune=prune, limit=limit) for folder in collected.folders]
     done = [each for each in syncs if check or _save(each)]
@@ -87,8 +88,8 @@ def sync(
     ctx.exit(FINDINGS if is_flawed or (check and any(each.is_changed for each in done)) else 0)
 
 
-def _collected(paths: Sequence[str], name: str | None) -> Collected:
-    every = collect(paths)
+def _collected(found: Configuration, name: str | None) -> Collected:
+    every = collect(found.paths, exclude=found.exclude)
     if name is None:
         return every
     chosen = tuple(folder for folder in every.folders if folder.name == name)

@@ -37,6 +37,7 @@ from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.path_patterns import PathPattern
 from sovl_tools.reporting.outcome import (
     FORMATS,
     Destination,
@@ -79,6 +80,13 @@ def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
     return click.option(option, multiple=True, callback=_rules, metavar="RULES", help=words)
 
 
+def _patterns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    for value in values:
+        if PathPattern.of(value, "") is None:
+            raise click.BadParameter(f"{value!r} is no pattern of paths")
+    return tuple(values)
+
+
 def _destinations(
     _: click.Context, __: click.Parameter, values: Sequence[str]
 ) -> tuple[Destination, ...]:
@@ -112,6 +120,13 @@ def _configured_destinations(found: Configuration) -> tuple[Destination, ...]:
     help="How the result is written, and where; may be repeated. FORMAT is one of"
     f" {', '.join(FORMATS)}. Default: text.",
 )
+@click.option(
+    "--exclude",
+    multiple=True,
+    callback=_patterns,
+    metavar="PATTERN",
+    help="Leave out folders and procedures, as a line of .gitignore would here; may be repeated.",
+)
 @_selected_rules("--select", "Only these rules.")
 @_selected_rules("--extend-select", "These rules as well.")
 @_selected_rules("--ignore", "Not these rules.")
@@ -128,6 +143,7 @@ def validate(
     tools: tuple[str, ...],
     no_import: bool,
     formats: tuple[Destination, ...],
+    exclude: tuple[str, ...],
     select: tuple[str, ...],
     extend_select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -150,7 +166,7 @@ def validate(
     pyproject.toml. `sovl-tools explain RULE` says more.
     """
     started = perf_counter()
-    places = places_of(paths, tools)
+    places = places_of(paths, tools, exclude=exclude)
     found = places.configuration
     targets = targets or configured_targets(found)
     destinations = formats or _configured_destinations(found)
@@ -158,7 +174,8 @@ def validate(
     if statistics and unfit:
         raise Misuse(f"--statistics has no {unfit[0]}; use --format text or json")
     selection = selection_of(found, select, extend_select, ignore)
-    collected = without_procedures(collect(places.folders), places.procedures)
+    every = collect(places.folders, exclude=found.exclude)
+    collected = without_procedures(every, places.procedures)
     limit = import_timeout or found.import_timeout
     limits = Settings(imports=not no_import, limit=limit, compiles=True)
     with _Progress(len(collected.folders)) as progress:

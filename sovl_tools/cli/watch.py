@@ -119,7 +119,9 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     """Load the tools and yield what there is to tell: moments, and sentences for the user."""
     absent = [path for path in _places(found) if not os.path.exists(path)]
     started = perf_counter()
-    registry = ToolRegistry.from_directory(*found.paths, import_timeout=found.import_timeout)
+    registry = ToolRegistry.from_directory(
+        *found.paths, exclude=found.exclude, import_timeout=found.import_timeout
+    )
     add_code(registry, found, entry_points=False)
     report = registry.report
     named = {

@@ -11,6 +11,7 @@ from sovl_tools.loading.rules.folder import missing_directory, no_tools
 from sovl_tools.model.catalog import Catalog, LoadReport
 from sovl_tools.model.diagnostic import Deferred, Diagnostic, ask, in_order
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.path_patterns import is_excluded, patterns_of
 
 
 def discover(root: str, location: str) -> list[ToolFolder]:
@@ -82,6 +83,7 @@ def collect(
     names: Collection[str] | None = None,
     base: str = "",
     known: Iterable[ToolFolder] = (),
+    exclude: Iterable[str] = (),
 ) -> Collected:
     """Return the tool folders of the paths; of those names only, if any are given.
 
@@ -93,7 +95,9 @@ def collect(
         names: names of folders.
         base: an absolute path.
         known: the folders of before, which stay where a directory is there but can't be listed.
+        exclude: patterns of folders to leave out, as in a ``.gitignore`` of ``base``.
     """
+    excluded = patterns_of(exclude, os.path.abspath(base))
     folders: dict[str, ToolFolder] = {}
     diagnostics: list[Diagnostic] = []
     for path in paths:
@@ -114,6 +118,7 @@ def collect(
         else:
             if not found:
                 diagnostics += [each.at(text, tool=None) for each in ask((no_tools,), text)]
+        found = [each for each in found if not is_excluded(each.location, excluded)]
         # two paths may lead to one directory, through a link
         root = os.path.realpath(os.path.dirname(found[0].location)) if found else ""
         for folder in found:

@@ -238,6 +238,7 @@ class Load(NamedTuple):
         paths: as the caller named them.
         base: what relative paths are relative to, should the current directory change.
         names: only these tools, unless it is None.
+        exclude: patterns of folders that are left out.
         settings: how the folders are loaded.
         collected: the folders.
         candidates: what became of them, in the same order.
@@ -248,6 +249,7 @@ class Load(NamedTuple):
     paths: Sequence[str | os.PathLike[str]] = ()
     base: str = ""
     names: Collection[str] | None = None
+    exclude: Sequence[str] = ()
     settings: Settings = Settings()
     collected: Collected = Collected((), ())
     candidates: Sequence[Candidate] = ()
@@ -259,10 +261,12 @@ def load(
     paths: Sequence[str | os.PathLike[str]],
     *,
     names: Collection[str] | None = None,
+    exclude: Sequence[str] = (),
     settings: Settings,
 ) -> Load:
     """Take all tool folders of the paths through the pipeline, and combine what comes of them."""
     moment, base = time_ns(), os.path.abspath("")
-    collected = collect(paths, names=names)
+    collected = collect(paths, names=names, exclude=exclude)
     candidates = load_folders(collected.folders, settings)
-    return Load(paths, base, names, settings, collected, candidates, combine(candidates), moment)
+    catalog = combine(candidates)
+    return Load(paths, base, names, exclude, settings, collected, candidates, catalog, moment)

@@ -257,7 +257,9 @@ class ReloadState:
     def _collected(self) -> Collected:
         load = self._source
         known = self.folders.values()
-        return collect(load.paths, names=load.names, base=load.base, known=known)
+        return collect(
+            load.paths, names=load.names, base=load.base, known=known, exclude=load.exclude
+        )
 
     def _relist(self) -> None:
         """Look which folders there are, and forget those that are gone."""

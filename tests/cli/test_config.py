@@ -101,3 +101,53 @@ def test_tools_import_the_package_of_the_project(run: Run, write: Write, tmp_pat
     assert run("call", "echo", "text=x").out.strip() == '"besidebelow"'
     (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\npythonpath = []\n")
     assert run("validate").code == 1
+
+
+@check_each(
+    ("pattern", "names"),
+    [
+        ("legacy_*", ["echo"]),
+        ("tools/legacy_*", ["echo"]),
+        ("**/legacy_*", ["echo"]),
+        ("tools", []),
+        ("other/legacy_*", ["echo", "legacy_a"]),
+    ],
+)
+def test_excluded_folders_are_left_out_by_every_command(
+    run: Run, write: Write, tmp_path: Path, pattern: str, names: list[str]
+) -> None:
+    write("echo")
+    write("legacy_a", manifest_of("other"))
+    (tmp_path / "sovl-tools.toml").write_text(f"exclude = ['{pattern}']\n")
+    below = tmp_path / "deep"
+    below.mkdir(exist_ok=True)
+    for here, tools in ((tmp_path, "tools"), (below, "../tools")):
+        done = run("validate", "--format", "json", "--tools", tools, cwd=here)
+        assert [each["name"] for each in json.loads(done.out)["tools"]] == names
+        listed = run("list", "--all", "--format", "json", "--tools", tools, cwd=here)
+        assert [each["name"] for each in json.loads(listed.out)] == names
+        synced = run("sync", "--check", "--tools", tools, cwd=here)
+        assert f"of {len(names)} tool" in synced.out
+
+
+def test_what_is_excluded_is_so_where_it_is_named_too(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    write("odd", "{")
+    (tmp_path / "procedures").mkdir()
+    (tmp_path / "procedures" / "bad.yaml").write_text("steps: 1\n")
+    assert run("validate").code == 1
+    done = run("validate", "tools/odd", "procedures", "--exclude", "odd", "--exclude", "*.yaml")
+    assert (done.code, done.err) == (0, "")
+    # the option wins over the key of its name
+    (tmp_path / "sovl-tools.toml").write_text("exclude = ['tools/odd', 'procedures/']\n")
+    assert run("validate").code == 0
+    assert run("validate", "--exclude", "other").code == 1
+
+
+def test_what_is_no_pattern_is_misuse(run: Run, write: Write, tmp_path: Path) -> None:
+    write("echo")
+    assert "'[z-a]' is no pattern of paths" in run("validate", "--exclude", "[z-a]").err
+    (tmp_path / "sovl-tools.toml").write_text("exclude = ['#']\n")
+    done = run("validate")
+    assert (done.code, "exclude: '#' is no pattern of paths" in done.err) == (2, True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
-from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
+from sovl_tools.model.path_patterns import PathPattern, is_matched, patterns_of
 from sovl_tools.procedures.model import MAX_BYTES
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -126,33 +125,15 @@ def _walk(directory: str) -> Iterator[str]:
             for each in folders
             if each[0] not in "._"
             and each not in _SKIPPED
-            and not _is_ignored(os.path.join(location, each), around, is_folder=True)
+            and not is_matched(os.path.join(location, each), around, is_folder=True)
         )
         rules |= {os.path.join(location, each): around for each in folders}
         for name in sorted(filter(_may_be, names)):
-            if not _is_ignored(os.path.join(location, name), around, is_folder=False):
+            if not is_matched(os.path.join(location, name), around, is_folder=False):
                 yield os.path.join(folder, name)
 
 
-class _IgnoreRule(NamedTuple):
-    """A line of a ``.gitignore``: what it matches below its folder, and whether it is negated."""
-
-    folder: str
-    pattern: re.Pattern[str]
-    is_negated: bool
-    is_for_folders: bool
-
-
-def _is_ignored(location: str, rules: tuple[_IgnoreRule, ...], *, is_folder: bool) -> bool:
-    # The last rule that matches decides, as in Git; a folder's own come after those around it.
-    for each in reversed(rules):
-        path = location[len(each.folder) :].lstrip(os.sep).replace(os.sep, "/")
-        if (is_folder or not each.is_for_folders) and each.pattern.fullmatch(path):
-            return not each.is_negated
-    return False
-
-
-def _rules_around(location: str) -> tuple[_IgnoreRule, ...]:
+def _rules_around(location: str) -> tuple[PathPattern, ...]:
     """Return the rules of the folders around one, up to its repository or the current directory."""
     around: list[str] = []
     folder, here = location, os.getcwd()
@@ -165,35 +146,10 @@ def _rules_around(location: str) -> tuple[_IgnoreRule, ...]:
     return tuple(rule for each in around for rule in _rules(each))
 
 
-def _rules(folder: str) -> Iterator[_IgnoreRule]:
-    """Yield the rules of a folder's ``.gitignore`` (https://git-scm.com/docs/gitignore)."""
+def _rules(folder: str) -> tuple[PathPattern, ...]:
+    """Return the rules of a folder's ``.gitignore``."""
     try:
         with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
+            return patterns_of(file.read().splitlines(), folder)
     except OSError:
-        return
-    for line in lines:
-        text = line.rstrip().removeprefix("!")
-        if not text or line.startswith("#"):
-            continue
-        body = text.rstrip("/")
-        # A pattern with a slash is about this folder, one without about any name below it.
-        prefix = "" if "/" in body else "(?:.*/)?"
-        pattern = prefix + "".join(map(_translated, _PARTS.findall(body.lstrip("/"))))
-        with suppress(re.error):  # such as [z-a]
-            is_negated = line.startswith("!")
-            yield _IgnoreRule(folder, re.compile(pattern), is_negated, text.endswith("/"))
-
-
-_PARTS = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[!?[^\]/]+\]|\\?.")
-_WILDCARDS = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "**": "[^/]*", "?": "[^/]"}
-
-
-def _translated(part: str) -> str:
-    if part in _WILDCARDS:
-        return _WILDCARDS[part]
-    if part.startswith("[") and part.endswith("]"):
-        # In a class of re these would mean something that they don't in a shell pattern.
-        inner = re.sub(r"([\\\[&~|])", r"\\\1", part[1:-1])
-        return f"[{inner.replace('!', '^', 1) if inner.startswith('!') else inner}]"
-    return re.escape(part.removeprefix("\\") or part)
+        return ()
