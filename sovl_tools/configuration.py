@@ -22,6 +22,7 @@ PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"
 DEFAULT_SOURCE = "the default"
 PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
+LOCK_FILE = "sovl-tools.lock"
 FILES = ("sovl-tools.toml", "pyproject.toml")
 """The files that are looked for in each directory, the one that wins first."""
 _PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures")
@@ -50,6 +51,7 @@ class Configuration:
         warnings_as_errors: whether warnings fail as errors do.
         target: provider formats of which ``validate`` tells what they lose.
         format: how ``validate`` writes its result, each as ``FORMAT`` or ``FORMAT=FILE``.
+        locked: whether only tools are loaded that are as ``lock_file`` says.
         file: what was read, if there is a file.
         sources: what named each value, by its key in the file; ``"the default"`` for the others.
     """
@@ -69,6 +71,7 @@ class Configuration:
     warnings_as_errors: bool = False
     target: tuple[str, ...] = ()
     format: tuple[str, ...] = ()
+    locked: bool = False
     file: str | None = field(default=None, compare=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -79,6 +82,11 @@ class Configuration:
             return self.pythonpath
         directory = Path(self.file).parent
         return tuple(str(each) for each in (directory / "src", directory) if each.is_dir())
+
+    @property
+    def lock_file(self) -> str:
+        """The file that ``sovl-tools lock`` writes: beside ``file``, or in the directory here."""
+        return _shown(Path(self.file or "").parent / LOCK_FILE)
 
 
 KEYS = tuple(

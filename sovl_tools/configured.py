@@ -16,7 +16,11 @@ def folders_of(found: Configuration, names: Collection[str] | None = None) -> To
     # the commands refuse a missing path by themselves, where somebody has named it
     paths = [path for path in found.paths if os.path.exists(path)]
     return ToolRegistry.from_directory(
-        *paths, names=names, exclude=found.exclude, import_timeout=found.import_timeout
+        *paths,
+        names=names,
+        exclude=found.exclude,
+        import_timeout=found.import_timeout,
+        locked=found.lock_file if found.locked else None,
     )
 
 

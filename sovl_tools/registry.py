@@ -23,6 +23,7 @@ from typing import Any, Self, TypeAlias
 
 from sovl_tools.loading.discovery import report_of
 from sovl_tools.loading.load import Load, load
+from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import StepHandler, ToolDefinition
@@ -93,6 +94,7 @@ class ToolRegistry:
         names: Collection[str] | None = None,
         exclude: Sequence[str] = (),
         import_timeout: float = IMPORT_TIMEOUT,
+        locked: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Return a registry of the tool folders in the directories.
 
@@ -106,9 +108,15 @@ class ToolRegistry:
             exclude: patterns of folders to leave out, as in a ``.gitignore`` of the current
                 directory: ``legacy_*``, ``tools/legacy_*``, ``**/vendored``.
             import_timeout: how long importing one module may take, in seconds.
+            locked: a lock file, which is read now; what is not as it says is rejected, now and by
+                every reload.
+
+        Raises:
+            LockError: the lock file is missing or damaged.
         """
         registry = cls()
-        settings = Settings(limit=import_timeout)
+        lock = None if locked is None else read_lock(locked)
+        settings = Settings(limit=import_timeout, locked=lock)
         registry._load = load(paths, names=names, exclude=exclude, settings=settings)
         registry._latest = vars(registry)["catalog"] = registry._load.catalog
         registry._source_diagnostics = registry._load.collected.diagnostics

@@ -1,4 +1,4 @@
-"""Every wrong type at every place of a manifest, a procedure and a configuration.
+"""Every wrong type at every place of a manifest, a procedure, a configuration and a lock.
 
 Nothing raises, each finding has its place, and the neighbours are as they were.
 """
@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from sovl_tools import ProcedureManager, SovlToolsError, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.configuration import configuration
 from sovl_tools.loading.discovery import discover
-from sovl_tools.model.errors import ConfigurationError
+from sovl_tools.model.errors import ConfigurationError, LockError
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import code_of, manifest_of
@@ -160,6 +160,7 @@ CONFIGURATION: dict[str, Any] = {
     "warnings-as-errors": True,
     "target": ["openai"],
     "format": ["text"],
+    "locked": False,
 }
 
 
@@ -377,6 +378,31 @@ def _refusal() -> str | None:
     except ConfigurationError as error:
         return str(error)
     return None
+
+
+HASHES = {"manifest": f"sha256:{'0' * 64}", "code": f"sha256:{'1' * 64}"}
+LOCK: dict[str, Any] = {"version": 1, "tools": {"subject": HASHES, "other": HASHES}}
+
+
+@settings(moderate, max_examples=examples(1000))
+@given(changes(LOCK))
+def test_a_wrong_value_in_a_lock_file_is_one_clear_error_or_rejects_the_tool(
+    change: tuple[Place, Any],
+) -> None:
+    with tools_with(MANIFEST) as root:
+        file = root / "sovl-tools.lock"
+        file.write_text(json.dumps(mutated(LOCK, *change)), encoding="utf-8")
+        registry, message = ToolRegistry(), None
+        try:
+            registry = ToolRegistry.from_directory(root, locked=file)
+        except LockError as error:
+            message = str(error)
+        if message is None:
+            assert not registry
+            assert {each.code for each in registry.report.errors} >= {"ST107"}
+        else:
+            assert message.startswith(f"{file}: ")
+            assert "\n" not in message
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from sovl_tools.cli.command import (
     Misuse,
     entry_points_option,
     is_quiet,
+    locked_option,
     timeout_option,
     tools_option,
 )
@@ -44,6 +45,7 @@ EXITS = {
 @entry_points_option
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @timeout_option("How long the call may take.")
+@locked_option
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
 @click.option(
     "--events",
@@ -61,6 +63,7 @@ def call(
     entry_points: bool,
     text: str | None,
     timeout: float | None,
+    locked: bool | None,
     lenient: bool,
     events: str | None,
 ) -> None:
@@ -76,7 +79,7 @@ def call(
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
     quiet = is_quiet()  # tools say things in other threads, where click has no context
-    registry = one_tool(tools, name, entry_points=entry_points)
+    registry = one_tool(tools, name, entry_points=entry_points, locked=locked)
     tool = registry.get(name)
     parameters = without_functions(tool.parameters) if tool else {}
     arguments = parse_pairs(pairs, parameters) if text is None else read_json(text, "--args")

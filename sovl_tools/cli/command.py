@@ -7,6 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
@@ -143,6 +144,17 @@ def entry_points_option(function: _F) -> _F:
     )(function)
 
 
+def locked_option(function: _F) -> _F:
+    """Add ``--locked``, for ``settings``; None where the configuration decides."""
+    return click.option(
+        "--locked/--no-locked",
+        "locked",
+        default=None,
+        help="Load only tools that are as sovl-tools.lock says. Default: locked in the"
+        " configuration.",
+    )(function)
+
+
 def format_option(*formats: str, words: str = "How the result is written.") -> Callable[[_F], _F]:
     """Add ``--format``, with one of these formats; the first is the default."""
     return click.option(
@@ -223,17 +235,21 @@ def is_quiet() -> bool:
     return bool(click.get_current_context().ensure_object(dict).get("quiet"))
 
 
-def settings(tools: Sequence[str], *, needs_tools: bool = True) -> Configuration:
+def settings(
+    tools: Sequence[str], *, needs_tools: bool = True, locked: bool | None = None
+) -> Configuration:
     """Return the settings that hold; every path that was named on purpose must be there.
 
     ``./tools`` may be missing if nobody has named it and there are tools elsewhere. From here on
-    the user's own packages can be imported.
+    the user's own packages can be imported. ``locked`` wins over the configuration.
 
     Raises:
         ConfigurationError: the configuration can't be read.
         Misuse: a path is not there.
     """
     found = load_configuration(tools)
+    if locked is not None:
+        found = replace(found, locked=locked)
     is_default = found.source == DEFAULT_SOURCE
     # what a flag or a file names must be there even where the command could do without it
     absent = (path for path in found.paths if not os.path.exists(path))

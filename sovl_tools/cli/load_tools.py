@@ -20,12 +20,14 @@ from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain
 
 
-def all_tools(tools: Sequence[str], *, entry_points: bool) -> ToolRegistry:
+def all_tools(
+    tools: Sequence[str], *, entry_points: bool, locked: bool | None = None
+) -> ToolRegistry:
     """Load every tool there is; say on the error output how many did not load.
 
     ``entry_points`` tells whether those of installed distributions count.
     """
-    found = settings(tools, needs_tools=False)
+    found = settings(tools, needs_tools=False, locked=locked)
     registry = folders_of(found)
     for each in () if is_quiet() else registry.report.errors:
         if each.tool is None:  # a directory that can't be listed, say
@@ -59,13 +61,15 @@ def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: boo
             click.echo(plain(str(each)), err=True)
 
 
-def one_tool(tools: Sequence[str], name: str, *, entry_points: bool) -> ToolRegistry:
+def one_tool(
+    tools: Sequence[str], name: str, *, entry_points: bool, locked: bool | None = None
+) -> ToolRegistry:
     """Load the tool of that name alone, if it is a sound folder's; else look at all others.
 
     Raises:
         Misuse: there is no tool of that name.
     """
-    found = settings(tools, needs_tools=False)
+    found = settings(tools, needs_tools=False, locked=locked)
     there = filter(os.path.exists, found.paths)
     names = [folder.name for folder in collect(there, exclude=found.exclude).folders]
     # an empty set loads no folder at all: the tool is one in code, or there is none

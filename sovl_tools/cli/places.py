@@ -33,7 +33,13 @@ class Places(NamedTuple):
     misplaced: tuple[Diagnostic, ...] = ()
 
 
-def places_of(paths: Sequence[str], tools: Sequence[str], *, exclude: Sequence[str] = ()) -> Places:
+def places_of(
+    paths: Sequence[str],
+    tools: Sequence[str],
+    *,
+    exclude: Sequence[str] = (),
+    locked: bool | None = None,
+) -> Places:
     """Return what paths name; without any, all that is configured.
 
     ``exclude`` are patterns that win over those of the configuration; what they match is left out
@@ -46,7 +52,7 @@ def places_of(paths: Sequence[str], tools: Sequence[str], *, exclude: Sequence[s
         if not os.path.lexists(path):
             raise Misuse(f"there is no {path!r}")
     procedures, rest = _split_paths(paths)  # by names alone: nothing is imported for that
-    found = settings(tools or rest, needs_tools=False)
+    found = settings(tools or rest, needs_tools=False, locked=locked)
     if exclude:
         sources = {**found.sources, "exclude": "--exclude"}
         found = replace(found, exclude=tuple(exclude), sources=sources)

@@ -18,6 +18,7 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     entry_points_option,
+    locked_option,
     settings,
     timeout_option,
     tools_option,
@@ -80,6 +81,7 @@ EXITS = {
 @timeout_option("How long the run may take.")
 @tools_option
 @entry_points_option
+@locked_option
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -95,6 +97,7 @@ def run(
     timeout: float | None,
     tools: tuple[str, ...],
     entry_points: bool,
+    locked: bool | None,
 ) -> None:
     """Run a procedure, show its progress, and print its result as JSON.
 
@@ -116,13 +119,14 @@ def run(
             write(json_text(_record(resumption).result))
             return
         source = _source(file, resumption)
-        job = _prepare(source, tools, entry_points=entry_points, is_quiet=is_quiet)
+        job = _prepare(source, tools, entry_points=entry_points, locked=locked, is_quiet=is_quiet)
         moved = file if resumption is not None else None  # the file may lie elsewhere by now
         # what was said of the run that its journal does not know, for whoever goes on with it
         resume_arguments = (
             *((moved,) if moved is not None else ()),
             *(part for each in tools for part in ("--tools", each)),
             *(() if entry_points else ("--no-entry-points",)),
+            *(() if locked is None else ("--locked" if locked else "--no-locked",)),
             *(("--force",) if force else ()),
         )
         # before the inputs: a plan needs none
@@ -180,7 +184,12 @@ def _record(resumption: Resumption) -> RunRecord:
 
 
 def _prepare(
-    source: str | Mapping[str, JSON], tools: Sequence[str], *, entry_points: bool, is_quiet: bool
+    source: str | Mapping[str, JSON],
+    tools: Sequence[str],
+    *,
+    entry_points: bool,
+    locked: bool | None,
+    is_quiet: bool,
 ) -> Job:
     """Return a procedure with its tools; exit with 1 if it is unsound, and say why.
 
@@ -195,9 +204,9 @@ def _prepare(
     # called are loaded, so that no other can fail or slow the run down
     if all(step.action in ACTIONS for step in steps):
         names = {step.fields["tool"] for step in steps if step.action == "tool"}
-        registry = folders_of(settings(tools, needs_tools=False), names)
+        registry = folders_of(settings(tools, needs_tools=False, locked=locked), names)
     if registry is None or not all(name in registry for name in names):
-        registry = all_tools(tools, entry_points=entry_points)
+        registry = all_tools(tools, entry_points=entry_points, locked=locked)
     manager = ProcedureManager(registry)
     found = [wrong for each in procedures for wrong in manager.check(each)]
     errors = [each for each in found if each.severity == "error"]

@@ -19,18 +19,21 @@ from sovl_tools.cli.command import (
     configured_targets,
     import_timeout_option,
     is_quiet,
+    locked_option,
     targets_option,
     tools_option,
 )
 from sovl_tools.cli.output import colored, write_to
 from sovl_tools.cli.places import Places, places_of, without_procedures
 from sovl_tools.configuration import Configuration
+from sovl_tools.linting.lock import removed_tools
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import SelectorError, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.isolation import load_in_child
+from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.model.catalog import Candidate, Catalog
@@ -131,6 +134,7 @@ def _configured_destinations(found: Configuration) -> tuple[Destination, ...]:
 @_selected_rules("--extend-select", "These rules as well.")
 @_selected_rules("--ignore", "Not these rules.")
 @targets_option("Tell what these formats lose: openai-strict,gemini.")
+@locked_option
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule; text and json only.")
@@ -148,6 +152,7 @@ def validate(
     extend_select: tuple[str, ...],
     ignore: tuple[str, ...],
     targets: tuple[str, ...],
+    locked: bool | None,
     warnings_as_errors: bool,
     exit_zero: bool,
     statistics: bool,
@@ -166,7 +171,7 @@ def validate(
     pyproject.toml. `sovl-tools explain RULE` says more.
     """
     started = perf_counter()
-    places = places_of(paths, tools, exclude=exclude)
+    places = places_of(paths, tools, exclude=exclude, locked=locked)
     found = places.configuration
     targets = targets or configured_targets(found)
     destinations = formats or _configured_destinations(found)
@@ -177,7 +182,8 @@ def validate(
     every = collect(places.folders, exclude=found.exclude)
     collected = without_procedures(every, places.procedures)
     limit = import_timeout or found.import_timeout
-    limits = Settings(imports=not no_import, limit=limit, compiles=True)
+    lock = read_lock(found.lock_file) if found.locked else None
+    limits = Settings(imports=not no_import, limit=limit, compiles=True, locked=lock)
     with _Progress(len(collected.folders)) as progress:
         candidates = _load(collected.folders, limits, progress)
     others = [*places.misplaced, *collected.diagnostics]
@@ -189,6 +195,8 @@ def validate(
     others += unusable
     # folders come before plugins, as where they are served
     catalog = combine((*candidates, *plugged))
+    if lock is not None:
+        others += removed_tools(lock, found.lock_file, collected.folders)
     if targets:
         from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - for targets
 

@@ -120,7 +120,10 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     absent = [path for path in _places(found) if not os.path.exists(path)]
     started = perf_counter()
     registry = ToolRegistry.from_directory(
-        *found.paths, exclude=found.exclude, import_timeout=found.import_timeout
+        *found.paths,
+        exclude=found.exclude,
+        import_timeout=found.import_timeout,
+        locked=found.lock_file if found.locked else None,
     )
     add_code(registry, found, entry_points=False)
     report = registry.report

@@ -55,6 +55,7 @@ _RULES = (
     folder.invalid_folder_name,
     *folder.RULES,
     folder.no_tools,
+    folder.not_as_locked,
     folder.unreadable_file,
     *text.ENCODING_RULES,
     *text.SYNTAX_RULES,

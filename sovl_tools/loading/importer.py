@@ -46,6 +46,9 @@ class PrivatePackage:
         resources: files that are as they were for ``importlib.resources``, by their relative paths.
     """
 
+    reads_compiled = True
+    """Whether code may come from ``.pyc`` files, which need not hold what the source says."""
+
     def __init__(self, package: str, location: str, source: Source) -> None:
         self.package = package
         self.location = location
@@ -100,12 +103,14 @@ class PrivatePackage:
 
     def _exec(self, module: ModuleType, file: str, source: bytes) -> None:
         self.sources[module.__name__] = source
-        exec(compiled(f"{self.location}/{file}", source), module.__dict__)  # noqa: S102 - a loader does this
+        exec(self._compiled(file, source), module.__dict__)  # noqa: S102 - a loader does this
+
+    def _compiled(self, file: str, source: bytes) -> CodeType:
+        return compiled(f"{self.location}/{file}", source, is_read=self.reads_compiled)
 
     def get_code(self, name: str) -> CodeType:
         """Return the code of a module by its full name (see ``importlib.abc.InspectLoader``)."""
-        file, source = self._found(name)
-        return compiled(f"{self.location}/{file}", source)
+        return self._compiled(*self._found(name))
 
     def get_source(self, name: str) -> str:
         """Return the text of a module by its full name (see ``importlib.abc.InspectLoader``)."""
@@ -300,11 +305,12 @@ _CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
 _PIECE = 1 << 15
 
 
-def compiled(path: str, source: bytes) -> CodeType:
+def compiled(path: str, source: bytes, *, is_read: bool = True) -> CodeType:
     """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
 
     The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
-    equal length within the same second is seen. One is written where Python may write any.
+    equal length within the same second is seen. One is written where Python may write any, and
+    read unless it says not to.
 
     Raises:
         whatever ``compile`` raises: SyntaxError, ValueError, RecursionError, MemoryError.
@@ -316,7 +322,7 @@ def compiled(path: str, source: bytes) -> CodeType:
         cached = f"{folder}/__pycache__/{name[:-3]}{_cache_suffix(sys.flags.optimize)}"
     else:
         cached = cache_from_source(path)
-    code = _cached_code(cached, header)
+    code = _cached_code(cached, header) if is_read else None
     # a folder that was copied or moved brings code that names its old place in tracebacks
     if code is not None and code.co_filename == path:
         return code

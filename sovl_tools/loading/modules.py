@@ -38,6 +38,7 @@ class Generation(PrivatePackage):
     def __init__(self, snapshot: Snapshot, package: str) -> None:
         super().__init__(package, snapshot.folder.location, snapshot)
         self.snapshot = snapshot
+        self.reads_compiled = not snapshot.is_locked
         self.name = f"{package}.{snapshot.folder.name}"
         self.lock = threading.RLock()
         self.module: ModuleType | None = None
@@ -57,7 +58,7 @@ class Generation(PrivatePackage):
             return self.module
 
     def _import(self) -> ModuleType:
-        folder, files, _ = self.snapshot
+        folder, files = self.snapshot.folder, self.snapshot.files
         # importlib.resources shall see the data of this version, also after the next edit
         for each in files.values():
             if b"resources" in each:

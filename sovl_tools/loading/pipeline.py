@@ -16,6 +16,7 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
+from sovl_tools.loading.lock import Lock, lock_verdicts
 from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement, module, offer, schema
@@ -51,6 +52,7 @@ from sovl_tools.schema.subschemas import visit
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
+_DISABLED = ('its manifest says "enabled": false',)
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
 SEVERITIES: tuple[Severity, ...] = ("error", "warning")
 _SCHEMAS = ("parameters", "output_schema")
@@ -77,11 +79,13 @@ class Settings(NamedTuple):
         imports: False parses the modules instead of importing them.
         limit: how long importing one module may take, in seconds.
         compiles: True makes a validator of every schema, which otherwise the first call does.
+        locked: what a lock file says; unless it is None, nothing else is loaded.
     """
 
     imports: bool = True
     limit: float = IMPORT_TIMEOUT
     compiles: bool = False
+    locked: Lock | None = None
 
 
 class Work(NamedTuple):
@@ -131,18 +135,25 @@ def load_folder(
             return rejected(folder, verdicts)
         work = _checked(folder, manifest, verdicts, settings)
         document = work.manifest.document
-        if document.get("enabled", True) is False:
-            return _candidate(work, "disabled", reasons=('its manifest says "enabled": false',))
-        snapshot = take_snapshot(folder)
+        is_disabled = document.get("enabled", True) is False
+        # of a disabled tool nobody reads the module, unless the lock knows it
+        is_read = not is_disabled or settings.locked is not None
+        snapshot = take_snapshot(folder) if is_read else None
+        if settings.locked is not None and isinstance(snapshot, Snapshot):
+            # of the very bytes that run, not of what is in the files by then
+            verdicts += lock_verdicts(settings.locked, manifest, snapshot)
+            snapshot = snapshot._replace(is_locked=True)
+        if is_disabled or snapshot is None:
+            return _candidate(work, "disabled", reasons=_DISABLED)
         if isinstance(snapshot, Unreadable):
             verdicts += _unreadable(folder, snapshot)
             return _candidate(work, "rejected")
         is_sound = not has_errors(verdicts)
         missing = unmet(document) if is_sound and "requires" in document else ()
         # no module runs that would be refused anyway: what it does at import can't be undone
-        if settings.imports and is_sound and not missing:
-            return _import(work, snapshot, existing)
-        return _parse(work, snapshot.main, missing)
+        if not (settings.imports and is_sound) or missing:
+            return _parse(work, snapshot.main, missing)
+        return _import(work, snapshot, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
         return rejected(folder, [internal_verdict(error)])
 

@@ -7,9 +7,10 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from importlib.util import source_hash
+from itertools import islice
 from typing import NamedTuple
 
 from sovl_tools.loading.discovery import listed
@@ -109,14 +110,19 @@ def _decode(content: str) -> JSON:
     return _DECODER.decode(content)
 
 
-def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+def unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    """Make an object of its members, as ``json`` does, but refuse a key that stands twice.
+
+    Raises:
+        ValueError: there is one.
+    """
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a key stands twice")
     return members
 
 
-_DECODER = strict_decoder(object_pairs_hook=_unique)
+_DECODER = strict_decoder(object_pairs_hook=unique)
 # What ``decode`` calls between two looks for white space, each of which costs half a microsecond.
 _SCAN: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 
@@ -125,6 +131,7 @@ MAX_MODULE_BYTES = 4 << 20
 _RELATIVE = re.compile(rb"from[\s\\]*\.")
 _MAX_FOLDER_DEPTH = 6
 _MAX_FILES = 2_000
+_MAX_DATA_BYTES = 1 << 28
 _NO_SOURCES = {"__pycache__", "node_modules"}
 
 
@@ -135,11 +142,13 @@ class Snapshot(NamedTuple):
         folder: where they were read.
         files: bytes by path relative to the folder, with slashes.
         digest: names the content, the same in every process and place.
+        is_locked: whether nothing but this content may run, also no code that was compiled before.
     """
 
     folder: ToolFolder
     files: dict[str, bytes]
     digest: str
+    is_locked: bool = False
 
     @property
     def main(self) -> bytes:
@@ -231,17 +240,39 @@ def matching(paths: Iterable[str], patterns: Sequence[str]) -> set[str]:
 
 def read_data(folder: ToolFolder) -> dict[str, bytes]:
     """Return what the data files say that the manifest lists, by their relative paths."""
-    found: list[str] = []
+    found = [*islice(_every_file(folder), _MAX_FILES)]
+    listed = listed_now(folder)
+    paths = matching(found, ("*",) if listed is None else listed)
+    contents = {path: read_file(folder, path, limit=MAX_MODULE_BYTES) for path in paths}
+    return {path: each for path, each in contents.items() if not isinstance(each, Unreadable)}
+
+
+def read_all_data(folder: ToolFolder, manifest: Manifest) -> dict[str, bytes] | Unreadable:
+    """Return what all data files say that a manifest lists, or which of them can't be read."""
+    contents: dict[str, bytes] = {}
+    for path in matching(_every_file(folder), manifest.data) if manifest.data else ():
+        content = read_file(folder, path, limit=_MAX_DATA_BYTES)
+        if isinstance(content, Unreadable):
+            return content
+        contents[path] = content
+    return contents
+
+
+def _every_file(folder: ToolFolder) -> Iterator[str]:
+    """Yield the relative paths of all files, without compiled code."""
     for place, folders, names in os.walk(folder.location):
         folders[:] = [each for each in folders if each not in _NO_SOURCES]
         below = os.path.relpath(place, folder.location).replace(os.sep, "/")
-        found += [name if below == "." else f"{below}/{name}" for name in names]
-        if len(found) >= _MAX_FILES:
-            break
-    listed = listed_now(folder)
-    paths = matching(found[:_MAX_FILES], ("*",) if listed is None else listed)
-    contents = {path: read_file(folder, path, limit=MAX_MODULE_BYTES) for path in paths}
-    return {path: each for path, each in contents.items() if not isinstance(each, Unreadable)}
+        yield from (name if below == "." else f"{below}/{name}" for name in names)
+
+
+def framed(files: Mapping[str, bytes]) -> bytes:
+    """Return the content of files with their paths, so that no two sets of files look alike."""
+    found = b""
+    for path, content in files.items():
+        frame = f"{len(path)} {path} {len(content)} "
+        found += frame.encode("utf-8", "surrogateescape") + content
+    return found
 
 
 def _digest(files: dict[str, bytes]) -> str:
@@ -249,8 +280,4 @@ def _digest(files: dict[str, bytes]) -> str:
     if len(files) == 1:
         (content,) = files.values()
         return source_hash(content).hex()
-    framed = b""
-    for path, content in files.items():
-        frame = f"{len(path)} {path} {len(content)} "  # so that no two sets of files look alike
-        framed += frame.encode("utf-8", "surrogateescape") + content
-    return source_hash(framed).hex()
+    return source_hash(framed(files)).hex()

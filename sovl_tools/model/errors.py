@@ -133,6 +133,10 @@ class ConfigurationError(SovlToolsError):
         return f"{self.source}: {self.message}"
 
 
+class LockError(ConfigurationError):
+    """The file that says what was reviewed is missing or damaged."""
+
+
 class ToolError(SovlToolsError):
     """Raised by a tool to tell the model something, word for word."""
 

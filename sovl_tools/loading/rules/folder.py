@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 from typing import NamedTuple
 from unicodedata import normalize
@@ -139,5 +139,47 @@ def no_tools(path: str) -> Iterator[Finding]:
     """
     yield Finding(Position(), f"there is no tool in {path}", "add a folder, or correct the path")
 
+
+class LockCase(NamedTuple):
+    """A tool and its line in the lock file.
+
+    Attributes:
+        folder: the tool's folder.
+        hashes: of the folder's content, by its parts; empty if there is no such folder.
+        locked: what the lock file says; empty if it doesn't know the tool.
+    """
+
+    folder: ToolFolder
+    hashes: Mapping[str, str]
+    locked: Mapping[str, str]
+
+
+@rule("ST107")
+def not_as_locked(case: LockCase) -> Iterator[Finding]:
+    """A tool is not what the lock file says.
+
+    ``sovl-tools.lock`` holds hashes of each tool's manifest, of its Python files and of the data
+    files that it lists, as they were when somebody reviewed them. With ``--locked``, ``locked =
+    true`` in the configuration or ``from_directory(locked=…)`` no other tool is loaded: not one
+    that has changed, and not one that is new. ``validate`` also tells of those that are gone.
+    Review the change; then run ``sovl-tools lock`` and commit the file.
+    """
+    folder, hashes, locked = case
+    advice = "review the change, then run sovl-tools lock"
+    parts = [each for each in LOCKED_PARTS if hashes.get(each) != locked.get(each)]
+    if not hashes:
+        words = f"the tool {folder.name!r} is locked, and not there any more"
+        yield Finding(Position(), words, "bring it back, or run sovl-tools lock")
+    elif not locked:
+        words = f"the tool {folder.name!r} is not in the lock file"
+        yield Finding(Position(folder.manifest_name), words, advice)
+    elif parts:
+        words = f"the {' and the '.join(parts)} changed since the tool was locked"
+        name = folder.module_name if parts == ["code"] else folder.manifest_name
+        yield Finding(Position(name), words, advice)
+
+
+LOCKED_PARTS = ("manifest", "code", "data")
+"""What the lock file has a hash of, for each tool."""
 
 RULES = (missing_manifest, missing_module)

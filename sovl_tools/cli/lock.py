@@ -1,0 +1,64 @@
+"""``sovl-tools lock``."""
+
+from __future__ import annotations
+
+import click
+
+from sovl_tools.cli.command import FINDINGS, Command, is_quiet, settings, tools_option
+from sovl_tools.cli.output import save, write
+from sovl_tools.linting.lock import changes, lock_of
+from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.lock import Lock, read_lock, written
+from sovl_tools.model.errors import LockError
+from sovl_tools.reporting.outcome import counted
+from sovl_tools.reporting.plain import plain
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools lock               after a review: what is there now may run
+  sovl-tools lock --check       in CI: write nothing, fail if anything is not as it was locked
+  sovl-tools validate --locked  the same, with everything else that validate checks"""
+EXITS = {
+    1: "A tool can't be locked, or with --check something is not as it was locked.",
+    2: "The directory is not there, or with --check the lock file is missing or damaged.",
+}
+
+
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@tools_option
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
+@click.pass_context
+def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
+    """Write down what each tool is, so that nothing else is loaded.
+
+    sovl-tools.lock, beside the configuration or in the current directory, gets a line for each
+    tool folder with hashes of its manifest, its Python files and the data files that it lists.
+    Commit it. With --locked, or `locked = true` in the configuration, a tool that is not as it
+    says is not loaded. Nothing is imported here.
+    """
+    found = settings(tools)
+    path = found.lock_file
+    collected = collect(found.paths, exclude=found.exclude)
+    new, unreadable = lock_of(collected.folders)
+    lines = [*changes(read_lock(path) if check else _former(path), new)]
+    if not check:
+        save(path, written(new))
+    for each in collected.diagnostics:
+        click.echo(plain(str(each)), err=True)
+    for folder in unreadable:
+        words = f"{folder.path} can't be locked; sovl-tools validate {folder.path} says why"
+        click.echo(plain(words), err=True)
+    for line in lines:
+        write(plain(line))
+    if not is_quiet():
+        click.echo(plain(f"{path}: {counted(len(new), 'tool')}, {len(lines)} changed"), err=True)
+    is_broken = any(each.severity == "error" for each in collected.diagnostics)
+    ctx.exit(FINDINGS if unreadable or is_broken or (check and lines) else 0)
+
+
+def _former(path: str) -> Lock:
+    """Return what the file says that is about to be replaced; a damaged one says nothing."""
+    try:
+        return read_lock(path)
+    except LockError:
+        return {}

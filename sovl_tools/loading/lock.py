@@ -1,0 +1,128 @@
+"""The lock file: hashes of the tools that somebody has reviewed, so that nothing else is loaded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from typing import TypeAlias
+
+from sovl_tools.loading.rules.folder import (
+    LOCKED_PARTS,
+    LockCase,
+    Unreadable,
+    not_as_locked,
+    unreadable_file,
+)
+from sovl_tools.loading.sources import Snapshot, framed, read_all_data, read_file, unique
+from sovl_tools.model.diagnostic import Verdict, ask
+from sovl_tools.model.document import JSON, dotted, strict_decoder
+from sovl_tools.model.errors import LockError
+from sovl_tools.model.folder import Manifest, ToolFolder
+from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.schema.messages import describe
+
+Hashes: TypeAlias = Mapping[str, str]
+"""Of a tool, by what they are of: ``LOCKED_PARTS``; ``data`` only if the manifest lists any."""
+
+Lock: TypeAlias = Mapping[str, Hashes]
+"""What a lock file says, by the names of the tools."""
+
+_MAX_BYTES = 1 << 26
+_VERSION = 1
+_HASH: dict[str, JSON] = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+_SCHEMA: dict[str, JSON] = {
+    "type": "object",
+    "properties": {
+        "version": {"const": _VERSION},
+        "tools": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "properties": dict.fromkeys(LOCKED_PARTS, _HASH),
+                "required": ["manifest", "code"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["version", "tools"],
+    "additionalProperties": False,
+}
+_DECODER = strict_decoder(object_pairs_hook=unique)
+
+
+def hashes_of(manifest: Manifest, snapshot: Snapshot) -> dict[str, str] | Unreadable:
+    """Return the hashes of a tool, or which of the data files that it lists can't be read.
+
+    They are SHA-256, because those of snapshots can be forged. A file that git takes for text has
+    the same one with either kind of line endings.
+    """
+    data = read_all_data(snapshot.folder, manifest)
+    if isinstance(data, Unreadable):
+        return data
+    text = manifest.text.encode("utf-8", "surrogatepass")
+    found = {"manifest": _hash({snapshot.folder.manifest_name: text})}
+    found["code"] = _hash(snapshot.files)
+    if manifest.data:
+        found["data"] = _hash(data)
+    return found
+
+
+def _hash(files: Mapping[str, bytes]) -> str:
+    plain = {
+        path: content if b"\0" in content else content.replace(b"\r\n", b"\n")
+        for path, content in sorted(files.items())
+    }
+    return f"sha256:{sha256(framed(plain)).hexdigest()}"
+
+
+def lock_verdicts(lock: Lock, manifest: Manifest, snapshot: Snapshot) -> list[Verdict]:
+    """Return why a tool may not be loaded, if it is not as it was locked."""
+    folder = snapshot.folder
+    found = hashes_of(manifest, snapshot)
+    if isinstance(found, Unreadable):
+        return ask((unreadable_file,), found)
+    return ask((not_as_locked,), LockCase(folder, found, lock.get(folder.name, {})))
+
+
+def read_lock(path: str | os.PathLike[str]) -> Lock:
+    """Read a lock file.
+
+    Raises:
+        LockError: it is missing or damaged.
+    """
+    text = os.fspath(path)
+    place, name = os.path.split(os.path.abspath(text))
+    data = read_file(ToolFolder("", "", place), name, limit=_MAX_BYTES)
+    if isinstance(data, Unreadable):
+        if data.is_absent:
+            raise LockError(text, "there is no such file; sovl-tools lock writes it")
+        raise LockError(text, f"it {data.reason}")
+    try:
+        document = _DECODER.decode(data.decode())
+        problems = _validator().problems(document)
+    except (ValueError, RecursionError) as error:
+        words = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise LockError(text, f"this is no lock file: {words}; {_ADVICE}") from error
+    for problem in problems:
+        words = f"{dotted(problem.path)} {describe(problem)}".strip()
+        raise LockError(text, f"this is no lock file: {words}; {_ADVICE}")
+    tools: Lock = document["tools"]
+    return tools
+
+
+_ADVICE = "sovl-tools lock writes it anew"
+
+
+@cache
+def _validator() -> Validator:
+    return compile_schema(_SCHEMA)
+
+
+def written(lock: Lock) -> str:
+    """Return the text of a lock file: a line for each tool, so that edits of two can be merged."""
+    lines = [f"    {json.dumps(name)}: {json.dumps(lock[name])}" for name in sorted(lock)]
+    tools = "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
+    return f'{{\n  "version": {_VERSION},\n  "tools": {tools}\n}}'

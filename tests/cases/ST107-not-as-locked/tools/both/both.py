@@ -1,0 +1,2 @@
+def both(text: str) -> str:
+    return text.upper()

@@ -1,0 +1,2 @@
+def changed(text: str) -> str:
+    return text.upper()
