@@ -179,9 +179,9 @@ def test_one_broken_source_stops_no_other_and_each_failure_is_told(world: World)
     registry.load_entry_points(GROUP)
     assert answers(registry.catalog) == {"good": 1, "one": 1}
     assert [each.partition(": ST701")[0] for each in told(registry)] == [
-        "absent_module:tool:1:1",
-        "nothing_of_the_kind:1:1",
-        "nowhere:1:1",
+        "absent_module:tool",
+        "nothing_of_the_kind",
+        "nowhere",
         "plugins/broken.py:1:1",
         "site/half/two.py:2:1",
     ]

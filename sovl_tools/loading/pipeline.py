@@ -254,7 +254,7 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             return _candidate(work, "rejected", source=source)
         verdicts += interface_verdicts(manifest, interface, "error")
         # warnings stop no load, and wait until somebody looks at the report
-        lint = partial(interface_verdicts, manifest, interface, "warning")
+        lint = partial(interface_verdicts, manifest, interface, "warning", source=source)
         if has_errors(verdicts):
             return _candidate(work, "rejected", source=source, lint=lint)
         definition = bind(manifest, interface, source=folder.path)
@@ -267,17 +267,18 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
 
 
 def interface_verdicts(
-    checked: Manifest, interface: Interface, severity: Severity
+    checked: Manifest, interface: Interface, severity: Severity, *, source: bytes = b""
 ) -> list[Verdict]:
     """Return what is wrong with what a module offers, held against a manifest that is sound.
 
-    Values are compared for warnings alone.
+    Values are compared, and the text of the module is looked at, for warnings alone.
     """
     agreed = agreement.AgreementCase.between(checked, interface)
     if severity == "warning":
         agreed = agreed.with_values()
     found = agreement.RULES.verdicts(agreed, severity)
-    return found + offer.RULES.verdicts(offer.OfferCase(interface, checked.phrases), severity)
+    case = offer.OfferCase(interface, checked.phrases, source)
+    return found + offer.RULES.verdicts(case, severity)
 
 
 def bind(manifest: Manifest, interface: Interface, *, source: str) -> ToolDefinition:
@@ -336,7 +337,8 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
         return _SILENT, import_verdicts(error, work.folder)
     found = [v for each in siblings for v in ask((module.absolute_sibling_import,), each)]
     for severity in SEVERITIES if readable else ():
-        found += interface_verdicts(work.manifest, interface, severity)
+        text = source if severity == "warning" else b""
+        found += interface_verdicts(work.manifest, interface, severity, source=text)
     return interface, found
 
 

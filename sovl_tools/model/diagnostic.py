@@ -16,6 +16,9 @@ _LOGGER = logging.getLogger("sovl_tools")
 MAX_FINDINGS = 100
 """How many findings of one rule are told; a file that has more is of another kind."""
 
+FILE_SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
+"""How the names of files end that diagnostics speak of, and quote."""
+
 Severity: TypeAlias = Literal["error", "warning"]
 
 
@@ -77,12 +80,18 @@ class Diagnostic(NamedTuple):
     line: int
     column: int
 
+    @property
+    def place(self) -> str:
+        """Its place in words: ``path:line:column``; a folder and a package have no lines."""
+        is_file = self.path.endswith(FILE_SUFFIXES) or (self.line, self.column) != (1, 1)
+        return f"{self.path}:{self.line}:{self.column}" if is_file else self.path
+
     def __str__(self) -> str:
         """Return the line that other programs read: ``path:line:column: CODE message``.
 
         What is in no file has a name in the place of a path: ``name: CODE message``.
         """
-        place = f"{self.path}:{self.line}:{self.column}: " if self.path else ""
+        place = f"{self.place}: " if self.path else ""
         named = f"{self.tool}: " if self.tool and not self.path else ""
         return f"{place}{named}{self.code} {self.message}"
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that is most like the given one, or None if none is near."""
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
+    """Return the known word that is most like the given one, or None if none is near.
+
+    ``cutoff`` says how near, up to 1.0 for words of which only the case differs.
+    """
     from difflib import get_close_matches  # noqa: PLC0415 - 4 ms, needed only in bad cases
 
     # ``City`` for ``city`` is the slip that is made most
     candidates = {each.casefold(): each for each in known}
     # A model may send a name of any length, and comparing is quadratic.
-    found = get_close_matches(word.casefold()[:80], candidates, n=1, cutoff=0.7)
+    found = get_close_matches(word.casefold()[:80], candidates, n=1, cutoff=cutoff)
     return candidates[found[0]] if found else None
 
 

@@ -31,7 +31,7 @@ def add_to_summary(outcome: Outcome) -> None:
     if not path:
         return
     rows = [
-        f"| {_cell(f'{from_workspace(each.path)}:{each.line}:{each.column}')} | {each.code} |"
+        f"| {_cell(each._replace(path=from_workspace(each.path)).place)} | {each.code} |"
         f" {_cell(each.message)} |"
         for each in (*outcome.report.errors, *outcome.report.warnings)[:_MOST_ROWS]
     ]

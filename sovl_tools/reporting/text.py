@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.diagnostic import FILE_SUFFIXES, Diagnostic
 from sovl_tools.reporting.outcome import Outcome, counted
 from sovl_tools.reporting.plain import plain
 
@@ -18,7 +18,6 @@ _WIDTH = 100
 MOST_SHOWN = 1000
 """How many findings people are shown; the others are counted."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
-_SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
 _MAX_BYTES = 8 << 20  # a manifest is refused long before
 
 LinesOf: TypeAlias = Callable[[str], Sequence[str]]
@@ -50,7 +49,7 @@ def read_lines(path: str) -> Sequence[str]:
 def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:
     """Return the line with its caret; None if the place is no line of a readable text file."""
     # what belongs to no tool, such as a directory, has no line that could be shown
-    if diagnostic.tool is None or not diagnostic.path.endswith(_SUFFIXES):
+    if diagnostic.tool is None or not diagnostic.path.endswith(FILE_SUFFIXES):
         return None
     lines = lines_of(diagnostic.path)
     if not 1 <= diagnostic.line <= len(lines):
@@ -82,9 +81,9 @@ def render(outcome: Outcome) -> str:
 def block(diagnostic: Diagnostic, *, color: bool = False, lines_of: LinesOf = read_lines) -> str:
     """Return one diagnostic with its excerpt and help; the last of its lines is empty."""
     tint = _RED if diagnostic.severity == "error" else _YELLOW
-    place = f"{diagnostic.path}:{diagnostic.line}:{diagnostic.column}"
+    place = painted(plain(diagnostic.place), _BOLD, color=color)
     code = painted(diagnostic.code, tint, color=color)
-    lines = [f"{painted(plain(place), _BOLD, color=color)}: {code} {plain(diagnostic.message)}"]
+    lines = [f"{place}: {code} {plain(diagnostic.message)}"]
     shown = excerpt(diagnostic, lines_of)
     if shown is not None:
         edge = " " * len(str(diagnostic.line))

@@ -126,7 +126,7 @@ def test_an_empty_directory_is_an_error(run: Run, tmp_path: Path) -> None:
     assert done.code == 1
     assert done.out.endswith("; 1 error\n")
     assert run("validate", "--ignore", "ST106").code == 0
-    assert "tools:1:1: ST106 there is no tool in tools" in done.out
+    assert "tools: ST106 there is no tool in tools" in done.out
 
 
 def test_what_tools_print_does_not_mix_with_the_report(run: Run, echo: Path) -> None:

@@ -79,7 +79,7 @@ ADVICE = "help: name the directory under 'plugins' in pyproject.toml or in SOVL_
 @pytest.mark.parametrize(
     ("path", "code", "words"),
     [
-        ("code", 1, "code:1:1: ST106 there is no tool folder in code, only modules"),
+        ("code", 1, "code: ST106 there is no tool folder in code, only modules"),
         ("code/one.py", 1, "code/one.py:1:1: ST101 code/one.py is a module in no tool folder"),
     ],
 )
@@ -99,7 +99,7 @@ def test_modules_beside_tools_are_none(run: Run, write: Write, tmp_path: Path) -
     (tmp_path / "tools" / "shared.py").write_text("1 / 0\n")
     assert lines(run, "tools", code=0) == ["1 tool: 1 loaded; no problems"]
     (tmp_path / "none").mkdir()
-    assert lines(run, "none")[0] == "none:1:1: ST106 there is no tool in none"
+    assert lines(run, "none")[0] == "none: ST106 there is no tool in none"
     assert "can't be listed: Not a directory" in lines(run, "pyproject.toml")[0]
 
 
@@ -121,7 +121,7 @@ def test_a_module_can_not_end_the_validation(
 ) -> None:
     (plugins / "two.py").write_text(code)
     assert lines(run) == [
-        f"plugins:1:1: ST701 importing its modules ended the process: {words}",
+        f"plugins: ST701 importing its modules ended the process: {words}",
         "0 tools; 1 error",
     ]
 
@@ -147,7 +147,7 @@ def test_without_imports_it_is_only_asked_whether_plugins_are_there(
     assert lines(run, "--no-import", code=0) == ["0 tools; no problems"]
     (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins", "gone"]\n')
     for options in (["--no-import"], []):
-        assert "gone:1:1: ST701 the directory can't be listed: " in lines(run, *options)[0]
+        assert "gone: ST701 the directory can't be listed: " in lines(run, *options)[0]
 
 
 def test_the_variable_names_plugins_too(run: Run, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_diagnostics_follow_with_the_line_and_help(tmp_path: Path) -> None:
         "1 | def ehco(): ...",
         "  |     ^^^^",
         "",
-        "tools/echo:1:1: ST202 'timout' is no key",
+        "tools/echo: ST202 'timout' is no key",
         "help: did you mean 'timeout'?",
         "",
     ]

@@ -122,13 +122,11 @@ def test_an_entry_point_that_leads_nowhere_is_told(site: Site) -> None:
     sight = EntryPoints(GROUP).look()
     assert answers(sight) == {"good": 1}
     no_module, no_member, no_name = lines(sight)
-    head = (
-        "nowhere.at_all:tool:1:1: ST701 the entry point 'a' (nowhere.at_all:tool) can't be imported"
-    )
+    head = "nowhere.at_all:tool: ST701 the entry point 'a' (nowhere.at_all:tool) can't be imported"
     assert no_module == f"{head}: ModuleNotFoundError: No module named 'nowhere'"
     assert no_member.endswith("imported: AttributeError: module 'good' has no attribute 'absent'")
     words = "the entry point 'c' (no module) names neither a module nor 'module:object'"
-    assert no_name == f"no module:1:1: ST701 {words}"
+    assert no_name == f"no module: ST701 {words}"
 
 
 def test_an_entry_point_that_leads_to_something_else_is_told(site: Site) -> None:
@@ -136,8 +134,8 @@ def test_an_entry_point_that_leads_to_something_else_is_told(site: Site) -> None
     site.install("odd", GROUP, a="odd:number", b="odd:Thing", c="odd:Thing.__init__")
     sight = EntryPoints(GROUP).look()
     assert [str(each) for each in (*sight.diagnostics, *sight.candidates[0].diagnostics)] == [
-        "odd:number:1:1: ST706 there is no tool in the entry point 'a' (odd:number)",
-        "odd:Thing:1:1: ST706 there is no tool in the entry point 'b' (odd:Thing)",
+        "odd:number: ST706 there is no tool in the entry point 'a' (odd:number)",
+        "odd:Thing: ST706 there is no tool in the entry point 'b' (odd:Thing)",
         "site/odd.py:5:18: ST703 'self': nothing supplies the object that the method belongs to",
     ]
 
@@ -238,9 +236,9 @@ def test_what_breaks_below_a_package_stops_nothing_beside_it(site: Site) -> None
     [
         (
             "absent",
-            "absent:1:1: ST701 the package 'absent' can't be imported: ModuleNotFoundError: ",
+            "absent: ST701 the package 'absent' can't be imported: ModuleNotFoundError: ",
         ),
-        ("bare", "bare:1:1: ST706 there is no tool in the package 'bare'"),
+        ("bare", "bare: ST706 there is no tool in the package 'bare'"),
         ("", "ST701 the package '' can't be imported: ValueError: Empty module name"),
     ],
 )
@@ -276,10 +274,10 @@ def test_tool_folders_inside_of_a_package(site: Site, write: Write, tmp_path: Pa
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("absent", "absent:1:1: ST701 there is no package 'absent'"),
-        ("single", "single:1:1: ST701 there is no package 'single'"),
-        ("absent.below", "absent.below:1:1: ST701 the package 'absent.below' can't be imported: "),
-        (".odd", ".odd:1:1: ST701 the package '.odd' can't be imported: "),
+        ("absent", "absent: ST701 there is no package 'absent'"),
+        ("single", "single: ST701 there is no package 'single'"),
+        ("absent.below", "absent.below: ST701 the package 'absent.below' can't be imported: "),
+        (".odd", ".odd: ST701 the package '.odd' can't be imported: "),
         (
             "ends.below",
             "site/ends/__init__.py:2:1: ST701 the package 'ends.below' can't be imported",
@@ -351,9 +349,9 @@ def test_a_module_that_never_ran_is_not_there(plugins: Site) -> None:
 
 def test_a_directory_without_modules_is_told(plugins: Site) -> None:
     empty, absent = Modules(str(plugins.root)), Modules(str(plugins.root / "absent"))
-    assert lines(empty.look()) == ["plugins:1:1: ST706 there is no tool in the directory"]
+    assert lines(empty.look()) == ["plugins: ST706 there is no tool in the directory"]
     assert lines(absent.look()) == [
-        "plugins/absent:1:1: ST701 the directory can't be listed: No such file or directory"
+        "plugins/absent: ST701 the directory can't be listed: No such file or directory"
     ]
 
 

@@ -38,7 +38,7 @@ def test_every_format_ends_without_a_line_break(format_: str) -> None:
 def test_concise_has_a_line_for_each_diagnostic_and_the_summary() -> None:
     assert render(SHOWN, "concise").split("\n") == [
         "tools/echo/x.json:4:3: ST201 a comma is missing",
-        "tools/echo:1:1: ST202 'timout' is no key",
+        "tools/echo: ST202 'timout' is no key",
         SHOWN.summary,
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 from typing import Literal, NamedTuple
@@ -23,9 +24,13 @@ from sovl_tools.schema import fit
 from sovl_tools.schema.messages import one_of, shown
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import Difference, Kind, differences, value_differences
-from sovl_tools.signature.signature import BY_KEYWORD, Signature
+from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
 _PROPERTIES = ("parameters", "properties")
+_BUNDLES = frozenset(
+    {"args", "arguments", "data", "input", "inputs", "kwargs", "params", "parameters", "payload"}
+)
+_DICTIONARY = re.compile(r"(typing\.)?(dict|Dict|Mapping)\b")
 
 
 class AgreementCase(NamedTuple):
@@ -75,6 +80,26 @@ class AgreementCase(NamedTuple):
         """The text of the annotation of each parameter."""
         signature = self.interface.signature or Signature()
         return {each.name: each.annotation.text for each in signature.parameters}
+
+    @property
+    def bundle(self) -> str | None:
+        """The one parameter that is meant to receive all arguments together, as a dictionary."""
+        signature = self.interface.signature or Signature()
+        own = [each for each in signature.parameters if not each.annotation.is_context]
+        if len(own) != 1 or not self.properties or own[0].name in self.properties:
+            return None
+        name, kind, default, annotation = own[0]
+        is_meant = name in _BUNDLES or bool(_DICTIONARY.match(annotation.text or ""))
+        return name if is_meant and kind in BY_KEYWORD and default is REQUIRED else None
+
+    @property
+    def definition(self) -> str:
+        """The head of a function that takes the arguments."""
+        required = self.parameters.get("required", ())
+        names = [each for each in self.properties if each.isidentifier() and not iskeyword(each)]
+        names.sort(key=lambda name: name not in required)
+        shown = [name if name in required else f"{name}=None" for name in names]
+        return f"def {self.name}({', '.join(shown)}): …"
 
     def of(self, kind: Kind) -> list[Difference]:
         """Return the differences of one kind."""
@@ -144,7 +169,8 @@ def required_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     parameter, or take the property out of the manifest. ``**kwargs`` takes everything. Nothing is
     said of a function whose decorator takes ``**kwargs``: it may pass on others than it was given.
     """
-    for each in case.of("required_not_taken"):
+    # of a function that takes all of them in one dictionary something better is said
+    for each in case.of("required_not_taken") if case.bundle is None else ():
         yield _not_taken(case, each.name)
 
 
@@ -156,7 +182,8 @@ def property_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     default, or take the property out of the manifest. A property that is a Python keyword, such
     as ``from`` or ``class``, can only be taken through ``**kwargs``.
     """
-    for each in case.of("optional_not_taken"):
+    # of a function that takes all of them in one dictionary something better is said
+    for each in case.of("optional_not_taken") if case.bundle is None else ():
         yield _not_taken(case, each.name)
 
 
@@ -176,11 +203,18 @@ def parameter_not_required(case: AgreementCase) -> Iterator[Finding]:
 
     When a model leaves the argument out, the call fails with a TypeError. Give the parameter a
     default, or put its property into ``required``. A parameter that is annotated ``Optional[T]``
-    or ``T | None`` needs neither: it receives None.
+    or ``T | None`` needs neither: it receives None. Arguments are passed by keyword, one for each
+    property and not in one dictionary, and the function is no method, so that it has no ``self``.
     """
     for each in case.of("not_sent"):
         place = ModulePlace(case.name, each.name)
-        if each.name in case.properties:
+        if each.name == case.bundle:
+            message = f"the function takes one {each.name!r}, but arguments come by keyword"
+            yield Finding(place, message, f"write: {case.definition}")
+        elif each.name in {"self", "cls"} and each.name not in case.properties:
+            message = f"the parameter {each.name!r} is a method's, and this is a function"
+            yield Finding(place, message, f"remove {each.name!r}")
+        elif each.name in case.properties:
             message = f"the parameter {each.name!r} has no default, but is not required"
             yield Finding(place, message, "add it to 'required', or give it a default")
         else:

@@ -57,10 +57,32 @@ def missing_manifest(folder: ToolFolder) -> Iterator[Finding]:
     Every folder in a tools directory is a tool, unless its name begins with ``.`` or ``_``,
     and a tool is described by ``<name>/<name>.json``. Without it a model can't be told what
     the tool does. Write the manifest, rename it to match the folder, or begin the folder's
-    name with ``_``.
+    name with ``_``. Case counts, also where the file system doesn't mind it, and only JSON is
+    read. If the folder was renamed, the module, the ``name`` in the manifest and the function have
+    to follow.
     """
-    if folder.manifest_name not in folder.files:
-        yield Finding(Position(), *_lacking(folder, folder.manifest_name))
+    wanted = folder.manifest_name
+    if wanted not in folder.files:
+        former = _former_name(folder)
+        if former is None:
+            yield Finding(Position(), *_lacking(folder, wanted))
+        else:
+            files = f"{f'{former}.json'!r} and {f'{former}.py'!r}"
+            message = f"there is no {wanted!r}: the files in it are {files}"
+            hint = (
+                f"rename the folder to {former!r}, or both files to {wanted!r} and"
+                f" {folder.module_name!r}, with the manifest's 'name' and the function"
+            )
+            yield Finding(Position(), message, hint)
+
+
+def _former_name(folder: ToolFolder) -> str | None:
+    """Return the other name that both manifest and module have: the folder was renamed."""
+    manifest, module = misnamed(folder, folder.manifest_name), misnamed(folder, folder.module_name)
+    if manifest is None or module is None:
+        return None
+    former = manifest.removesuffix(".json")
+    return former if f"{former}.py" == module and name_problem(former) is None else None
 
 
 @rule("ST103")
@@ -80,15 +102,25 @@ def _lacking(folder: ToolFolder, wanted: str) -> tuple[str, str]:
         return f"{wanted!r} is a folder, not a file", "put a file in its place"
     other = misnamed(folder, wanted)
     if other is not None:
-        return f"there is no {wanted!r}", f"rename {other!r} to {wanted!r}"
+        only = ": only the case differs" if other.casefold() == wanted.casefold() else ""
+        return f"there is no {wanted!r}", f"rename {other!r} to {wanted!r}{only}"
+    for suffix in _OTHER_FORMATS if wanted.endswith(".json") else ():
+        unread = f"{folder.name}{suffix}"
+        if unread in folder.files:
+            return f"there is no {wanted!r}", f"write {unread!r} as JSON: nothing else is read"
     return f"there is no {wanted!r}", f"add it, {_NOT_A_TOOL}"
 
 
+_OTHER_FORMATS = (".yaml", ".yml", ".toml", ".json5", ".jsonc")
+
+
 def misnamed(folder: ToolFolder, wanted: str) -> str | None:
-    """Return the file that is meant to be the wanted one: the only one of its kind."""
+    """Return the file that is meant to be the wanted one: by case, or the only one of its kind."""
     suffix = wanted[wanted.rindex(".") :]
     others = [each for each in folder.files if each.endswith(suffix) and each != "__init__.py"]
-    return others[0] if len(others) == 1 else None
+    same = [each for each in folder.files if each.casefold() == wanted.casefold()]
+    found = same or others
+    return found[0] if len(found) == 1 else None
 
 
 @rule("ST105")

@@ -17,6 +17,16 @@ from sovl_tools.schema.messages import describe
 _EXAMPLE_KEYS = {"input", "output", "output_is", "description"}
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
+_ALIASES = {"parameters": ("input_schema", "inputSchema", "parametersJsonSchema", "args_schema")}
+"""What other systems call a key that a manifest must have."""
+_WRAPPERS = {
+    "function": "OpenAI",
+    "tools": "MCP",
+    "functionDeclarations": "Gemini",
+    "function_declarations": "Gemini",
+    "toolSpec": "Bedrock",
+}
+"""The keys in which other systems' definitions hold what a manifest says at its top level."""
 _MISSING = {
     "name": 'add the folder\'s name: "name": "{}"',
     "description": "say what the tool does and when a model should use it",
@@ -37,9 +47,28 @@ class ManifestCase(NamedTuple):
         document = self.document
         return (
             *(("problems",) if self.problems else ()),
+            *(("wrapped",) if self.wrapper is not None else ()),
             *(("other name",) if document.get("name") != self.folder.name else ()),
             *(("requires",) if "requires" in document else ()),
         )
+
+    def alias(self, key: str) -> str | None:
+        """Return the other system's name under which the document has a key that it lacks."""
+        if key in self.document:
+            return None
+        return next((each for each in _ALIASES.get(key, ()) if each in self.document), None)
+
+    @property
+    def wrapper(self) -> str | None:
+        """The key that holds the definition if this is another system's form; otherwise None."""
+        if not self.problems or not self.document.keys().isdisjoint(REQUIRED_KEYS):
+            return None
+        for key in _WRAPPERS:
+            inner = self.document.get(key)
+            first = inner[0] if isinstance(inner, list) and inner else inner
+            if isinstance(first, dict) and not first.keys().isdisjoint(("name", "description")):
+                return key
+        return None
 
 
 @rule("ST202", "warning")
@@ -50,7 +79,12 @@ def unknown_key(case: ManifestCase) -> Iterator[Finding]:
     newer version loads all the same, therefore this is a warning. Correct the key, or begin it
     with ``x-`` if it is your own.
     """
-    yield from _unknown(case.document, KEYS, ())
+    if case.wrapper is not None:
+        return
+    # what has another name in other systems is told by the rule for what is missing
+    aliases = {case.alias(key) for key in REQUIRED_KEYS}
+    own = {key: each for key, each in case.document.items() if key not in aliases}
+    yield from _unknown(own, KEYS, ())
     for section, keys in SECTIONS.items():
         yield from _unknown(case.document.get(section), keys, (section,))
     examples = case.document.get("examples")
@@ -81,12 +115,41 @@ def missing_key(case: ManifestCase) -> Iterator[Finding]:
     """The manifest lacks ``name``, ``description`` or ``parameters``.
 
     These three are what every provider asks for; a model can't call a tool without them.
-    A tool that takes no arguments has ``{"type": "object", "properties": {}}``.
+    A tool that takes no arguments has ``{"type": "object", "properties": {}}``. What MCP and
+    Anthropic call ``inputSchema`` and ``input_schema`` is ``parameters`` here.
     """
-    for key in REQUIRED_KEYS:
-        if key not in case.document:
+    for key in REQUIRED_KEYS if case.wrapper is None else ():
+        alias = case.alias(key)
+        if alias is not None:
+            place = ManifestPlace((alias,), "key")
+            message = f"the manifest lacks {key!r}, which others call {alias!r}"
+            yield Finding(place, message, f"write {key!r}")
+        elif key not in case.document:
             hint = _MISSING[key].format(case.folder.name)
             yield Finding(ManifestPlace(), f"the manifest lacks {key!r}", hint)
+
+
+@rule("ST215", at=["wrapped"])
+def foreign_form(case: ManifestCase) -> Iterator[Finding]:
+    """The manifest is a definition in the form of OpenAI, MCP or another system.
+
+    Such forms hold name, description and schema one level deeper, as in ``{"type": "function",
+    "function": {…}}`` or ``{"tools": […]}``. Lift the inner object to the top; a list of several
+    becomes as many folders. ``sovl-tools export`` makes every such form of a manifest.
+    """
+    key = case.wrapper
+    if key is not None:
+        message = f"this is {_WRAPPERS[key]}'s form of a tool, not a manifest"
+        hint = f"lift the inner object: write at the top what stands in {key!r}"
+        schema = _inner_schema(case.document[key])
+        hint += f", and {schema!r} as 'parameters'" if schema else ""
+        yield Finding(ManifestPlace((key,), "key"), message, hint)
+
+
+def _inner_schema(definition: JSON) -> str | None:
+    """Return what a definition calls the schema of the arguments, if not ``parameters``."""
+    first = definition[0] if isinstance(definition, list) else definition
+    return next((each for each in _ALIASES["parameters"] if each in first), None)
 
 
 @rule("ST210", at=["problems"])
@@ -155,9 +218,36 @@ def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
     ``parameters`` must also have ``"type": "object"`` and ``properties``. A provider would
     refuse the definition, or worse, ignore the keyword. Correct the keyword's value.
     """
+    listed = _listed_arguments(case.document.get("parameters"))
+    if listed:
+        message = "'parameters' lists the arguments, but must be a schema that has them"
+        names = ", ".join(f'"{name}": {{…}}' for name in listed[:3])
+        names += ", …" * (len(listed) > 3)  # noqa: PLR2004 - enough to show the form
+        hint = f'write {{"type": "object", "properties": {{{names}}}}}'
+        yield Finding(ManifestPlace(("parameters",)), message, hint)
     for problem in without_repeats(case.problems):
-        if problem.path and problem.path[0] in _SCHEMA_KEYS:
-            yield Finding(ManifestPlace(problem.path), *value_words(problem))
+        path = problem.path
+        if path and path[0] in _SCHEMA_KEYS and not (listed and path[0] == "parameters"):
+            yield Finding(ManifestPlace(path), *value_words(problem))
+
+
+def _listed_arguments(parameters: JSON) -> list[str]:
+    """Return the arguments that parameters list without the level of ``properties``, if so."""
+    if not isinstance(parameters, dict) or "properties" in parameters:
+        return []
+    beside = ("type", "required", "description")
+    members = {
+        name: each
+        for name, each in parameters.items()
+        if isinstance(each, dict) or name not in beside
+    }
+    is_listed = all(
+        isinstance(each, dict) and not _SAYS_SCHEMA.isdisjoint(each) for each in members.values()
+    )
+    return [*members] if is_listed else []
+
+
+_SAYS_SCHEMA = frozenset({"type", "description", "enum", "$ref", "anyOf", "oneOf", "const"})
 
 
 def without_repeats(problems: list[Problem]) -> list[Problem]:
@@ -169,6 +259,15 @@ def without_repeats(problems: list[Problem]) -> list[Problem]:
 def value_words(problem: Problem) -> tuple[str, str | None]:
     """Return what is wrong with a value of a manifest, and the advice if there is any."""
     is_in_schema = bool(problem.path) and problem.path[0] in _SCHEMA_KEYS
+    # only a property's own 'required' can be true, as it was in early drafts
+    if is_in_schema and problem.path[-1] == "required" and isinstance(problem.value, bool):
+        named = problem.path[-2] if problem.path[-3:-2] == ("properties",) else None
+        if named is not None:
+            listed = f'"required": ["{named}"] beside \'properties\''
+            advice = (
+                f"write {listed}" if problem.value else "remove it: what is not listed is optional"
+            )
+            return f"{dotted(problem.path)!r} {describe(problem)}", advice
     # the branches are a name and a list of names; somebody who wrote one name meant a type
     is_type = is_in_schema and problem.path[-1] == "type" and bool(problem.branches)
     if is_type and isinstance(problem.value, str):
@@ -192,6 +291,7 @@ _SYNONYMS = {
 RULES = RuleTable(
     unknown_key,
     missing_key,
+    foreign_form,
     invalid_value,
     name_mismatch,
     invalid_name,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -9,17 +11,27 @@ from typing import Any, NamedTuple
 from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER, Interface, accepts
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, RuleTable, rule
+from sovl_tools.model.suggestion import nearest, question
 from sovl_tools.search.words import words
 from sovl_tools.signature.signature import UNKNOWN
+from sovl_tools.signature.syntax_tree import bindings
 
 _STEP_ARGUMENTS = 2
+_LIKE_OURS = re.compile(
+    rb"(?i)^[^\S\n]*(?:def[ \t]+)?\w*(?:step|phrase|activat)\w*\s*[:=(]", re.MULTILINE
+)
+_NEARLY = 0.85
 
 
 class OfferCase(NamedTuple):
-    """A module's interface and the phrases of the manifest."""
+    """A module's interface and the phrases of the manifest.
+
+    ``source`` is the module's text, if somebody asks for warnings.
+    """
 
     interface: Interface
     phrases: tuple[str, ...]
+    source: bytes = b""
 
     @property
     def occasions(self) -> tuple[str, ...]:
@@ -30,6 +42,7 @@ class OfferCase(NamedTuple):
             *(own or (("phrases",) if self.phrases else ())),
             *(("handlers",) if offered.handlers is not None or offered.claims else ()),
             *(("registration",) if offered.registration is not None else ()),
+            *(("names like ours",) if _LIKE_OURS.search(self.source) else ()),
         )
 
     @property
@@ -166,6 +179,24 @@ def built_in_action(case: OfferCase) -> Iterator[Finding]:
             yield Finding(case.place(action), message, "choose another name for the action")
 
 
+@rule("ST608", "warning", at=["names like ours"])
+def misspelt_constant(case: OfferCase) -> Iterator[Finding]:
+    """A name in the module is nearly, but not quite, one that is looked for there.
+
+    ``STEP_HANDLER`` and ``ACTIVATION_PHRASE`` mean nothing: the module brings no handlers and no
+    phrases, and nobody says so. The names are ``STEP_HANDLERS``, ``ACTIVATION_PHRASES`` and
+    ``register_step_handlers``. Nothing is said of a module that has the right name as well.
+    """
+    bound = bindings(case.source).names
+    for name, node in bound.items():
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        wanted = (REGISTER,) if is_function else (PHRASES, HANDLERS)
+        near = nearest(name, wanted, cutoff=_NEARLY)
+        if near is not None and near not in bound and not isinstance(node, ast.ClassDef):
+            message = f"{name!r} means nothing here"
+            yield Finding(ModulePlace(name), message, question(repr(near)))
+
+
 RULES = RuleTable(
     invalid_phrases,
     wordless_phrase,
@@ -174,4 +205,5 @@ RULES = RuleTable(
     invalid_step_handler,
     invalid_handler_registration,
     built_in_action,
+    misspelt_constant,
 )

@@ -1,0 +1,2 @@
+def echo(self, text: str):
+    return text

@@ -1,0 +1,2 @@
+def echo(what: dict[str, object]):
+    return what['text']

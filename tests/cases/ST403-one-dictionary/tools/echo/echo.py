@@ -1,0 +1,2 @@
+def echo(args):
+    return args['text']
