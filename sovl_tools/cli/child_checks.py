@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from sovl_tools.configuration import Configuration
-from sovl_tools.loading.child import findings_of, written_findings
+from sovl_tools.loading.child import command_of, findings_of, written_findings
 from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import MAX_REPORT, ending, interpreter
 from sovl_tools.loading.location import relative_path
@@ -25,14 +25,6 @@ from sovl_tools.model.errors import SovlToolsError, TimeLimitError
 
 # for a fresh interpreter on a busy machine, beside what importing the modules may take
 _START_TIME = 30.0
-# it takes its parent's module path before it imports anything of ours
-_COMMAND = (
-    "import json, sys\n"
-    "request = json.loads(sys.stdin.readline())\n"
-    "sys.path[:] = request['path']\n"
-    "from sovl_tools.cli.child_checks import serve\n"
-    "serve(request)\n"
-)
 
 
 class ChildFindings(NamedTuple):
@@ -103,7 +95,7 @@ def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Ch
     with TemporaryFile() as report:  # a pipe would be read to its end, however far that is
         try:
             done = subprocess.run(  # noqa: S603 - this interpreter, our own command
-                [interpreter(), "-P", "-c", _COMMAND],
+                [interpreter(), "-P", "-c", command_of(__name__)],
                 input=f"{json.dumps({'path': sys.path, **request})}\n".encode(),
                 stdout=report,
                 timeout=most,

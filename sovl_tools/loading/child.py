@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from io import FileIO
 from typing import Any, NamedTuple, get_args
 
 from sovl_tools.loading.load import load_folders
@@ -99,36 +100,35 @@ class Interpreter:
             yield f"it takes {len(missing)} modules out of sys.modules"
 
 
-COMMAND = (
-    "import json, sys\n"
-    "request = json.loads(sys.stdin.readline())\n"
-    "sys.path[:] = request['path']\n"
-    "from sovl_tools.loading.child import serve\n"
-    "serve(request)\n"
-)
-"""What the child runs: it takes its parent's module path before it imports anything."""
+def command_of(module: str) -> str:
+    """Return what a child runs: it takes its parent's module path before it imports our code.
+
+    Then it calls ``serve`` of the module with the first line of its input.
+    """
+    return (
+        "import json, sys\n"
+        "request = json.loads(sys.stdin.readline())\n"
+        "sys.path[:] = request['path']\n"
+        f"from {module} import serve\n"
+        "serve(request)\n"
+    )
 
 
-def request(folders: list[ToolFolder], settings: Settings) -> bytes:
-    """Return the line that tells a child what to load."""
+def request(folders: list[ToolFolder], settings: Settings) -> dict[str, JSON]:
+    """Return what tells a child what to load."""
     names = [(folder.name, folder.path, folder.location) for folder in folders]
-    document = {"path": sys.path, "folders": names, "settings": settings}
-    return json.dumps(document).encode() + b"\n"
+    return {"path": sys.path, "folders": names, "settings": settings}
 
 
-def serve(document: dict[str, Any]) -> None:
-    """Say that it has started, load the folders, and write one line for each.
+def report_pipe() -> FileIO:
+    """Prepare a child that calls tools; return where its answers go, unbuffered.
 
-    After a module that damages the interpreter, or whose import was given up and may still go on,
-    another process has to go on with the others.
-
-    The lines go to what was the standard output. The standard output itself leads to the error
-    output from here on, because it belongs to whatever the tools print. Does not return: threads
-    that tools started are not waited for.
+    That is what was the standard output. The standard output itself leads to the error output from
+    here on, because it belongs to whatever the tools print.
     """
     if sys.platform == "linux":  # the kernel ends this process with its parent, whatever it does
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    reports = os.fdopen(os.dup(1), "wb", buffering=0)
+    reports = FileIO(os.dup(1), "w")
     os.dup2(2, 1)
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
@@ -139,6 +139,18 @@ def serve(document: dict[str, Any]) -> None:
 
     if hasattr(os, "register_at_fork"):  # a process that a tool forks is not the one that reports
         os.register_at_fork(after_in_child=close)
+    return reports
+
+
+def serve(document: dict[str, Any]) -> None:
+    """Say that it has started, load the folders, and write one line for each.
+
+    After a module that damages the interpreter, or whose import was given up and may still go on,
+    another process has to go on with the others.
+
+    Does not return: threads that tools started are not waited for.
+    """
+    reports = report_pipe()
     interpreter = Interpreter()
     guard_imports(interpreter)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -12,9 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import IO
+from typing import IO, TypeVar
 
-from sovl_tools.loading.child import COMMAND, SPEECHLESS, Report, report_of, request
+from sovl_tools.loading.child import SPEECHLESS, Report, command_of, report_of, request
 from sovl_tools.loading.load import Observer
 from sovl_tools.loading.pipeline import Settings, rejected
 from sovl_tools.loading.rules.module import (
@@ -25,8 +26,11 @@ from sovl_tools.loading.rules.module import (
 )
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Position, Rule, ask
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
 from sovl_tools.model.folder import ToolFolder
+
+_T = TypeVar("_T")
 
 MAX_OUTPUT = 1 << 20
 MAX_REPORT = 1 << 24
@@ -60,7 +64,7 @@ def load_in_child(
     """
     candidates: list[Candidate] = []
     while len(candidates) < len(folders):
-        child = _Child(folders[len(candidates) :], settings, echo)
+        child = _Loader(folders[len(candidates) :], settings, echo)
         try:
             for candidate in child.candidates():
                 candidates.append(candidate)
@@ -70,23 +74,30 @@ def load_in_child(
     return candidates
 
 
-class _Child:
-    """One child process, and the threads that read what it says."""
+class Child:
+    """A process of this Python that answers requests in lines, and the threads that read it.
 
-    def __init__(
-        self, folders: Sequence[ToolFolder], settings: Settings, echo: Callable[[bytes], object]
-    ) -> None:
-        self._folders = list(folders)
-        self._limit = settings.limit
+    Args:
+        module: where its ``serve`` is.
+        echo: called with what it prints, up to 1 MiB between two answers.
+
+    Raises:
+        SovlToolsError: it could not be started.
+
+    Attributes:
+        printed: how many bytes it has printed since this was set to 0; beyond ``MAX_OUTPUT`` it is
+            ended.
+    """
+
+    def __init__(self, module: str, echo: Callable[[bytes], object]) -> None:
         self._echo = echo
         self._lines: SimpleQueue[bytes] = SimpleQueue()
-        self._printed = 0
-        self._is_garbled = False
         self._tail = b""
+        self.printed = 0
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
                 # -P: what lies in the current directory must not be imported in place of a library
-                [interpreter(), "-P", "-c", COMMAND],
+                [interpreter(), "-P", "-c", command_of(module)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -96,17 +107,78 @@ class _Child:
             raise SovlToolsError(f"the child process did not start: {error}") from error
         self._readers = [
             threading.Thread(target=target, daemon=True)
-            for target in (self._read_reports, self._read_output)
+            for target in (self._read_lines, self._read_output)
         ]
         for reader in self._readers:
             reader.start()
-        pipe = _opened(self._process.stdin)
-        with contextlib.suppress(BrokenPipeError):  # it has died already, which is told later
-            pipe.write(request(self._folders, settings))
-            pipe.close()
 
-    def _read_reports(self) -> None:
-        """Read the reports; a line beyond every report ends the child, which wrote it."""
+    def send(self, document: JSON, *, is_last: bool = False) -> None:
+        """Send a request; one that has died already is told of when its answer is missed."""
+        pipe = _opened(self._process.stdin)
+        with contextlib.suppress(BrokenPipeError):
+            pipe.write(json.dumps(document).encode() + b"\n")
+            pipe.flush()
+            if is_last:
+                pipe.close()
+
+    def line(self, deadline: float) -> bytes:
+        """Return the next line that it writes, ``b""`` if there is no other any more.
+
+        Raises:
+            Empty: it has not written any in time.
+        """
+        left = max(0.0, deadline - time.monotonic())
+        return self._lines.get(timeout=min(left, threading.TIMEOUT_MAX))
+
+    def await_start(self, read: Callable[[bytes], _T | None]) -> _T:
+        """Wait until it is ready; return what its first line says, of which ``read`` makes sense.
+
+        Raises:
+            SovlToolsError: it has not started.
+        """
+        with contextlib.suppress(Empty):
+            first = read(self.line(time.monotonic() + _START_TIME))
+            if first is not None:
+                return first
+        self.end()
+        words = self._tail.decode(errors="replace") or f"it said nothing for {_START_TIME:g} s"
+        raise SovlToolsError(f"the child process did not start: {words}")
+
+    def ended_by(self) -> str:
+        """Return how the process has ended by itself, or that it was given up; end it."""
+        # how it ended is known only when it has: closing its pipe comes before that
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_GRACE)
+        self.end()
+        if self.printed > MAX_OUTPUT:
+            return f"it prints more than {MAX_OUTPUT:,} bytes"
+        return ending(self._process.returncode)
+
+    def abort(self) -> None:
+        """End a process that hangs; its fault handler says where."""
+        self._signal(signal.SIGABRT)
+        # a process that was stopped gets no signal before it goes on
+        self._signal(getattr(signal, "SIGCONT", signal.SIGTERM))
+        try:
+            self._process.wait(timeout=_GRACE)
+        except subprocess.TimeoutExpired:
+            self._kill()
+        self._readers[1].join(timeout=_GRACE)  # which still reads the traceback
+
+    def end(self) -> None:
+        """End the process and everything that it started."""
+        self._kill()
+        self._process.wait()
+        pipes = (self._process.stdout, self._process.stderr)
+        for reader, pipe in zip(self._readers, pipes, strict=True):
+            reader.join(timeout=_GRACE)
+            if not reader.is_alive():
+                _opened(pipe).close()
+        with contextlib.suppress(BrokenPipeError):
+            _opened(self._process.stdin).close()
+
+    def _read_lines(self) -> None:
+        """Read what it answers; a line beyond every answer ends the process, which wrote it."""
         pipe = _opened(self._process.stdout)
         while line := pipe.readline(MAX_REPORT + 1):
             if len(line) > MAX_REPORT:
@@ -117,105 +189,15 @@ class _Child:
         self._lines.put(b"")
 
     def _read_output(self) -> None:
-        """Read what the tools print, so that they never wait; too much of it ends the child."""
+        """Read what the tools print, so that they never wait; too much of it ends the process."""
         pipe = _opened(self._process.stderr)
         while chunk := os.read(pipe.fileno(), _CHUNK):
-            self._printed += len(chunk)
-            if self._printed > MAX_OUTPUT:
+            self.printed += len(chunk)
+            if self.printed > MAX_OUTPUT:
                 self._kill()
             else:
                 self._echo(chunk)
             self._tail = (self._tail + chunk)[-_TAIL:]
-
-    def candidates(self) -> Iterator[Candidate]:
-        """Yield the candidates as they come; where the child fails, one that says how, the last.
-
-        Raises:
-            SovlToolsError: the child has not started.
-        """
-        pid = self._started()
-        for folder in self._folders:
-            deadline = time.monotonic() + self._limit + _GRACE
-            try:
-                # what another process says, or is said of another folder, is nobody's verdict
-                while report := self._report(deadline):
-                    candidate = report.candidate
-                    is_expected = candidate is not None and candidate.location == folder.location
-                    if is_expected and report.pid == pid:
-                        break
-            except Empty:
-                # its fault handler says where it hangs
-                self._signal(signal.SIGABRT)
-                # a process that was stopped gets no signal before it goes on
-                self._signal(getattr(signal, "SIGCONT", signal.SIGTERM))
-                try:
-                    self._process.wait(timeout=_GRACE)
-                except subprocess.TimeoutExpired:
-                    self._kill()
-                self._readers[1].join(timeout=_GRACE)  # which still reads the traceback
-                yield self._failed(import_stalled, folder, str(TimeLimitError(self._limit)))
-                return
-            if report is None or report.candidate is None:
-                yield self._ended(folder)
-                return
-            self._printed = 0
-            yield report.candidate
-            if report.is_last:
-                return
-
-    def _started(self) -> int:
-        """Wait until the child is ready to import; return its number."""
-        with contextlib.suppress(Empty):
-            report = self._report(time.monotonic() + _START_TIME)
-            if report is not None:
-                return report.pid
-        self.end()
-        words = self._tail.decode(errors="replace") or f"it said nothing for {_START_TIME:g} s"
-        raise SovlToolsError(f"the child process did not start: {words}")
-
-    def _report(self, deadline: float) -> Report | None:
-        left = max(0.0, deadline - time.monotonic())
-        line = self._lines.get(timeout=min(left, threading.TIMEOUT_MAX))
-        try:
-            return report_of(line)
-        except ValueError:
-            self._is_garbled = line != b""
-            return None
-
-    def _ended(self, folder: ToolFolder) -> Candidate:
-        """Return the candidate of the folder during which the child stopped reporting."""
-        # how it ended is known only when it has: closing its pipe comes before that
-        if not self._is_garbled:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(timeout=_GRACE)
-        self.end()
-        if self._is_garbled:
-            return self._failed(import_crashed, folder, "it writes where validate reads reports")
-        if self._printed > MAX_OUTPUT:
-            return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
-        if self._process.returncode == SPEECHLESS:
-            return self._failed(import_crashed, folder, "it takes away what validate reports with")
-        return self._failed(import_crashed, folder, ending(self._process.returncode))
-
-    def _failed(self, rule: Rule, folder: ToolFolder, words: str) -> Candidate:
-        place = Position(folder.module_name)
-        # the innermost line of the tool's own files in a traceback of the fault handler
-        lines = re.findall(r'File "([^"]+)", line (\d+) in ', self._tail.decode(errors="replace"))
-        for path, line in lines:
-            if path.startswith(f"{folder.location}/"):
-                place = Position(path[len(folder.location) + 1 :], int(line))
-                break
-        return rejected(folder, ask((rule,), ImportFailure(place, "", words)))
-
-    def end(self) -> None:
-        """End the child and everything that it started."""
-        self._kill()
-        self._process.wait()
-        pipes = (self._process.stdout, self._process.stderr)
-        for reader, pipe in zip(self._readers, pipes, strict=True):
-            reader.join(timeout=_GRACE)
-            if not reader.is_alive():
-                _opened(pipe).close()
 
     def _kill(self) -> None:
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
@@ -226,6 +208,76 @@ class _Child:
             os.killpg(self._process.pid, number)
         except (AttributeError, ProcessLookupError, PermissionError):
             self._process.send_signal(number)
+
+
+class _Loader(Child):
+    """A child process that loads folders."""
+
+    def __init__(
+        self, folders: Sequence[ToolFolder], settings: Settings, echo: Callable[[bytes], object]
+    ) -> None:
+        super().__init__("sovl_tools.loading.child", echo)
+        self._folders = list(folders)
+        self._limit = settings.limit
+        self._is_garbled = False
+        self.send(request(self._folders, settings), is_last=True)
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield the candidates as they come; where the child fails, one that says how, the last.
+
+        Raises:
+            SovlToolsError: the child has not started.
+        """
+        pid = self.await_start(self._read).pid
+        for folder in self._folders:
+            deadline = time.monotonic() + self._limit + _GRACE
+            try:
+                # what another process says, or is said of another folder, is nobody's verdict
+                while report := self._read(self.line(deadline)):
+                    candidate = report.candidate
+                    is_expected = candidate is not None and candidate.location == folder.location
+                    if is_expected and report.pid == pid:
+                        break
+            except Empty:
+                self.abort()
+                yield self._failed(import_stalled, folder, str(TimeLimitError(self._limit)))
+                return
+            if report is None or report.candidate is None:
+                yield self._ended(folder)
+                return
+            self.printed = 0
+            yield report.candidate
+            if report.is_last:
+                return
+
+    def _read(self, line: bytes) -> Report | None:
+        try:
+            return report_of(line)
+        except ValueError:
+            self._is_garbled = line != b""
+            return None
+
+    def _ended(self, folder: ToolFolder) -> Candidate:
+        """Return the candidate of the folder during which the child stopped reporting."""
+        if self._is_garbled:
+            self.end()
+            return self._failed(import_crashed, folder, "it writes where validate reads reports")
+        words = self.ended_by()
+        if self.printed > MAX_OUTPUT:
+            return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
+        if self._process.returncode == SPEECHLESS:
+            return self._failed(import_crashed, folder, "it takes away what validate reports with")
+        return self._failed(import_crashed, folder, words)
+
+    def _failed(self, rule: Rule, folder: ToolFolder, words: str) -> Candidate:
+        place = Position(folder.module_name)
+        # the innermost line of the tool's own files in a traceback of the fault handler
+        lines = re.findall(r'File "([^"]+)", line (\d+) in ', self._tail.decode(errors="replace"))
+        for path, line in lines:
+            if path.startswith(f"{folder.location}/"):
+                place = Position(path[len(folder.location) + 1 :], int(line))
+                break
+        return rejected(folder, ask((rule,), ImportFailure(place, "", words)))
 
 
 def interpreter() -> str:
