@@ -84,6 +84,7 @@ MANIFEST: dict[str, Any] = {
     "examples": [
         {
             "input": {"text": "a"}, "output": "a", "output_is": "value", "description": "One.",
+            "output_match": "exact",
         },
         {"input": '{"text": "b"}'},
     ],

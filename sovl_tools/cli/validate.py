@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -25,6 +24,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.output import colored, write_to
 from sovl_tools.cli.places import Places, places_of, without_procedures
+from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.lock import removed_tools
 from sovl_tools.linting.rules import RULES
@@ -52,9 +52,6 @@ from sovl_tools.reporting.plain import plain
 from sovl_tools.reporting.statistics import document, table
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-_PROGRESS_DELAY = 1.0
-_PROGRESS_WIDTH = 30
 
 EXAMPLES = """\b
 Examples:
@@ -184,7 +181,7 @@ def validate(
     limit = import_timeout or found.import_timeout
     lock = read_lock(found.lock_file) if found.locked else None
     limits = Settings(imports=not no_import, limit=limit, compiles=True, locked=lock)
-    with _Progress(len(collected.folders)) as progress:
+    with Progress(len(collected.folders)) as progress:
         candidates = _load(collected.folders, limits, progress)
     others = [*places.misplaced, *collected.diagnostics]
     # to find nothing is an error for whoever asks for a check
@@ -258,13 +255,15 @@ def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Seq
     return child_checks.check_procedures_with_tools(places.procedures, found, catalog)
 
 
-def _load(folders: Sequence[ToolFolder], limits: Settings, progress: _Progress) -> list[Candidate]:
+def _load(folders: Sequence[ToolFolder], limits: Settings, progress: Progress) -> list[Candidate]:
     if limits.imports:
-        return load_in_child(folders, limits, observe=progress.advance, echo=_echo)
+        return load_in_child(
+            folders, limits, observe=lambda each: progress.advance(each.name), echo=_echo
+        )
     candidates = []
     for folder in folders:  # parsing runs nothing of a tool, so that no child is needed
         candidates.append(load_folder(folder, limits))
-        progress.advance(candidates[-1])
+        progress.advance(folder.name)
     return candidates
 
 
@@ -272,39 +271,3 @@ def _echo(printed: bytes) -> None:
     """Show what a tool prints while it is imported, on the error output."""
     sys.stderr.write(printed.decode(errors="backslashreplace"))
     sys.stderr.flush()
-
-
-class _Progress:
-    """Counts folders; appears on the error output after a second and vanishes at the end."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._done = 0
-        self._shown = False
-        self._started = perf_counter()
-        # in the log of a workflow a bar would be a line for each tool
-        self._active = sys.stderr.isatty() and not is_quiet()
-
-    def advance(self, event: Candidate | ToolFolder) -> None:
-        """Count a folder that is done."""
-        if isinstance(event, Candidate):
-            self._done += 1
-        if self._active and perf_counter() - self._started > _PROGRESS_DELAY:
-            self._shown = True
-            filled = _PROGRESS_WIDTH * self._done // max(self._total, 1)
-            bar = "█" * filled + "·" * (_PROGRESS_WIDTH - filled)
-            sys.stderr.write(f"\r\x1b[2K{bar} {self._done}/{self._total} {plain(event.name):.40}")
-            sys.stderr.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()

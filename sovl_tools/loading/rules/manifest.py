@@ -14,7 +14,7 @@ from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.engine import Problem
 from sovl_tools.schema.messages import describe
 
-_EXAMPLE_KEYS = {"input", "output", "output_is", "description"}
+_EXAMPLE_KEYS = {"input", "output", "output_is", "output_match", "description"}
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
 _ALIASES = {"parameters": ("input_schema", "inputSchema", "parametersJsonSchema", "args_schema")}

@@ -1,0 +1,247 @@
+"""``sovl-tools test``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from time import perf_counter
+
+import click
+
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    format_option,
+    import_timeout_option,
+    locked_option,
+    settings,
+    timeout_option,
+    tools_option,
+)
+from sovl_tools.cli.load_tools import complete_names
+from sovl_tools.cli.output import colored, json_text, save, write
+from sovl_tools.cli.progress import Progress
+from sovl_tools.linting.example_processes import run_examples
+from sovl_tools.linting.examples import GROUPS, LIMIT, Example, Tested, examples_of
+from sovl_tools.linting.keywords import Matcher, matcher_of
+from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.lock import read_lock
+from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.reporting.junit import Case, Failure, document
+from sovl_tools.reporting.outcome import counted
+from sovl_tools.reporting.plain import cut, plain
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools test                              the examples of all tools
+  sovl-tools test weather -k "example[0]"      one of them
+  sovl-tools test --include network            those that reach outside as well
+  sovl-tools test -n 4 --junit report.xml      in CI"""
+EXITS = {
+    1: "An example fails, or a tool can't be loaded.",
+    2: "There is no such tool, a path is not there, or an option is wrong.",
+}
+_COLORS = {"failed": "red", "skipped": "yellow"}
+_MOST_PROCESSES = 64
+_WIDEST_INPUT = 500
+
+
+def _groups(_: click.Context, __: click.Parameter, values: Sequence[str]) -> frozenset[str]:
+    names = {name.strip() for value in values for name in value.split(",") if name.strip()}
+    for name in sorted(names - GROUPS.keys()):
+        hint = did_you_mean(name, GROUPS) or f"the groups are {', '.join(GROUPS)}"
+        raise click.BadParameter(f"there is no group {name!r}; {hint}")
+    return frozenset(names)
+
+
+def _expression(_: click.Context, __: click.Parameter, value: str | None) -> Matcher | None:
+    try:
+        return None if value is None else matcher_of(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is no expression: {error}") from error
+
+
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_names)
+@tools_option
+@click.option(
+    "-k",
+    "expression",
+    metavar="EXPR",
+    callback=_expression,
+    help='Only examples whose path, number and description fit: "add and not example[1]".',
+)
+@click.option(
+    "--include",
+    multiple=True,
+    callback=_groups,
+    metavar="GROUPS",
+    help="Run tools as well that are left out: destructive,network.",
+)
+@click.option(
+    "-n",
+    "processes",
+    type=click.IntRange(1, _MOST_PROCESSES),
+    default=1,
+    metavar="N",
+    help="Run so many tools at a time.",
+)
+@timeout_option(
+    f"How long each example may take. Default: execution.timeout of its manifest, or {LIMIT:g}."
+)
+@import_timeout_option
+@locked_option
+@click.option(
+    "--junit",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write the results into a file as well, as JUnit does.",
+)
+@format_option("text", "json")
+@click.pass_context
+def test(
+    ctx: click.Context,
+    *,
+    names: tuple[str, ...],
+    tools: tuple[str, ...],
+    expression: Matcher | None,
+    include: frozenset[str],
+    processes: int,
+    timeout: float | None,
+    import_timeout: float | None,
+    locked: bool | None,
+    junit: str | None,
+    format_: str,
+) -> None:
+    """Run the examples of manifests, and compare what the tools return with their outputs.
+
+    Each is called as a model would call it, in a child process and in a temporary directory, into
+    which the files of the folder `examples` in the tool's folder are copied. An example without an
+    output, or whose output is a description, only has to succeed. Its `output_match` says how
+    outputs are compared: "subset" (the default), "exact", "approx" or "schema".
+
+    Tools that are destructive or reach outside (open_world) are skipped unless --include names
+    them, and so are tools that are disabled or lack what they require.
+    """
+    started = perf_counter()
+    found = settings(tools, locked=locked)
+    lock_file = found.lock_file if found.locked else None
+    folders = _chosen(collect(found.paths, exclude=found.exclude).folders, names, found.paths)
+    lock = None if lock_file is None else read_lock(lock_file)
+    # parsing runs nothing of a tool, which the processes of the examples will do
+    candidates = [load_folder(each, Settings(imports=False, locked=lock)) for each in folders]
+    examples = [each for one in candidates for each in examples_of(one, include, timeout)]
+    if expression is not None:
+        examples = [each for each in examples if expression(_searched(each))]
+        if not examples:
+            raise Misuse("no example fits the expression of -k")
+    with Progress(len(examples)) as progress:
+        tested = run_examples(
+            examples,
+            import_timeout=import_timeout or found.import_timeout,
+            locked=lock_file,
+            processes=processes,
+            observe=lambda each: progress.advance(each.example.folder.name),
+        )
+    duration = perf_counter() - started
+    if junit is not None:
+        save(junit, document("sovl-tools test", [_case(each) for each in tested], duration))
+    if format_ == "json":
+        write(json_text(_document(tested), indent=2))
+    else:
+        write("\n".join([*map(_lines, _unpassed(tested)), _summary(tested, duration)]))
+    ctx.exit(FINDINGS if any(each.status == "failed" for each in tested) else 0)
+
+
+def _chosen(
+    folders: Sequence[ToolFolder], names: Collection[str], paths: Sequence[str]
+) -> list[ToolFolder]:
+    """Return the folders of the tools of some names, or all; the first of each name."""
+    first: dict[str, ToolFolder] = {}
+    for each in folders:
+        first.setdefault(each.name, each)
+    if not first:
+        raise Misuse(f"there is no tool in {' or '.join(map(repr, paths))}")
+    for name in names:
+        if name not in first:
+            hint = did_you_mean(name, first) or "sovl-tools list shows the tools"
+            raise Misuse(f"there is no tool folder {name!r}; {hint}")
+    return [each for each in first.values() if not names or each.name in names]
+
+
+def _searched(example: Example) -> str:
+    return f"{example.id} {example.document.get('description', '')}"
+
+
+def _unpassed(tested: Sequence[Tested]) -> list[Tested]:
+    """Return what is to be told: first what was skipped, so that failures are read first."""
+    kinds = ("skipped", "failed")
+    return [each for kind in kinds for each in tested if each.status == kind]
+
+
+def _lines(tested: Tested) -> str:
+    """Return one line on what was skipped, and all that is known of what failed."""
+    example = tested.example
+    first, *others = tested.message.split("\n")
+    status = tested.status
+    word = click.style(status, fg=_COLORS[status]) if colored() else status
+    place = f"{example.path}:{example.line}:{example.column}"
+    lines = [f"{plain(place)}: {example.name} {word}: {plain(first)}"]
+    if tested.status == "failed":
+        lines += [f"    {plain(each)}" for each in others]
+        if "input" in example.document:
+            given = json_text(example.document["input"])
+            lines.append(f"  input: {plain(cut(given, _WIDEST_INPUT))}")
+        if tested.printed:
+            lines += ["  printed:", *(f"    {plain(e)}" for e in tested.printed.splitlines())]
+    return "\n".join(lines)
+
+
+def _summary(tested: Sequence[Tested], duration: float) -> str:
+    counts = Counter(each.status for each in tested)
+    states = [f"{counts[each]} {each}" for each in ("passed", "failed", "skipped") if counts[each]]
+    words = f"{counted(len(tested), 'example')} in {duration:.2f} s"
+    return f"{words}: {', '.join(states)}" if states else words
+
+
+def _document(tested: Sequence[Tested]) -> JSON:
+    counts = Counter(each.status for each in tested)
+    return {
+        "version": 1,
+        "summary": {
+            "examples": len(tested),
+            **{status: counts[status] for status in ("passed", "failed", "skipped")},
+        },
+        "examples": [
+            {
+                "id": each.example.id,
+                "tool": each.example.folder.name,
+                "status": each.status,
+                "message": each.message or None,
+                "path": each.example.path,
+                "line": each.example.line,
+                "column": each.example.column,
+                "duration": each.duration,
+            }
+            for each in tested
+        ],
+    }
+
+
+def _case(tested: Tested) -> Case:
+    example = tested.example
+    first = tested.message.partition("\n")[0]
+    place = f"{example.path}:{example.line}:{example.column}"
+    failures = [Failure("example", first, f"{place}: {tested.message}")]
+    return Case(
+        example.path,
+        example.name,
+        failures if tested.status == "failed" else (),
+        tested.printed,
+        tested.message if tested.status == "skipped" else "",
+        tested.duration,
+    )

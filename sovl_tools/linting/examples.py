@@ -1,0 +1,191 @@
+"""The examples of manifests as tests: which there are, and whether they say what happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import chdir, contextmanager, suppress
+from tempfile import TemporaryDirectory
+from typing import Literal, NamedTuple, TypeAlias
+
+from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.linting.comparison import MATCHES, differences
+from sovl_tools.loading.jsontext import Places, line_and_column
+from sovl_tools.loading.location import relative_path
+from sovl_tools.loading.rules.folder import Unreadable
+from sovl_tools.loading.sources import read_manifest
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import ManifestPlace
+from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import Manifest, ToolFolder
+from sovl_tools.model.result import ToolResult
+
+LIMIT = 30.0
+"""How long an example may take, in seconds, unless its manifest says something else."""
+DATA = "examples"
+"""The folder in a tool's folder whose files lie in the directory in which its examples run."""
+GROUPS = {"destructive": "destructive", "network": "open_world"}
+"""What is left out unless it is included, and the annotation of the tools that it means."""
+
+Status: TypeAlias = Literal["passed", "failed", "skipped"]
+
+
+class Example(NamedTuple):
+    """An example of a manifest as a test; or a tool that can't be loaded, which fails as one.
+
+    Attributes:
+        folder: the tool's.
+        number: which of the manifest's examples, from 0; None for a tool that can't be loaded.
+        document: what the manifest says of it.
+        line: where it stands in the manifest, from 1.
+        column: where it stands in that line, from 1.
+        limit: how long it may take, in seconds.
+        skipped: why it is not run; "" if it is.
+        problem: why it fails without being run.
+        has_output_schema: whether the manifest has a schema for results.
+    """
+
+    folder: ToolFolder
+    number: int | None
+    document: Mapping[str, JSON] = {}
+    line: int = 1
+    column: int = 1
+    limit: float = LIMIT
+    skipped: str = ""
+    problem: str = ""
+    has_output_schema: bool = False
+
+    @property
+    def path(self) -> str:
+        """The manifest, as the caller named it."""
+        return f"{self.folder.path}/{self.folder.manifest_name}"
+
+    @property
+    def name(self) -> str:
+        """Its name in its manifest: ``example[0]``."""
+        return "load" if self.number is None else f"example[{self.number}]"
+
+    @property
+    def id(self) -> str:
+        """Its name among all: ``tools/weather/weather.json::example[0]``."""
+        return f"{self.path}::{self.name}"
+
+    @property
+    def arguments(self) -> dict[str, JSON] | None:
+        """The arguments of its call; None of a text that is only shown."""
+        given = self.document.get("input")
+        if isinstance(given, str):
+            with suppress(ValueError, RecursionError):
+                given = json.loads(given)
+        return given if isinstance(given, dict) else None
+
+
+class Tested(NamedTuple):
+    """What came of an example.
+
+    Attributes:
+        example: which.
+        status: whether it passed.
+        message: why it failed or was skipped; the first line says it all in short.
+        duration: how long the call took, in seconds.
+        printed: the end of what the tool printed.
+    """
+
+    example: Example
+    status: Status
+    message: str = ""
+    duration: float = 0.0
+    printed: str = ""
+
+
+def examples_of(
+    candidate: Candidate, include: Collection[str] = (), limit: float | None = None
+) -> list[Example]:
+    """Return the examples of a tool's folder.
+
+    Args:
+        candidate: what became of the folder; parsing its module will do.
+        include: of ``GROUPS``, what else is to be run.
+        limit: how long one may take, in seconds; None for what the manifest says.
+    """
+    folder = ToolFolder(candidate.name, candidate.path, candidate.location)
+    reading = None if candidate.status in {"rejected", "waiting"} else read_manifest(folder)
+    if reading is None or isinstance(reading, Unreadable) or reading[0] is None:
+        first = next(iter(candidate.reasons), "its manifest can't be read any more")
+        return [Example(folder, None, problem=f"the tool can't be loaded: {first}")]
+    manifest = reading[0]
+    document = manifest.document
+    places = Places(manifest.text)
+    limit = limit or document.get("execution", {}).get("timeout") or LIMIT
+    reason = _skipped(candidate, manifest, include)
+    found = []
+    for index, each in enumerate(document.get("examples", ())):
+        line, column = line_and_column(
+            manifest.text, places.offset(ManifestPlace(("examples", index)))
+        )
+        has_schema = "output_schema" in document
+        example = Example(folder, index, each, line, column, limit, reason, "", has_schema)
+        if example.arguments is None and not reason:
+            example = example._replace(skipped="its input is text that is only shown")
+        found.append(example)
+    return found
+
+
+def _skipped(candidate: Candidate, manifest: Manifest, include: Collection[str]) -> str:
+    """Return why a tool's examples are not run; "" if they are."""
+    if candidate.status != "loaded":
+        return f"the tool is {candidate.status}: {'; '.join(candidate.reasons)}"
+    annotations = manifest.document.get("annotations", {})
+    left_out = [
+        f"the tool is {annotation}; --include {group} runs it"
+        for group, annotation in GROUPS.items()
+        if annotations.get(annotation) and group not in include
+    ]
+    return left_out[0] if left_out else ""
+
+
+@contextmanager
+def working_directory(folder: ToolFolder) -> Iterator[str]:
+    """Make a directory for an example to run in, with copies of the files that it needs.
+
+    Raises:
+        OSError: they can't be copied.
+    """
+    with TemporaryDirectory(prefix="sovl-tools-", ignore_cleanup_errors=True) as place:
+        data = os.path.join(folder.location, DATA)
+        if os.path.isdir(data):
+            shutil.copytree(data, place, dirs_exist_ok=True)
+        yield os.path.realpath(place)
+
+
+def run_example(example: Example, tooler: Tooler, directory: str) -> tuple[Tested, bool]:
+    """Run an example in a directory; tell as well whether a thread was given up that may go on."""
+    started = time.perf_counter()
+    with chdir(directory):
+        name, given = example.folder.name, example.arguments
+        result = tooler.call_sync(name, given, timeout=example.limit)
+    duration = time.perf_counter() - started
+    problems = _problems(example, result)
+    is_abandoned = result.error is not None and result.error.is_abandoned
+    status: Status = "failed" if problems else "passed"
+    return Tested(example, status, "\n".join(problems), duration), is_abandoned
+
+
+def _problems(example: Example, result: ToolResult) -> list[str]:
+    """Return in what a result is not what its example says; nothing if it is."""
+    error, document = result.error, example.document
+    if error is not None:
+        path, colon, line = (error.place or "").rpartition(":")
+        place = f" ({relative_path(path)}{colon}{line})" if path else ""
+        return [f"the call fails: {error.message}{place}"]
+    if "output" not in document or document.get("output_is") == "description":
+        return []
+    match = document.get("output_match", MATCHES[0])
+    if match == "schema":  # which the call has checked
+        words = "its output_match is 'schema', and the manifest has no output_schema"
+        return [] if example.has_output_schema else [words]
+    found = differences(document["output"], result.value, match)
+    return ["the output is another one", *found] if found else []
