@@ -33,7 +33,17 @@ from tests.conftest import REPOSITORY, Run, code_of, manifest_of
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.name for path in CASES.iterdir())
 HEALTHY = "zz_healthy"
-IMPORTS_NEEDED = ("ST001", "ST501", "ST502-in-a-helper", "ST503", "ST605-takes", "ST802-registered")
+IMPORTS_NEEDED = (
+    "ST001",
+    "ST501-e",
+    "ST501-in",
+    "ST501-missing-package",
+    "ST501-own",
+    "ST502-in-a-helper",
+    "ST503",
+    "ST605-takes",
+    "ST802-registered",
+)
 COMMANDS = [name for name in NAMES if (CASES / name / "arguments.txt").exists()]
 PLUGINS = [
     name

@@ -206,7 +206,8 @@ def validate(
     if warnings_as_errors or found.warnings_as_errors:
         report = strict(report)
     duration = perf_counter() - started
-    outcome = Outcome(report, duration, colored(), len(places.procedures), RULES)
+    count, imported = len(places.procedures), not no_import
+    outcome = Outcome(report, duration, colored(), count, RULES, imported=imported)
     _write(outcome, destinations, statistics=statistics)
     ctx.exit(FINDINGS if report.errors and not exit_zero else 0)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
+from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
+from sovl_tools.loading.interface import missing_helper
 from sovl_tools.loading.location import SourceLocation, innermost, relative_path
 from sovl_tools.loading.rules import code
 from sovl_tools.loading.rules import module as checks
@@ -17,7 +20,6 @@ from sovl_tools.loading.rules.code import CodeCase
 from sovl_tools.model.diagnostic import Diagnostic, Position, Rule, Verdict, ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.threads import is_from_user
 
 _DIGEST = "[0-9a-f]{16}"
@@ -67,6 +69,10 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
         missing = _missing(error, folder)
         if missing is not None:
             return ask((checks.import_failed,), missing._replace(place=place))
+    if isinstance(error, ModuleNotFoundError):
+        words, advice = _message(error), _advice(str(error.name or ""), folder)
+        failure = checks.ImportFailure(place, type(error).__name__, words, advice=advice)
+        return ask((checks.import_failed,), failure)
     if isinstance(error, Exception):
         return _verdicts(checks.import_failed, error, place)
     return _verdicts(checks.import_exited, error, place)
@@ -105,10 +111,55 @@ def _missing(error: ImportError, folder: ToolFolder) -> checks.ImportFailure | N
     path = f"{found[1].replace('.', '/')}.py" if found else ""
     if not path or os.path.lexists(f"{folder.location}/{path}"):
         return None
-    helpers = [each for each in _entries(folder)[0] if each.endswith(".py")]
-    advice = did_you_mean(path, helpers) or "add it, or import a library without the dot"
-    words = f"there is no {path!r} in the tool's folder"
-    return checks.ImportFailure(Position(), type(error).__name__, words, advice=advice)
+    whole = folder._replace(files=_entries(folder)[0])
+    return missing_helper(whole, path, Position())._replace(error=type(error).__name__)
+
+
+_DISTRIBUTIONS = {
+    "PIL": "Pillow",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv",
+    "git": "GitPython",
+    "jwt": "PyJWT",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
+"""Well-known modules that are installed under another name."""
+
+
+def _advice(name: str, folder: ToolFolder) -> str | None:
+    """Return what to do about a module that is not there: one of the author's own, or another's."""
+    outer, _, inner = name.partition(".")
+    if inner and outer in sys.modules:
+        return f"there is {outer!r}, but no {name!r}: correct the name, or install another version"
+    if not outer.isidentifier():
+        return None
+    for directory in _places_of_code(folder):
+        if os.path.lexists(f"{directory}/{outer}/{outer}.json"):
+            return f"{outer!r} is a tool, too: move what both need into a package of your own"
+        if os.path.isfile(f"{directory}/{outer}.py") or os.path.isdir(f"{directory}/{outer}"):
+            shown = relative_path(directory) if directory != os.getcwd() else "."
+            return f"{outer!r} lies in {shown}: list that under 'pythonpath' in the configuration"
+    package = _DISTRIBUTIONS.get(outer, outer)
+    return f"pip install {package}, or list it in 'requires': {{'packages': ['{package}']}}"
+
+
+def _places_of_code(folder: ToolFolder) -> Iterator[str]:
+    """Yield the directories around a tool in which its author's own modules may lie."""
+    directory = os.path.dirname(folder.location)
+    # beyond the root of the project, or a few levels, there are the modules of others
+    for _ in range(_LEVELS):
+        yield directory
+        yield f"{directory}/src"
+        marks = (".git", "pyproject.toml", "sovl-tools.toml")
+        if any(os.path.lexists(f"{directory}/{mark}") for mark in marks):
+            return
+        directory = os.path.dirname(directory)
+
+
+_LEVELS = 4
 
 
 def _entries(folder: ToolFolder) -> tuple[frozenset[str], frozenset[str]]:

@@ -18,6 +18,7 @@ from sovl_tools.model.diagnostic import Position
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.signature.agreement import implied
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
@@ -193,42 +194,73 @@ def _handlers(found: Bindings) -> Any:
     return handlers
 
 
-def sibling_imports(source: bytes, folder: ToolFolder) -> list[ImportFailure]:
-    """Return the statements that import a file of the folder as if it were a library.
+class SiblingImports(NamedTuple):
+    """Imports of a folder's files that fail for certain, as far as a module's text tells."""
+
+    absolute: list[ImportFailure]
+    missing: list[ImportFailure]
+
+
+def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
+    """Return imports of the folder's files as if they were libraries, and of those it lacks.
 
     Those that may fail unharmed, or may not run at all, are left out.
     """
+    failures = SiblingImports([], [])
     tree = bindings(source).tree
     imports = [each for each in _unguarded(tree) if isinstance(each, ast.Import | ast.ImportFrom)]
     if not imports:
-        return []
+        return failures
     with contextlib.suppress(OSError):
         folder = listed(folder)
     stems = {name[:-3] for name in folder.files if name.endswith(".py")} | folder.folders
-    failures = []
     for node in imports:
+        place = Position(folder.module_name, node.lineno, node.col_offset + 1)
         names = [each.name for each in node.names]
         if isinstance(node, ast.ImportFrom):
             names = [] if node.level else [node.module or ""]
+            helper = str(node.module).partition(".")[0]
+            if node.level == 1 and node.module and folder.files and not _holds(folder, helper):
+                failures.missing.append(missing_helper(folder, f"{helper}.py", place))
         for module in (name.partition(".")[0] for name in names):
             if module in stems - {folder.name} and _is_absent(module):
-                place = Position(folder.module_name, node.lineno, node.col_offset + 1)
-                failures.append(ImportFailure(place, "", "", f"{module}.py"))
+                failures.absolute.append(ImportFailure(place, "", "", f"{module}.py"))
     # with another search path, which the module may set, all of them may be found
     attributes = (each for each in ast.walk(tree) if isinstance(each, ast.Attribute))
-    is_moved = failures and any(ast.unparse(each) == "sys.path" for each in attributes)
-    return [] if is_moved else failures
+    if failures.absolute and any(ast.unparse(each) == "sys.path" for each in attributes):
+        failures.absolute.clear()
+    # only running the module tells what else it makes importable, or where it looks
+    paths = b"__path__" in source or b"sys.modules" in source or b"meta_path" in source
+    return failures._replace(missing=[]) if paths else failures
+
+
+def _holds(folder: ToolFolder, helper: str) -> bool:
+    """Tell whether a folder may hold a helper, in whatever form Python imports modules."""
+    return helper in folder.folders or any(
+        each.partition(".")[0] == helper for each in folder.files
+    )
+
+
+def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFailure:
+    """Return that a folder has no file of the name that a relative import asks for."""
+    helpers = [each for each in folder.files if each.endswith(".py")]
+    advice = did_you_mean(path, helpers) or "add it, or import a library without the dot"
+    words = f"there is no {path!r} in the tool's folder"
+    return ImportFailure(place, ModuleNotFoundError.__name__, words, advice=advice)
 
 
 def _unguarded(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the statements below a node but for those in ``try`` and ``if``."""
+    """Yield the statements below a node that run at import, but for those in ``try`` and ``if``."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
         elif not isinstance(child, ast.match_case):
             continue  # no other part of a statement holds statements
-        if not isinstance(child, ast.Try | ast.TryStar | ast.If):
+        if not isinstance(child, _GUARDS):
             yield from _unguarded(child)
+
+
+_GUARDS = (ast.Try, ast.TryStar, ast.If, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _is_absent(module: str) -> bool:

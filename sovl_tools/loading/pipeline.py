@@ -335,7 +335,8 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
         if isinstance(error, SyntaxError):  # named as an import would have done
             error.filename = f"{work.folder.location}/{work.folder.module_name}"
         return _SILENT, import_verdicts(error, work.folder)
-    found = [v for each in siblings for v in ask((module.absolute_sibling_import,), each)]
+    found = ask((module.absolute_sibling_import,), *siblings.absolute)
+    found += ask((module.import_failed,), *siblings.missing)
     for severity in SEVERITIES if readable else ():
         text = source if severity == "warning" else b""
         found += interface_verdicts(work.manifest, interface, severity, source=text)

@@ -26,6 +26,7 @@ class Outcome:
         color: whether it may be shown in colour.
         procedures: how many procedures were checked.
         rules: those that may have found something, by their codes, for formats that explain them.
+        imported: False if modules were only parsed, so that nobody knows what an import would say.
     """
 
     report: LoadReport
@@ -33,6 +34,7 @@ class Outcome:
     color: bool = False
     procedures: int = 0
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    imported: bool = True
 
     @property
     def statuses(self) -> Counter[str]:
@@ -47,6 +49,7 @@ class Outcome:
         states = ", ".join(f"{counts[each]} {each}" for each in STATUSES if counts[each])
         what = f"{counted(self.procedures, 'procedure')} and " if self.procedures else ""
         took = f"{what}{counted(count, 'tool')} checked in {self.duration:.2f} s"
+        took += ", not imported" * (count > 0 and not self.imported)
         found = {"error": len(self.report.errors), "warning": len(self.report.warnings)}
         problems = ", ".join(counted(number, noun) for noun, number in found.items() if number)
         return f"{took}{': ' if states else ''}{states}; {problems or 'no problems'}"

@@ -65,6 +65,11 @@ def bindings(source: bytes) -> Bindings:
     )
     found = Bindings(tree, {}, {}, unsettled, is_open)
     for statement, is_conditional in _statements(tree.body):
+        for name in _names_deleted(statement):
+            if is_conditional:
+                unsettled.add(name)
+            else:
+                found.names.pop(name, None)
         for name, value, target in _names_bound(statement):
             if is_conditional and name in found.names:
                 unsettled.add(name)
@@ -114,6 +119,11 @@ def _names_bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
     else:
         for target in _assigned_names(statement):
             yield target.id, _value(statement, target), target
+
+
+def _names_deleted(statement: ast.stmt) -> list[str]:
+    targets = statement.targets if isinstance(statement, ast.Delete) else ()
+    return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
 def _assigned_names(node: ast.AST) -> Iterator[ast.Name]:

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,21 @@ def test_an_empty_directory_is_an_error(run: Run, tmp_path: Path) -> None:
     assert done.out.endswith("; 1 error\n")
     assert run("validate", "--ignore", "ST106").code == 0
     assert "tools: ST106 there is no tool in tools" in done.out
+
+
+@pytest.mark.parametrize(
+    "files", [(), ("note.txt",), ("echo.json",), ("echo.py",), ("echo.json", "echo.py"), ("b.py",)]
+)
+@pytest.mark.parametrize("options", [(), ("--no-import",)])
+def test_a_folder_that_is_no_tool_fails_by_itself_and_from_above(
+    run: Run, tmp_path: Path, files: Sequence[str], options: Sequence[str]
+) -> None:
+    folder = tmp_path / "tools" / "b"
+    folder.mkdir(parents=True)
+    for name in files:
+        (folder / name).write_text("")
+    for path in ("tools", "tools/b", "tools/b/"):
+        assert run("validate", path, *options).code == 1, path
 
 
 def test_what_tools_print_does_not_mix_with_the_report(run: Run, echo: Path) -> None:

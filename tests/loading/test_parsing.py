@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from sovl_tools.loading.interface import Interface, parse_module, sibling_imports
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.signature.signature import REQUIRED, UNKNOWN, Parameter, Signature, from_function
+from sovl_tools.signature.signature import (
+    ANYTHING,
+    REQUIRED,
+    UNKNOWN,
+    Parameter,
+    Signature,
+    from_function,
+)
 from tests.schema.strategies import examples, moderate
 from tests.tables import check_each
 
@@ -207,7 +214,9 @@ def test_what_is_no_python_raises(source: str) -> None:
         ("import os, helpers.deep as deep", "helpers.py"),
         ("from helpers import name", "helpers.py"),
         ("from package.inner import name", "package.py"),
-        ("def echo():\n    import helpers", "helpers.py"),
+        ("class Echo:\n    import helpers", "helpers.py"),
+        # that does not run at import, which would load the tool
+        ("def echo():\n    import helpers", None),
         ("from . import helpers", None),
         ("try:\n    import helpers\nexcept ImportError:\n    from . import helpers", None),
         ("if TYPE_CHECKING:\n    import helpers", None),
@@ -221,5 +230,34 @@ def test_what_is_no_python_raises(source: str) -> None:
 def test_a_helper_that_is_imported_as_a_library_is_found(statement: str, found: str | None) -> None:
     files = frozenset({"echo.py", "echo.json", "helpers.py", "json.py"})
     folder = ToolFolder("echo", "tools/echo", "/tools/echo", files, frozenset({"package"}))
-    failures = sibling_imports(statement.encode(), folder)
+    failures = sibling_imports(statement.encode(), folder).absolute
     assert [failure.sibling for failure in failures] == ([found] if found else [])
+
+
+@check_each(
+    ("statement", "found"),
+    [
+        ("from .nowhere import name", True),
+        ("import os\nfrom .nowhere.inner import name", True),
+        ("from .helpers import name", False),
+        ("from .package import name", False),
+        ("from .compiled import name", False),
+        ("from . import nowhere", False),
+        ("from ..nowhere import name", False),
+        ("def echo():\n    from .nowhere import name", False),
+        ("try:\n    from .nowhere import name\nexcept ImportError:\n    pass", False),
+        ("__path__.append('x')\nfrom .nowhere import name", False),
+    ],
+)
+def test_a_helper_that_the_folder_lacks_is_found(statement: str, found: bool) -> None:  # noqa: FBT001
+    files = frozenset({"echo.py", "echo.json", "helpers.py", "compiled.cpython-311.so"})
+    folder = ToolFolder("echo", "tools/echo", "/tools/echo", files, frozenset({"package"}))
+    failures = sibling_imports(statement.encode(), folder).missing
+    assert [each.error for each in failures] == ["ModuleNotFoundError"] * found
+
+
+def test_a_name_that_is_deleted_is_not_there() -> None:
+    assert parse_module(b"def echo(): ...\ndel echo\n", "echo").signature is None
+    again = parse_module(b"def echo(): ...\ndel echo\necho = lambda text: text\n", "echo")
+    assert again.signature is not None
+    assert parse_module(b"def echo(): ...\nif x:\n    del echo\n", "echo").signature == ANYTHING

@@ -33,14 +33,14 @@ def import_failed(case: ImportFailure) -> Iterator[Finding]:
     The place is the last line of the tool's own files in the traceback; the traceback itself
     goes to the log at level DEBUG. A package that is missing may be listed under
     ``requires.packages``: the tool is then *unavailable* instead of broken where it is absent.
+    Modules of your own are found in the directory of the configuration, in ``src`` beside it, or
+    where ``pythonpath`` says.
     A helper that is missing is named by its file: ``from .helpers import name`` needs a
     ``helpers.py`` in the tool's folder. A ``DamageError`` says that the module takes away what all
     other code stands on, such as the standard library; ``validate`` alone looks for that.
     """
-    hint = case.advice
-    if hint is None and case.error == "ModuleNotFoundError":
-        hint = "install it, or list it in 'requires': {'packages': […]}"
-    yield Finding(case.place, f"{case.error} while importing: {case.message}", hint)
+    words = f"{case.error} while importing: {case.message}"
+    yield Finding(case.place, words, case.advice)
 
 
 @rule("ST502")

@@ -1,0 +1,5 @@
+def echo(text: str):
+    return text
+
+
+del echo

@@ -1,0 +1,5 @@
+import myapp.db
+
+
+def echo(text: str):
+    return text

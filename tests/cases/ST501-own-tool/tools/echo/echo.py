@@ -1,0 +1,5 @@
+import shout
+
+
+def echo(text: str):
+    return text
