@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from sovl_tools.cli.command import Misuse, settings
 from sovl_tools.configuration import Configuration, configuration
-from sovl_tools.loading.discovery import Collected, discover, tool_folder
-from sovl_tools.loading.rules.folder import missing_directory, no_tools
+from sovl_tools.loading.discovery import Collected, collect, discover, is_tool_name, tool_folder
+from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
 from sovl_tools.procedures.parse.files import DIRECTORY, find_procedures, is_procedure
 from sovl_tools.procedures.parse.files import files as files_in
@@ -24,13 +25,23 @@ _ADVICE = (
 
 
 class Places(NamedTuple):
-    """What is to be checked, and the settings that hold."""
+    """What is to be checked, and the settings that hold.
+
+    Attributes:
+        configuration: the settings.
+        collected: the tool folders.
+        plugins: directories of modules.
+        procedures: files.
+        misplaced: what is wrong with paths themselves.
+        ignored: files that were named and belong to no tool and no procedure.
+    """
 
     configuration: Configuration
-    folders: tuple[str, ...]
-    plugins: tuple[str, ...]
-    procedures: tuple[str, ...]
+    collected: Collected = Collected((), ())
+    plugins: tuple[str, ...] = ()
+    procedures: tuple[str, ...] = ()
     misplaced: tuple[Diagnostic, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def places_of(
@@ -46,60 +57,161 @@ def places_of(
     even where a path names it.
 
     Raises:
-        Misuse: a path is not there.
+        Misuse: a path is not there, and is no deleted file of a tool either.
     """
-    for path in paths:
-        if not os.path.lexists(path):
-            raise Misuse(f"there is no {path!r}")
-    procedures, rest = _split_paths(paths)  # by names alone: nothing is imported for that
-    found = settings(tools or rest, needs_tools=False, locked=locked)
+    procedures, directories, files = _split_paths(paths, configuration(tools))
+    around = tuple(dict.fromkeys(each for each in files.values() if each is not None))
+    rest = (*directories, *around)
+    # procedures are checked with all tools, unless directories of tools are named
+    flags = tools or (rest if directories or not procedures else ())
+    found = settings(flags, needs_tools=False, locked=locked)
     if exclude:
         sources = {**found.sources, "exclude": "--exclude"}
         found = replace(found, exclude=tuple(exclude), sources=sources)
-    excluded = patterns_of(found.exclude, os.getcwd())
-
-    def included(files: Iterable[str]) -> tuple[str, ...]:
-        kept = (each for each in files if not is_excluded(os.path.abspath(each), excluded))
-        return tuple(dict.fromkeys(kept))
-
-    procedures = included(procedures)
-    if rest:
-        plugins, folders = _named_plugins(rest, found.plugins)
-        misplaced = {
-            path: each for path in included(folders) if (each := _misplaced(path)) is not None
-        }
-        kept = tuple(path for path in folders if path not in misplaced)
-        return Places(found, kept, tuple(plugins), procedures, tuple(misplaced.values()))
+    procedures = _included(procedures, found)
+    ignored = tuple(path for path, folder in files.items() if folder is None)
+    if paths and not (rest or procedures):
+        return Places(found, ignored=tuple(filter(os.path.lexists, ignored)))
+    if rest and (directories or not procedures):
+        plugins, folders = _named_plugins(directories, found.plugins)
+        faults = {each: _misplaced(each) for each in _included(folders, found)}
+        misplaced = tuple(each for each in faults.values() if each is not None)
+        kept = [each for each, fault in faults.items() if fault is None]
+        collected = _collected(found, kept, around, procedures)
+        return Places(found, collected, tuple(plugins), procedures, misplaced, ignored)
     if not paths:
-        for path in found.procedures:
-            if not os.path.isdir(path):
-                raise Misuse(f"there is no directory of procedures {path!r}")
-        own = found.procedures or (DIRECTORY,) * os.path.isdir(DIRECTORY)
-        files = [each for path in own for each in (*files_in(path), *find_procedures(path))]
-        # those among tools and plugins are told by their content
-        others = filter(os.path.isdir, (*found.paths, *found.plugins))
-        files += [each for path in others for each in find_procedures(path)]
-        procedures = included(files)
+        procedures = _included(_configured_procedures(found), found)
     # where there is nothing else to check, a missing ./tools is misuse
     if not (procedures or found.plugins):
         settings(tools)
-    kept = tuple(filter(os.path.exists, found.paths))
-    return Places(found, kept, () if paths else found.plugins, procedures)
+    collected = _collected(found, filter(os.path.exists, found.paths), around, procedures)
+    return Places(found, collected, () if paths else found.plugins, procedures, ignored=ignored)
 
 
-def _split_paths(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files of procedures that paths name or hold, and the paths that are of tools."""
-    files: list[str] = []
-    others: list[str] = []
-    plugins = configuration().plugins if paths else ()
+def changed_places(places: Places, changed: Collection[str]) -> Places:
+    """Leave out what has not changed; the tools of changed procedures stay.
+
+    ``changed`` are absolute paths, of files that need not be there any more.
+    """
+    files = frozenset(changed)
+    around = {above for path in files for above in _with_parents(path)}
+
+    def has_changed(path: str) -> bool:
+        locations = {os.path.abspath(path), os.path.realpath(path)}
+        # git names a submodule, and nothing in it
+        return any(
+            each in around or not files.isdisjoint(_with_parents(each)) for each in locations
+        )
+
+    procedures = tuple(filter(has_changed, places.procedures))
+    collected = places.collected
+    if not procedures:
+        kept = tuple(each for each in collected.folders if has_changed(each.location))
+        collected = Collected(kept, ())
+    plugins = tuple(filter(has_changed, places.plugins))
+    return Places(places.configuration, collected, plugins, procedures)
+
+
+def _with_parents(path: str) -> list[str]:
+    above = [path]
+    while (parent := os.path.dirname(above[-1])) != above[-1]:
+        above.append(parent)
+    return above
+
+
+def _collected(
+    found: Configuration, paths: Iterable[str], around: Iterable[str], procedures: Sequence[str]
+) -> Collected:
+    """Return the tool folders of paths, and those around files, without those of procedures."""
+    collected = _without_procedures(collect(paths, exclude=found.exclude), procedures)
+    known = {each.location for each in collected.folders}
+    others = [(each, os.path.abspath(each)) for each in _included(around, found)]
+    more = [
+        ToolFolder(os.path.basename(location), path, location)
+        for path, location in others
+        if location not in known
+    ]
+    return collected._replace(folders=(*collected.folders, *more))
+
+
+def _included(paths: Iterable[str], found: Configuration) -> tuple[str, ...]:
+    """Return the paths once each, without those that are excluded."""
+    excluded = patterns_of(found.exclude, os.getcwd())
+    kept = (each for each in paths if not is_excluded(os.path.abspath(each), excluded))
+    return tuple(dict.fromkeys(kept))
+
+
+def _configured_procedures(found: Configuration) -> Iterator[str]:
+    """Yield the files of procedures in their own directories, and among tools and plugins.
+
+    Raises:
+        Misuse: a directory is not there.
+    """
+    for path in found.procedures:
+        if not os.path.isdir(path):
+            raise Misuse(f"there is no directory of procedures {path!r}")
+    for path in found.procedures or (DIRECTORY,) * os.path.isdir(DIRECTORY):
+        yield from files_in(path)
+        yield from find_procedures(path)
+    # those among tools and plugins are told by their content
+    for path in filter(os.path.isdir, (*found.paths, *found.plugins)):
+        yield from find_procedures(path)
+
+
+def _split_paths(
+    paths: Sequence[str], found: Configuration
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str | None]]:
+    """Return files of procedures, directories, and other files with the tool folders around them.
+
+    It asks names and contents: nothing is imported for that. A file may belong to no tool.
+    """
+    procedures: list[str] = []
+    directories: list[str] = []
+    others: dict[str, str | None] = {}
     for path in paths:
-        # a directory can be of both, and a file of procedures may lie in any
-        is_folder = os.path.isdir(path)
-        found = find_procedures(path) if is_folder else [path] * is_procedure(path)
-        files += found
-        if not found or (is_folder and (_has_tools(path) or _named_plugins([path], plugins)[0])):
-            others.append(path)
-    return tuple(dict.fromkeys(files)), tuple(others)
+        is_plugin = bool(_named_plugins([path], found.plugins)[0])
+        # a link to nothing is a tool whose folder is gone, or whose file is
+        if os.path.isdir(path) or (os.path.islink(path) and not os.path.exists(path)):
+            # a directory can be of both, and a file of procedures may lie in any
+            inside = find_procedures(path)
+            procedures += inside
+            if not inside or _has_tools(path) or is_plugin:
+                directories.append(path)
+        elif os.path.lexists(path) and is_procedure(path):
+            procedures.append(path)
+        elif os.path.lexists(path) and is_plugin:
+            directories.append(path)
+        else:
+            others[path] = _folder_around(path, [*map(os.path.abspath, found.paths)])
+    return tuple(dict.fromkeys(procedures)), tuple(directories), others
+
+
+def _folder_around(path: str, roots: Collection[str]) -> str | None:
+    """Return the tool folder that a file lies in, or lay in; None if there is none.
+
+    What is a folder of a tools directory counts as it does when the whole directory is checked.
+
+    Raises:
+        Misuse: nothing is there, and nothing says that it was a file of a tool.
+    """
+    above = [each or os.curdir for each in _with_parents(path)[1:]]
+    for folder in above:
+        location = os.path.abspath(folder)
+        if os.path.dirname(location) in roots:
+            # a folder that is gone as a whole leaves nothing to check
+            return folder if os.path.isdir(location) and is_tool_name(location) else None
+    for folder in above:
+        name = os.path.basename(os.path.abspath(folder))
+        if os.path.isfile(os.path.join(folder, f"{name}.json")):
+            return folder
+    parent = os.path.dirname(path) or os.curdir
+    if path and tool_folder(parent, os.path.abspath(parent)) is not None:
+        return parent
+    # a name with a suffix is no tool's: that would be misspelt, and not deleted
+    is_file_name = bool(os.path.splitext(path)[1])
+    if os.path.lexists(path) or (is_file_name and os.path.abspath(parent) in roots):
+        return None
+    raise Misuse(f"there is no {path!r}")
 
 
 def _has_tools(path: str) -> bool:
@@ -110,7 +222,7 @@ def _has_tools(path: str) -> bool:
     return any(tool_folder(each.path, each.location) for each in discover(path, location))
 
 
-def without_procedures(collected: Collected, files: Sequence[str]) -> Collected:
+def _without_procedures(collected: Collected, files: Sequence[str]) -> Collected:
     """Leave out folders in which there are only procedures, and that these are no tools."""
 
     def holds(path: str) -> bool:
@@ -141,18 +253,13 @@ def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[s
 
 
 def _misplaced(path: str) -> Diagnostic | None:
-    """Return that a path holds modules outside of tool folders, which nobody has configured."""
+    """Return that a directory holds modules and no tools, and nobody has configured it."""
     location = os.path.abspath(path)
     if tool_folder(path, location) is not None:
         return None
-    rule = words = None
-    if os.path.isfile(location) and path.endswith(".py"):
-        rule, words = missing_directory, f"{path} is a module in no tool folder"
-    else:
-        with suppress(OSError):  # the check of the folder says that it can't be listed
-            is_code = any(name.endswith(".py") for name in os.listdir(location))
-            if is_code and not _has_tools(path):
-                rule, words = no_tools, f"there is no tool folder in {path}, only modules"
-    if rule is None or words is None:
-        return None
-    return Diagnostic(rule.code, rule.severity, words, _ADVICE, None, path, 1, 1)
+    words = f"there is no tool folder in {path}, only modules"
+    with suppress(OSError):  # the check of the folder says that it can't be listed
+        is_code = any(name.endswith(".py") for name in os.listdir(location))
+        if is_code and not _has_tools(path):
+            return Diagnostic(no_tools.code, no_tools.severity, words, _ADVICE, None, path, 1, 1)
+    return None

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from sovl_tools.cli.changed_files import changed_files
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -23,7 +24,7 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.output import colored, write_to
-from sovl_tools.cli.places import Places, places_of, without_procedures
+from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.lock import removed_tools
@@ -31,7 +32,7 @@ from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import SelectorError, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.discovery import collect, report_of
+from sovl_tools.loading.discovery import report_of
 from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import Settings, load_folder
@@ -53,11 +54,15 @@ from sovl_tools.reporting.statistics import document, table
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+_FEW = 5
+
 EXAMPLES = """\b
 Examples:
   sovl-tools validate                          whatever is configured
   sovl-tools validate tools/example_tool       one tool
   sovl-tools validate docs/examples/procedures procedures, and the tools
+  sovl-tools validate --changed                what I'm about to commit
+  sovl-tools validate --since origin/main      what my branch changes
   sovl-tools validate --no-import              without running a line of any tool
   sovl-tools validate --format github          in a workflow
   sovl-tools validate --ignore ST306,ST305     without these findings
@@ -120,6 +125,12 @@ def _configured_destinations(found: Configuration) -> tuple[Destination, ...]:
     help="How the result is written, and where; may be repeated. FORMAT is one of"
     f" {', '.join(FORMATS)}. Default: text.",
 )
+@click.option("--changed", is_flag=True, help="Only what differs from git's last commit.")
+@click.option(
+    "--since",
+    metavar="REV",
+    help="Only what differs from a revision, or has changed since the branch left it.",
+)
 @click.option(
     "--exclude",
     multiple=True,
@@ -144,6 +155,8 @@ def validate(
     tools: tuple[str, ...],
     no_import: bool,
     formats: tuple[Destination, ...],
+    changed: bool,
+    since: str | None,
     exclude: tuple[str, ...],
     select: tuple[str, ...],
     extend_select: tuple[str, ...],
@@ -159,7 +172,10 @@ def validate(
 
     PATH is a directory, for the tools and the procedures in it; one tool folder or a file in one; a
     file of a procedure; or a configured directory of plugins. Without any, the configured
-    directories of tools, plugins and procedures are checked. Modules are imported in a child
+    directories of tools, plugins and procedures are checked. Files that are of no tool and no
+    procedure are left out, so that lists of changed files can be handed over; a deleted file in a
+    tools directory stands for what is left of its folder. With changed procedures all tools are
+    checked, since they may call any. Modules are imported in a child
     process, one after another, so that none can hang or end this one.
 
     RULES are codes, beginnings of codes, and names: ST305,ST4,missing-description. The longest that
@@ -169,6 +185,8 @@ def validate(
     """
     started = perf_counter()
     places = places_of(paths, tools, exclude=exclude, locked=locked)
+    if changed or since is not None:
+        places = changed_places(places, changed_files(since))
     found = places.configuration
     targets = targets or configured_targets(found)
     destinations = formats or _configured_destinations(found)
@@ -176,8 +194,7 @@ def validate(
     if statistics and unfit:
         raise Misuse(f"--statistics has no {unfit[0]}; use --format text or json")
     selection = selection_of(found, select, extend_select, ignore)
-    every = collect(places.folders, exclude=found.exclude)
-    collected = without_procedures(every, places.procedures)
+    collected = places.collected
     limit = import_timeout or found.import_timeout
     lock = read_lock(found.lock_file) if found.locked else None
     limits = Settings(imports=not no_import, limit=limit, compiles=True, locked=lock)
@@ -205,11 +222,18 @@ def validate(
     report = selection.of(report)
     if warnings_as_errors or found.warnings_as_errors:
         report = strict(report)
+    _tell_ignored(places.ignored)
     duration = perf_counter() - started
     count, imported = len(places.procedures), not no_import
     outcome = Outcome(report, duration, colored(), count, RULES, imported=imported)
     _write(outcome, destinations, statistics=statistics)
     ctx.exit(FINDINGS if report.errors and not exit_zero else 0)
+
+
+def _tell_ignored(paths: Sequence[str]) -> None:
+    if paths and not is_quiet():
+        names = f"{', '.join(paths[:_FEW])}{', …' * (len(paths) > _FEW)}"
+        click.echo(plain(f"not checked, being of no tool and no procedure: {names}"), err=True)
 
 
 def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:

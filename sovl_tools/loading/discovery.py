@@ -32,8 +32,13 @@ def discover(root: str, location: str) -> list[ToolFolder]:
     ]
 
 
+def is_tool_name(path: str) -> bool:
+    """Tell whether a folder of that name, in a tools directory, is one of a tool."""
+    return os.path.basename(path)[:1] not in {"", ".", "_"}
+
+
 def _is_candidate(entry: os.DirEntry[str]) -> bool:
-    if entry.name[0] in "._":
+    if not is_tool_name(entry.name):
         return False
     try:
         # a link to nothing is a tool whose folder is gone, which somebody wants to hear of

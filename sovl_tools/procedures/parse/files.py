@@ -47,9 +47,9 @@ def file_beside(path: str, name: str) -> str | None:
 def is_procedure(path: str) -> bool:
     """Tell whether a file that somebody has named is one of a procedure.
 
-    All of YAML are; of JSON those that have ``steps``, and those in folders called ``procedures``.
+    Those of YAML and JSON are that have ``steps``, and those in folders called ``procedures``.
     """
-    if not path.endswith(".json") or _is_in_procedures(path):
+    if not path.endswith(SUFFIXES) or _is_in_procedures(path):
         return path.endswith(SUFFIXES)
     document = _document(path)
     return isinstance(document, dict) and "steps" in document

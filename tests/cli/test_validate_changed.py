@@ -1,0 +1,198 @@
+"""``validate`` with files that somebody hands over, and with those that git says have changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run, Write, code_of, manifest_of
+from tests.tables import check_each
+
+Git = Callable[..., None]
+SOUND = "name: sound\ndescription: d\nsteps: [{action: tool, tool: echo, arguments: {text: a}}]\n"
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Git:
+    """Run git in ``tmp_path``, where a repository is made, with nothing of the user's own."""
+
+    def command(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    command("init", "-q", "-b", "main")
+    command("config", "user.email", "somebody@example.org")
+    command("config", "user.name", "Somebody")
+    return command
+
+
+@pytest.fixture
+def tree(write: Write, tmp_path: Path) -> Path:
+    """A tree with two sound tools, two broken ones, and much that is none."""
+    write("echo")
+    write("other")
+    write("odd", "{")
+    write("bare", "{", code="def other(): ...\n")
+    for name in (
+        *("README.md", "src/app.py", "tools/tool.schema.json", "tools/logo.png", "compose.yaml"),
+        *("tools/echo/helpers/helpers.py", "tools/echo/data/words.txt", "tools/notes/README.md"),
+        *("tools/_drafts/x.py", "tools/.hidden/x.py"),
+    ):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    (tmp_path / "pyproject.toml").touch()
+    return tmp_path
+
+
+def checked(run: Run, *arguments: str, code: int | None = None, **settings: object) -> list[str]:
+    """Return the names of the tools and how many procedures were checked, if any."""
+    done = run("validate", "--no-import", "--format", "json", *arguments, **settings)
+    assert done.code == code or (code is None and done.code in {0, 1}), done.err
+    found = json.loads(done.out)
+    procedures = [f"+{found['summary']['procedures']}"] * bool(found["summary"]["procedures"])
+    return [*sorted(each["name"] for each in found["tools"]), *procedures]
+
+
+@check_each(
+    ("files", "names"),
+    [
+        (["tools/echo/echo.py"], ["echo"]),
+        (["tools/echo/echo.py", "tools/echo/echo.json"], ["echo"]),
+        (["tools/echo/helpers/helpers.py"], ["echo"]),
+        (["tools/echo/data/words.txt", "README.md", "tools/other/other.json"], ["echo", "other"]),
+        (["tools/odd/odd.json"], ["odd"]),
+        (["tools/notes/README.md"], ["notes"]),  # as from above: the folder lacks its files
+        (["README.md", "src/app.py", "compose.yaml", "pyproject.toml"], []),
+        (["tools/tool.schema.json", "tools/logo.png"], []),
+        (["tools/_drafts/x.py", "tools/.hidden/x.py"], []),
+        # deleted ones
+        (["tools/echo/gone.py", "tools/gone/gone.py", "tools/gone.png"], ["echo"]),
+        (["tools/gone/deep/er.json"], []),
+    ],
+)
+def test_files_stand_for_their_tools(
+    run: Run, tree: Path, files: list[str], names: list[str]
+) -> None:
+    assert checked(run, *files) == names
+    assert checked(run, *(str(tree / each) for each in files)) == names
+
+
+def test_a_file_finds_what_the_whole_directory_does(run: Run, tree: Path) -> None:
+    (tree / "tools" / "odd" / "odd.json").unlink()
+
+    def found(*arguments: str) -> list[tuple[str, str]]:
+        document = json.loads(run("validate", "--no-import", "--format", "json", *arguments).out)
+        return [(each["path"], each["code"]) for each in document["diagnostics"]]
+
+    every = [os.path.join(at, name) for at, _, names in os.walk("tools") for name in names]
+    for path in every:
+        folder = "/".join(path.split(os.sep)[:2])
+        expected = [each for each in found() if f"{each[0]}/".startswith(f"{folder}/")]
+        assert found(path) == expected, path
+    assert ("tools/notes", "ST102") in found("tools/notes/README.md")
+
+
+def test_what_is_left_out_is_told(run: Run, tree: Path) -> None:
+    done = run("validate", "README.md", "src/app.py")
+    assert done.code == 0
+    assert done.out.startswith("0 tools checked in ")
+    assert done.err == "not checked, being of no tool and no procedure: README.md, src/app.py\n"
+    assert run("validate", "-q", "README.md").err == ""
+
+
+@pytest.mark.parametrize("path", ["", "tols", "tools/ecko", "docs/gone.md", "procedures/a.yaml"])
+def test_a_path_that_was_never_there_is_misuse(run: Run, tree: Path, path: str) -> None:
+    done = run("validate", "tools/echo/echo.py", path)
+    assert (done.code, done.out) == (2, "")
+    assert f"there is no {path!r}" in done.err
+
+
+def test_procedures_among_files_are_checked_with_all_tools(run: Run, tree: Path) -> None:
+    (tree / "sound.yaml").write_text(SOUND)
+    shutil.rmtree(tree / "tools" / "odd")
+    shutil.rmtree(tree / "tools" / "bare")
+    shutil.rmtree(tree / "tools" / "notes")
+    assert checked(run, "sound.yaml", "tools/other/other.py", code=0) == ["echo", "other", "+1"]
+
+
+def test_git_says_what_has_changed(run: Run, tree: Path, git: Git) -> None:
+    for name in ("odd", "bare", "notes"):
+        shutil.rmtree(tree / "tools" / name)
+    (tree / "procedures").mkdir()
+    (tree / "procedures" / "sound.yaml").write_text(SOUND)
+    git("add", ".")
+    git("commit", "-qm", "Start")
+    done = run("validate", "--changed")
+    assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 1)
+    tools = tree / "tools"
+    (tools / "echo" / "echo.py").write_text(code_of("echo") + "# more\n")
+    assert checked(run, "--changed", code=0) == ["echo"]
+    deep = tree / "src"
+    assert checked(run, "--changed", "--tools", "../tools", code=0, cwd=deep) == ["echo"]
+    git("add", ".")
+    assert checked(run, "--changed", code=0) == ["echo"]
+    (tools / "echo" / "echo.py").write_text(code_of("echo"))  # staged alone
+    git("commit", "-qm", "Staged")
+    assert checked(run, "--changed", code=0) == ["echo"]
+    git("checkout", "-q", "--", ".")
+    assert checked(run, "--since", "HEAD~1", code=0) == ["echo"]
+    assert checked(run, "--since", "HEAD~1", "tools/other") == []
+    (tools / "new é").mkdir()
+    (tools / "new é" / "x.txt").touch()
+    assert checked(run, "--changed", code=1) == ["new é"]
+    shutil.rmtree(tools / "new é")
+    (tools / "echo").rename(tools / "echo2")
+    assert checked(run, "--changed", code=1) == ["echo2"]
+    shutil.rmtree(tools / "echo2")
+    assert checked(run, "--changed", code=0) == []
+    (tools / "other" / "other.py").unlink()
+    assert checked(run, "--changed", code=1) == ["other"]
+    (tree / "procedures" / "sound.yaml").write_text(SOUND + "\n")
+    assert checked(run, "--changed", code=1) == ["other", "+1"]
+
+
+def test_since_tells_what_the_branch_changes(run: Run, tree: Path, git: Git, write: Write) -> None:
+    git("add", ".")
+    git("commit", "-qm", "Start")
+    git("checkout", "-qb", "branch")
+    write("echo", manifest_of("echo", category="other"))
+    git("commit", "-qam", "Branch")
+    git("checkout", "-q", "main")
+    write("other", manifest_of("other", category="other"))
+    git("commit", "-qam", "Main")
+    git("checkout", "-q", "branch")
+    assert checked(run, "--since", "main", code=0) == ["echo"]
+    git("checkout", "-q", "--orphan", "alone")
+    git("commit", "-qm", "Alone")
+    assert checked(run, "--since", "main", code=0) == ["echo", "other"]  # nothing in common
+
+
+@pytest.mark.parametrize("revision", ["nowhere", "", "-h", "--help", "HEAD~9", "a b", "\u200b"])
+def test_a_revision_that_is_not_there_is_misuse(
+    run: Run, tree: Path, git: Git, revision: str
+) -> None:
+    git("commit", "-qm", "Start", "--allow-empty")
+    done = run("validate", f"--since={revision}")
+    assert (done.code, done.out) == (2, "")
+    assert "git knows no revision " in done.err
+
+
+def test_without_commits_git_and_repository_there_is_one_message(
+    run: Run, tree: Path, git: Git, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    done = run("validate", "--changed")
+    assert (done.code, done.out) == (2, "")
+    assert "there is no commit yet" in done.err
+    without = run("validate", "--changed", PATH=str(tmp_path_factory.mktemp("nothing")))
+    assert without.code == 2
+    assert "git can't be run: No such file or directory" in without.err
+    shutil.rmtree(tree / ".git")
+    outside = run("validate", "--changed", GIT_CEILING_DIRECTORIES=str(tree.parent))
+    assert outside.code == 2
+    assert "git can't tell what has changed: not a git repository" in outside.err
