@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree as ET
 
 from hypothesis import given
@@ -28,6 +29,40 @@ def test_every_tool_is_a_case_and_its_errors_are_failures() -> None:
     assert echo[1].text.endswith("\nhelp: did you mean 'timeout'?")
     assert list(other) == []
     assert absent.attrib["name"] == "absent"
+
+
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"testcase"},
+    "testcase": {"failure", "skipped", "system-out"},
+}
+ATTRIBUTES = {
+    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}),
+    "testsuite": ({"name", "tests", "failures", "errors"}, {"time", "skipped", "timestamp"}),
+    "testcase": ({"name"}, {"time", "classname", "group"}),
+    "failure": (set(), {"type", "message"}),
+    "skipped": (set(), {"type", "message"}),
+}
+"""The part of Jenkins' grammar that we write: required and optional attributes of elements."""
+
+
+def problems_of(element: ET.Element) -> list[str]:
+    """Return what Jenkins' grammar refuses in an element."""
+    required, optional = ATTRIBUTES.get(element.tag, (set(), set()))
+    found = [f"{element.tag} lacks {each}" for each in required - set(element.attrib)]
+    found += [f"{element.tag} has {each}" for each in set(element.attrib) - required - optional]
+    children = CHILDREN.get(element.tag, set())
+    found += [f"{element.tag} holds {each.tag}" for each in element if each.tag not in children]
+    return found + [problem for each in element for problem in problems_of(each)]
+
+
+def test_the_document_is_in_the_grammar_of_jenkins() -> None:
+    folders = (folder("echo", "rejected"), folder("other", "loaded"))
+    found = outcome(WRONG, ODD, folders=folders, duration=1234.5)
+    root = ET.fromstring(render(found, "junit"))
+    assert root.tag == "testsuites"
+    assert problems_of(root) == []
+    assert re.fullmatch(r"\d+(\.\d*)?", root[0].attrib["time"])
 
 
 @given(text=st.text(max_size=20))
