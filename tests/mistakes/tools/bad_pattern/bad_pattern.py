@@ -1,0 +1,2 @@
+def bad_pattern(text: str) -> str:
+    return text

@@ -1,0 +1,2 @@
+def bad_syntax(text: str -> str:
+    return text

@@ -1,0 +1,5 @@
+ACTIVATION_PHRASE = ['say it']
+
+
+def constant_misspelt(text: str) -> str:
+    return text

@@ -1,0 +1,2 @@
+def input_schema(text: str) -> str:
+    return text

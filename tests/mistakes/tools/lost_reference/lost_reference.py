@@ -1,0 +1,2 @@
+def lost_reference(text: str) -> str:
+    return text

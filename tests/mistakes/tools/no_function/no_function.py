@@ -1,0 +1,2 @@
+def other(text: str) -> str:
+    return text

@@ -1,0 +1,2 @@
+def parameter_renamed(words: str) -> str:
+    return words

@@ -1,0 +1,2 @@
+def phrases_misspelt(text: str) -> str:
+    return text

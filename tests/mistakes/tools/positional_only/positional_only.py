@@ -1,0 +1,2 @@
+def positional_only(text: str, /) -> str:
+    return text

@@ -1,0 +1,5 @@
+def raises_at_import(text: str) -> str:
+    return text
+
+
+raise ValueError('not today')

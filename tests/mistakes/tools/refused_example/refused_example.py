@@ -1,0 +1,2 @@
+def refused_example(text: str) -> str:
+    return text

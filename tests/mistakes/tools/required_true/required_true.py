@@ -1,0 +1,2 @@
+def required_true(text: str) -> str:
+    return text

@@ -1,0 +1,2 @@
+def trailing_comma(text: str) -> str:
+    return text

@@ -1,0 +1,2 @@
+def types_differ(text: int) -> str:
+    return str(text)

@@ -1,0 +1,2 @@
+def undescribed(text: str) -> str:
+    return text

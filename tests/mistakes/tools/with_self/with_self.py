@@ -1,0 +1,2 @@
+def with_self(self, text: str) -> str:
+    return text

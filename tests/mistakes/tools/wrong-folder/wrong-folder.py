@@ -1,0 +1,2 @@
+def wrong_folder(text: str) -> str:
+    return text

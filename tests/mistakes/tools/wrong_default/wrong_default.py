@@ -1,0 +1,2 @@
+def wrong_default(text: str = "") -> str:
+    return text

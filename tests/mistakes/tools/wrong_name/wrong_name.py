@@ -1,0 +1,2 @@
+def wrong_name(text: str) -> str:
+    return text
