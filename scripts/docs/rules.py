@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from sovl_tools.linting.fixes import remedy_of
 from sovl_tools.linting.rules import FAMILIES, RULES
 from sovl_tools.model.diagnostic import Rule
 
@@ -61,7 +62,9 @@ def page() -> str:
 def section(rule: Rule) -> str:
     """Return what the page says of a rule."""
     words = rule.explanation.replace("``", "`")
+    remedy = remedy_of(rule.code).replace("``", "`")
     head = f"### {rule.code} {rule.name}\n\n*{rule.severity}*: {words}\n"
+    head += f"\n{remedy}\n" if remedy else ""
     example = example_of(rule.code)
     return f"{head}\n```text\n{example}\n```\n" if example else head
 

@@ -6,6 +6,7 @@ import click
 
 from sovl_tools.cli.command import Command, Misuse
 from sovl_tools.cli.output import write
+from sovl_tools.linting.fixes import remedy_of
 from sovl_tools.linting.rules import FAMILIES, RULES
 from sovl_tools.linting.selection import SelectorError, code_of
 from sovl_tools.model.diagnostic import Rule
@@ -44,7 +45,8 @@ def explain(*, selector: str | None) -> None:
         write("\n".join(_line(each) for each in RULES.values() if each.code.startswith(code)))
         return
     name = f"Its name, which selects it too, is {rule.name}."
-    words = f"{code} ({rule.severity}): {rule.explanation}\n\n{name}"
+    remedy = f"\n\n{remedy_of(code)}" if remedy_of(code) else ""
+    words = f"{code} ({rule.severity}): {rule.explanation}{remedy}\n\n{name}"
     write(words.replace("``", "`"))
 
 

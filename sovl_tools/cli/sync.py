@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from difflib import unified_diff
-
 import click
 
 from sovl_tools.cli.command import (
@@ -17,7 +14,7 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.load_tools import complete_names
-from sovl_tools.cli.output import colored, write
+from sovl_tools.cli.output import colored, difference, write
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
@@ -36,7 +33,6 @@ EXITS = {
     1: "Something is left to be mended by hand, or with --check something would change.",
 }
 
-_TINTS = {"---": "1", "+++": "1", "@@": "36", "-": "31", "+": "32"}
 _GREEN, _YELLOW = "32", "33"
 
 
@@ -74,7 +70,8 @@ def sync(
         write(block(diagnostic, color=colored()))
     for each in done:
         if each.is_changed:
-            write("\n".join(difference(each, color=colored())))
+            path = f"{each.folder.path}/{each.folder.manifest_name}"
+            write("\n".join(difference(path, each.before, each.after, color=colored())))
         for diagnostic in each.diagnostics():
             write(block(diagnostic, color=colored()))
         for note in () if is_quiet() else each.notes:
@@ -110,22 +107,3 @@ def _save(each: Sync) -> bool:
         click.echo(plain(f"{path} can't be written: {error.strerror}"), err=True)
         return False
     return True
-
-
-def difference(each: Sync, *, color: bool) -> Iterator[str]:
-    """Yield the lines of a unified diff of the manifest."""
-    path = f"{each.folder.path}/{each.folder.manifest_name}"
-    old = path if each.before is not None else "/dev/null"
-    lines = unified_diff(_lines(each.before), _lines(each.after), old, path, lineterm="")
-    for line in (part for each in lines for part in each.split("\n")):
-        start = next((mark for mark in _TINTS if line.startswith(mark)), "")
-        shown = plain(line.removesuffix("\r"))
-        yield painted(shown, _TINTS[start], color=color) if start else shown
-
-
-def _lines(text: str | None) -> list[str]:
-    """Return the lines of a text; the last one says so if no line break follows it."""
-    if text is None:
-        return []
-    *lines, last = text.split("\n")
-    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines

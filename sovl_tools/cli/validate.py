@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -23,13 +23,14 @@ from sovl_tools.cli.command import (
     targets_option,
     tools_option,
 )
-from sovl_tools.cli.output import colored, write_to
+from sovl_tools.cli.output import colored, difference, write, write_to
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.lock import removed_tools
+from sovl_tools.linting.mending import Mending, fixes_in
 from sovl_tools.linting.rules import RULES
-from sovl_tools.linting.selection import SelectorError, codes_of, selection_of, strict
+from sovl_tools.linting.selection import Selection, SelectorError, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import report_of
@@ -37,7 +38,7 @@ from sovl_tools.loading.isolation import load_in_child
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.rules.folder import no_tools
-from sovl_tools.model.catalog import Candidate, Catalog
+from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import ToolFolder
@@ -46,11 +47,13 @@ from sovl_tools.reporting.outcome import (
     FORMATS,
     Destination,
     Outcome,
+    counted,
     destinations_of,
     render,
 )
 from sovl_tools.reporting.plain import plain
 from sovl_tools.reporting.statistics import document, table
+from sovl_tools.reporting.text import LinesOf, read_lines
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -66,6 +69,7 @@ Examples:
   sovl-tools validate --no-import              without running a line of any tool
   sovl-tools validate --format github          in a workflow
   sovl-tools validate --ignore ST306,ST305     without these findings
+  sovl-tools validate --diff                   show what --fix would mend
   sovl-tools validate --target openai-strict,gemini"""
 EXITS = {
     1: "There are errors.",
@@ -146,6 +150,9 @@ def _configured_destinations(found: Configuration) -> tuple[Destination, ...]:
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule; text and json only.")
+@click.option("--fix", is_flag=True, help="Mend what can be mended surely, in the files.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option("--unsafe-fixes", is_flag=True, help="Mend also what may be meant otherwise.")
 @import_timeout_option
 @click.pass_context
 def validate(
@@ -166,6 +173,9 @@ def validate(
     warnings_as_errors: bool,
     exit_zero: bool,
     statistics: bool,
+    fix: bool,
+    diff: bool,
+    unsafe_fixes: bool,
     import_timeout: float | None,
 ) -> None:
     """Check tool folders against the convention and against their own code, and procedures.
@@ -182,6 +192,9 @@ def validate(
     fits a finding decides, and what is not shown does not fail either. RULES and TARGETS are
     separated by commas, and the options may be repeated; each wins over the key of its name in
     pyproject.toml. `sovl-tools explain RULE` says more.
+
+    --fix and --diff look again after each change, until nothing more can be mended, and only at
+    what is shown. No change is made that keeps a tool from loading.
     """
     started = perf_counter()
     places = places_of(paths, tools, exclude=exclude, locked=locked)
@@ -193,41 +206,125 @@ def validate(
     unfit = [each.format for each in destinations if each.format not in {*_FOR_PEOPLE, "json"}]
     if statistics and unfit:
         raise Misuse(f"--statistics has no {unfit[0]}; use --format text or json")
-    selection = selection_of(found, select, extend_select, ignore)
     collected = places.collected
     limit = import_timeout or found.import_timeout
     lock = read_lock(found.lock_file) if found.locked else None
     limits = Settings(imports=not no_import, limit=limit, compiles=True, locked=lock)
-    with Progress(len(collected.folders)) as progress:
-        candidates = _load(collected.folders, limits, progress)
-    others = [*places.misplaced, *collected.diagnostics]
-    # to find nothing is an error for whoever asks for a check
-    others = [
-        each._replace(severity="error") if each.code == no_tools.code else each for each in others
-    ]
+    candidates = _load(collected.folders, limits)
     plugged, unusable = _check_plugins(places.plugins, limits)
-    others += unusable
-    # folders come before plugins, as where they are served
-    catalog = combine((*candidates, *plugged))
-    if lock is not None:
-        others += removed_tools(lock, found.lock_file, collected.folders)
-    if targets:
-        from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - for targets
-
-        others += losses(catalog.candidates, targets)
-    others += _check_procedures(places, catalog, limits)
-    report = report_of(catalog, others)
-    unasked = [*["ST5", "ST6"] * no_import, *["ST9"] * (not targets)]
-    report = suppress_findings(report, places.procedures, unasked=unasked)
-    report = selection.of(report)
-    if warnings_as_errors or found.warnings_as_errors:
-        report = strict(report)
+    removed = removed_tools(lock, found.lock_file, collected.folders) if lock is not None else ()
+    check = _Check(
+        places,
+        limits,
+        targets,
+        selection_of(found, select, extend_select, ignore),
+        warnings_as_errors or found.warnings_as_errors,
+        plugged,
+        (*places.misplaced, *collected.diagnostics, *unusable, *removed),
+    )
+    procedures = check.procedures(candidates)
+    report, fixed, is_unwritten = check.report(candidates, procedures), 0, False
+    if fix or diff:
+        mending = check.mending(candidates, procedures, unsafe=unsafe_fixes)
+        if diff:
+            ctx.exit(_show(mending))
+        is_unwritten = _saved(mending)
+        candidates, fixed = [*mending.candidates.values()], mending.fixed.total()
+        report = check.report(candidates, check.procedures(candidates) if fixed else procedures)
     _tell_ignored(places.ignored)
-    duration = perf_counter() - started
-    count, imported = len(places.procedures), not no_import
-    outcome = Outcome(report, duration, colored(), count, RULES, imported=imported)
+    fixes = fixes_in(report, collected.folders, imports=limits.imports)
+    outcome = Outcome(
+        report,
+        perf_counter() - started,
+        colored(),
+        len(places.procedures),
+        RULES,
+        imported=not no_import,
+        fixes=fixes,
+        fixed=fixed,
+    )
     _write(outcome, destinations, statistics=statistics)
-    ctx.exit(FINDINGS if report.errors and not exit_zero else 0)
+    ctx.exit(FINDINGS if is_unwritten or (report.errors and not exit_zero) else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What is asked of tools, whatever their files say by then."""
+
+    places: Places
+    limits: Settings
+    targets: tuple[str, ...]
+    selection: Selection
+    is_strict: bool
+    plugged: Sequence[Candidate]
+    others: Sequence[Diagnostic]
+
+    def catalog(self, candidates: Sequence[Candidate]) -> Catalog:
+        # folders come before plugins, as where they are served
+        return combine((*candidates, *self.plugged))
+
+    def procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:
+        """Return what is wrong with the procedures, beside these tools."""
+        return _check_procedures(self.places, self.catalog(candidates), self.limits)
+
+    def report(
+        self,
+        candidates: Sequence[Candidate],
+        procedures: Sequence[Diagnostic],
+        lines_of: LinesOf = read_lines,
+    ) -> LoadReport:
+        """Return the report that is shown."""
+        # to find nothing is an error for whoever asks for a check
+        others = [
+            each._replace(severity="error") if each.code == no_tools.code else each
+            for each in self.others
+        ]
+        catalog = self.catalog(candidates)
+        if self.targets:
+            from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - for them
+
+            others += losses(catalog.candidates, self.targets)
+        report = report_of(catalog, [*others, *procedures])
+        unasked = [*["ST5", "ST6"] * (not self.limits.imports), *["ST9"] * (not self.targets)]
+        report = suppress_findings(
+            report, self.places.procedures, unasked=unasked, lines_of=lines_of
+        )
+        report = self.selection.of(report)
+        return strict(report) if self.is_strict else report
+
+    def mending(
+        self, candidates: Sequence[Candidate], procedures: Sequence[Diagnostic], *, unsafe: bool
+    ) -> Mending:
+        """Return the folders with what can be mended in them, which is not written yet."""
+        mending = Mending(
+            {each.location: each for each in self.places.collected.folders},
+            {each.location: each for each in candidates},
+            load=lambda folders: _load(folders, self.limits),
+            check=lambda found, lines_of: self.report(found, procedures, lines_of),
+            settings=self.limits,
+            unsafe=unsafe,
+        )
+        mending.run()
+        return mending
+
+
+def _show(mending: Mending) -> int:
+    """Show what would be changed; return the exit code."""
+    changes = [*mending.changes()]
+    for path, before, after in changes:
+        write("\n".join(difference(path, before, after, color=colored())))
+    if not is_quiet():
+        words = f"would fix {counted(mending.fixed.total(), 'finding')}" if changes else "no fixes"
+        click.echo(words, err=True)
+    return FINDINGS if changes else 0
+
+
+def _saved(mending: Mending) -> bool:
+    """Write what is mended; return whether something can't be written."""
+    failures = [*mending.save()]
+    for words in failures:
+        click.echo(plain(words), err=True)
+    return bool(failures)
 
 
 def _tell_ignored(paths: Sequence[str]) -> None:
@@ -280,16 +377,17 @@ def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Seq
     return child_checks.check_procedures_with_tools(places.procedures, found, catalog)
 
 
-def _load(folders: Sequence[ToolFolder], limits: Settings, progress: Progress) -> list[Candidate]:
-    if limits.imports:
-        return load_in_child(
-            folders, limits, observe=lambda each: progress.advance(each.name), echo=_echo
-        )
-    candidates = []
-    for folder in folders:  # parsing runs nothing of a tool, so that no child is needed
-        candidates.append(load_folder(folder, limits))
-        progress.advance(folder.name)
-    return candidates
+def _load(folders: Sequence[ToolFolder], limits: Settings) -> list[Candidate]:
+    with Progress(len(folders)) as progress:
+        if limits.imports:
+            return load_in_child(
+                folders, limits, observe=lambda each: progress.advance(each.name), echo=_echo
+            )
+        candidates = []
+        for folder in folders:  # parsing runs nothing of a tool, so that no child is needed
+            candidates.append(load_folder(folder, limits))
+            progress.advance(folder.name)
+        return candidates
 
 
 def _echo(printed: bytes) -> None:

@@ -23,7 +23,7 @@ from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, in_order
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.parse.files import SUFFIXES
-from sovl_tools.reporting.text import read_lines
+from sovl_tools.reporting.text import LinesOf, read_lines
 
 KEY = "x-ignore"
 _COMMENT = re.compile(r"#\s*sovl:\s*ignore\b(?P<rules>\[[^\]]*\])?")
@@ -63,7 +63,11 @@ class Suppression(NamedTuple):
 
 
 def suppress_findings(
-    report: LoadReport, procedures: Iterable[str] = (), *, unasked: Collection[str] = ()
+    report: LoadReport,
+    procedures: Iterable[str] = (),
+    *,
+    unasked: Collection[str] = (),
+    lines_of: LinesOf = read_lines,
 ) -> LoadReport:
     """Return a report without the warnings that files ask to leave out.
 
@@ -74,14 +78,15 @@ def suppress_findings(
         report: of a load.
         procedures: the files of procedures that were checked.
         unasked: beginnings of codes that nobody looked for in this run.
+        lines_of: reads files.
     """
     rejected = {each.name for each in report.folders if each.status == "rejected"}
-    asked = [each for folder in report.folders for each in _of_tool(folder)]
+    asked = [each for folder in report.folders for each in _of_tool(folder, lines_of)]
     seen = {each.path for each in report.diagnostics if each.path.endswith(_SOURCES)}
     seen.difference_update(each.path for each in asked)
     seen.difference_update(_sources(report.folders))
     for path in (*procedures, *sorted(seen.difference(procedures))):
-        asked += _comments(path, None)
+        asked += _comments(path, None, lines_of)
     if not asked:
         return report
     used: set[Suppression] = set()
@@ -109,11 +114,11 @@ def _sources(folders: Iterable[Candidate]) -> Iterator[str]:
             yield from (os.path.join(each.path, name) for name in names if name.endswith(".py"))
 
 
-def _of_tool(tool: Candidate) -> Iterator[Suppression]:
+def _of_tool(tool: Candidate, lines_of: LinesOf) -> Iterator[Suppression]:
     for path in _sources([tool]):
-        yield from _comments(path, tool.name)
+        yield from _comments(path, tool.name, lines_of)
     path = os.path.join(tool.path, f"{tool.name}.json")
-    text = "\n".join(read_lines(path))
+    text = "\n".join(lines_of(path))
     if KEY not in text:
         return
     try:
@@ -134,9 +139,9 @@ def _of_tool(tool: Candidate) -> Iterator[Suppression]:
         yield Suppression(*_resolved(selector), scope, 0, tool.name, path, *place)
 
 
-def _comments(path: str, tool: str | None) -> Iterator[Suppression]:
+def _comments(path: str, tool: str | None, lines_of: LinesOf) -> Iterator[Suppression]:
     """Yield what the comments of a module or a procedure ask to leave out."""
-    lines = read_lines(path)
+    lines = lines_of(path)
     if not any("sovl:" in line for line in lines):
         return
     for number, column, comment in _comments_in(path, lines):
@@ -144,13 +149,39 @@ def _comments(path: str, tool: str | None) -> Iterator[Suppression]:
         if found is None:
             continue
         only = 0 if lines[number - 1][:column].isspace() or not column else number
-        listed = (found["rules"] or "").strip("[]")
-        selectors = [each.strip() for each in listed.split(",") if each.strip()]
+        selectors = _selectors(found)
         for selector in selectors:
             yield Suppression(*_resolved(selector), path, only, tool, path, number, column + 1)
         if not selectors:
-            words = "the comment names no rule: write # sovl: ignore[ST408]"
-            yield Suppression("", words, path, only, tool, path, number, column + 1)
+            yield Suppression("", _NO_RULE, path, only, tool, path, number, column + 1)
+
+
+_NO_RULE = "the comment names no rule: write # sovl: ignore[ST408]"
+
+
+def _selectors(comment: re.Match[str]) -> list[str]:
+    listed = (comment["rules"] or "").strip("[]")
+    return [each.strip() for each in listed.split(",") if each.strip()]
+
+
+def without_idle(comment: str, words: str) -> str | None:
+    """Return a comment without what leaves nothing out; None if it doesn't ask for that.
+
+    ``words`` are what is said of it. Empty if nothing is left of the comment; what else somebody
+    wrote into it is.
+    """
+    found = _COMMENT.match(comment)
+    if found is None:
+        return None
+    selectors = _selectors(found)
+    kept = [each for each in selectors if _resolved(each)[1] != words]
+    if len(kept) == len(selectors) and (selectors or words != _NO_RULE):
+        return None
+    rest = comment[found.end() :]
+    if kept:
+        return f"{comment[: found.start('rules')]}[{', '.join(kept)}]{rest}"
+    rest = rest.strip()
+    return rest if not rest or rest.startswith("#") else f"# {rest}"
 
 
 def _comments_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:

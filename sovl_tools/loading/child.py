@@ -116,7 +116,15 @@ def command_of(module: str) -> str:
 
 def request(folders: list[ToolFolder], settings: Settings) -> dict[str, JSON]:
     """Return what tells a child what to load."""
-    names = [(folder.name, folder.path, folder.location) for folder in folders]
+    names = [
+        {
+            "name": folder.name,
+            "path": folder.path,
+            "location": folder.location,
+            "drafts": [(name, data.decode("latin-1")) for name, data in folder.drafts],
+        }
+        for folder in folders
+    ]
     return {"path": sys.path, "folders": names, "settings": settings}
 
 
@@ -173,7 +181,11 @@ def serve(document: dict[str, Any]) -> None:
 
     reports.write(_line({"pid": os.getpid()}))
 
-    folders = [ToolFolder(*names) for names in document["folders"]]
+    folders = []
+    for each in document["folders"]:
+        # any byte is a character of Latin-1, and JSON has no bytes
+        each["drafts"] = tuple((name, text.encode("latin-1")) for name, text in each["drafts"])
+        folders.append(ToolFolder(**each))
     load_folders(folders, Settings(*document["settings"]), observe=report)
     end()
 

@@ -41,6 +41,8 @@ class ToolFolder(NamedTuple):
         revision: how often something that its module may use has changed, other than sources.
         inode: its number in the file system, by which another folder of its name is known; 0 of one
             that was named by itself.
+        drafts: what some of its files would say, by their names: they are read in place of the
+            files, so that a change can be tried before it is written.
     """
 
     name: str
@@ -50,6 +52,7 @@ class ToolFolder(NamedTuple):
     folders: frozenset[str] = frozenset()
     revision: int = 0
     inode: int = 0
+    drafts: tuple[tuple[str, bytes], ...] = ()
 
     @property
     def manifest_name(self) -> str:

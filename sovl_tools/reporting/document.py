@@ -17,7 +17,7 @@ def render(outcome: Outcome) -> str:
 
 def lines(outcome: Outcome) -> str:
     """Return the diagnostics, a JSON object in each line."""
-    return "\n".join(json.dumps(each._asdict()) for each in outcome.report.diagnostics)
+    return "\n".join(map(json.dumps, _diagnostics(outcome)))
 
 
 def document(outcome: Outcome) -> dict[str, JSON]:
@@ -35,5 +35,14 @@ def document(outcome: Outcome) -> dict[str, JSON]:
         "tools": [
             {"name": each.name, "path": each.path, "status": each.status} for each in report.folders
         ],
-        "diagnostics": [each._asdict() for each in report.diagnostics],
+        "diagnostics": _diagnostics(outcome),
     }
+
+
+def _diagnostics(outcome: Outcome) -> list[JSON]:
+    found = []
+    for each in outcome.report.diagnostics:
+        fix = outcome.fixes.get(each)
+        remedy = fix and {"applicability": fix.applicability, "message": fix.message}
+        found.append({**each._asdict(), "fix": remedy})
+    return found

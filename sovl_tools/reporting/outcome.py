@@ -7,13 +7,27 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sovl_tools.model.catalog import LoadReport
-from sovl_tools.model.diagnostic import Rule
+from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.suggestion import did_you_mean
 
 STATUSES = ("loaded", "disabled", "unavailable", "waiting", "rejected")
+
+
+class Remedy(Protocol):
+    """What mends a finding."""
+
+    @property
+    def applicability(self) -> str:
+        """``"safe"`` or ``"unsafe"``."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """What is done, as an imperative."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +41,8 @@ class Outcome:
         procedures: how many procedures were checked.
         rules: those that may have found something, by their codes, for formats that explain them.
         imported: False if modules were only parsed, so that nobody knows what an import would say.
+        fixes: what mends findings, for those that can be mended.
+        fixed: how many findings have been mended.
     """
 
     report: LoadReport
@@ -35,6 +51,8 @@ class Outcome:
     procedures: int = 0
     rules: Mapping[str, Rule] = field(default_factory=dict)
     imported: bool = True
+    fixes: Mapping[Diagnostic, Remedy] = field(default_factory=dict)
+    fixed: int = 0
 
     @property
     def statuses(self) -> Counter[str]:
@@ -52,7 +70,21 @@ class Outcome:
         took += ", not imported" * (count > 0 and not self.imported)
         found = {"error": len(self.report.errors), "warning": len(self.report.warnings)}
         problems = ", ".join(counted(number, noun) for noun, number in found.items() if number)
-        return f"{took}{': ' if states else ''}{states}; {problems or 'no problems'}"
+        summary = f"{took}{': ' if states else ''}{states}; {problems or 'no problems'}"
+        return f"{summary}{self._fixes()}"
+
+    def _fixes(self) -> str:
+        """Return how many findings have been mended, or could be."""
+        if self.fixed:
+            left = len(self.report.diagnostics)
+            return f"; fixed {counted(self.fixed, 'finding')}; {left:,} left"
+        kinds = Counter(each.applicability for each in self.fixes.values())
+        safe, unsafe = kinds["safe"], kinds["unsafe"]
+        if not unsafe:
+            return f"; {safe:,} fixable with --fix" if safe else ""
+        if not safe:
+            return f"; {unsafe:,} fixable with --fix --unsafe-fixes"
+        return f"; {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes"
 
 
 def counted(number: int, noun: str) -> str:

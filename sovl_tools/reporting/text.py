@@ -39,10 +39,16 @@ def read_lines(path: str) -> Sequence[str]:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
             return ()
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            text = file.read()  # a lone carriage return ends no line for those who count them
+        with open(path, "rb") as file:
+            return lines_in(file.read())
     except (OSError, ValueError):
         return ()
+
+
+def lines_in(data: bytes) -> Sequence[str]:
+    """Return the lines of a file that says this."""
+    # a lone carriage return ends no line for those who count them
+    text = data.decode("utf-8-sig", errors="replace")
     return text.replace("\t", " ").replace("\r\n", "\n").split("\n")
 
 

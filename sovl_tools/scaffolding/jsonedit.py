@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.signature.agreement import canonical
 
 WIDTH = 100
@@ -214,6 +214,36 @@ def edit_json(text: str, document: JSON) -> str:
     tree = parse_nodes(text)
     editor = _Editor(text, _layout_of(text, tree))
     return text[: tree.start] + editor.value(tree, before, document) + text[tree.end :]
+
+
+def rename_keys(text: str, renamed: Mapping[Path, str]) -> str:
+    """Return a JSON text in which some keys are others; all else stays as it is written.
+
+    Args:
+        text: the old text.
+        renamed: the new keys, by the paths of their values in the old text.
+
+    Raises:
+        ValueError: the text is no JSON.
+    """
+    json.loads(text)
+    tree = parse_nodes(text)
+    layout, end = _layout_of(text, tree), 0
+    parts: list[str] = []
+    for path, child in _walk(tree, ()):
+        if path in renamed:
+            parts += [text[end : child.start], _scalar(renamed[path], layout)]
+            end = child.key_end
+    return "".join([*parts, text[end:]])
+
+
+def _walk(node: Node, path: Path) -> Iterator[tuple[Path, Child]]:
+    """Yield the members in a node, and in what they hold, in the order of the text."""
+    for index, child in enumerate(node.children):
+        inner = (*path, index if child.key is None else child.key)
+        if child.key is not None:
+            yield inner, child
+        yield from _walk(child.value, inner)
 
 
 class _Piece(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 from types import FunctionType
 from typing import NamedTuple
 
@@ -75,6 +76,11 @@ class Sync(NamedTuple):
         """Whether the manifest has to be written."""
         return self.after is not None and self.after != self.before
 
+    @property
+    def added(self) -> set[str]:
+        """The properties that the manifest has not had."""
+        return _properties(self.after) - _properties(self.before)
+
     def save(self) -> None:
         """Write the manifest; what begins with a byte order mark still does.
 
@@ -90,6 +96,11 @@ class Sync(NamedTuple):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return what is wrong, placed in the files as they are now."""
         return self.refusals or Locator(self.folder).diagnostics(self.verdicts)
+
+
+def _properties(text: str | None) -> set[str]:
+    parameters = json.loads(text or "{}").get("parameters", {})
+    return set(parameters.get("properties", {}))
 
 
 def plan_sync(folder: ToolFolder, *, prune: bool = False, limit: float = IMPORT_TIMEOUT) -> Sync:

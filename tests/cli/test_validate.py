@@ -29,7 +29,7 @@ def test_errors_end_with_one_and_show_the_line(run: Run, write: Write) -> None:
     assert done.code == 1
     assert "tools/odd/odd.json:2:11: ST211 the name is 'other', the folder's is 'odd'" in done.out
     assert '2 |   "name": "other",\n  |           ^^^^^^^\nhelp: make them equal\n' in done.out
-    assert done.out.endswith(": 1 rejected; 1 error\n")
+    assert done.out.endswith(": 1 rejected; 1 error; 1 fixable with --fix\n")
 
 
 def test_warnings_end_with_zero_unless_they_count_as_errors(run: Run, write: Write) -> None:
@@ -64,12 +64,14 @@ def test_json_has_the_form_of_the_contract(run: Run, write: Write) -> None:
                 "message": "'timout' is not a manifest key",
                 "help": "did you mean 'timeout' in 'execution'?",
                 "tool": "odd", "path": "tools/odd/odd.json", "line": 16, "column": 3,
+                "fix": None,
             },
             {
                 "code": "ST401", "severity": "error",
                 "message": "the module has no function 'odd'",
                 "help": "add: def odd(…): …",
                 "tool": "odd", "path": "tools/odd/odd.py", "line": 1, "column": 1,
+                "fix": None,
             },
         ],
     }  # fmt: skip

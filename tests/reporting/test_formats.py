@@ -105,6 +105,7 @@ def test_json_is_the_document_of_the_contract() -> None:
                 "path": "tools/echo/x.json",
                 "line": 4,
                 "column": 3,
+                "fix": None,
             },
             {
                 "code": "ST202",
@@ -115,6 +116,7 @@ def test_json_is_the_document_of_the_contract() -> None:
                 "path": "tools/echo",
                 "line": 1,
                 "column": 1,
+                "fix": None,
             },
         ],
     }

@@ -14,7 +14,7 @@ from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.engine import Problem
 from sovl_tools.schema.messages import describe
 
-_EXAMPLE_KEYS = {"input", "output", "output_is", "output_match", "description"}
+EXAMPLE_KEYS = {"input", "output", "output_is", "output_match", "description"}
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
 _ALIASES = {"parameters": ("input_schema", "inputSchema", "parametersJsonSchema", "args_schema")}
@@ -89,7 +89,7 @@ def unknown_key(case: ManifestCase) -> Iterator[Finding]:
         yield from _unknown(case.document.get(section), keys, (section,))
     examples = case.document.get("examples")
     for index, example in enumerate(examples if isinstance(examples, list) else ()):
-        yield from _unknown(example, _EXAMPLE_KEYS, ("examples", index))
+        yield from _unknown(example, EXAMPLE_KEYS, ("examples", index))
 
 
 def _unknown(document: JSON, known: Iterable[str], path: Path) -> Iterator[Finding]:
@@ -272,7 +272,7 @@ def value_words(problem: Problem) -> tuple[str, str | None]:
     is_type = is_in_schema and problem.path[-1] == "type" and bool(problem.branches)
     if is_type and isinstance(problem.value, str):
         message = f"{problem.value!r} is not a JSON Schema type"
-        synonym = _SYNONYMS.get(problem.value.casefold())
+        synonym = TYPE_SYNONYMS.get(problem.value.casefold())
         hint = f"write {synonym!r}" if synonym else did_you_mean(problem.value, JSON_KINDS)
         return message, hint or f"the types are {', '.join(JSON_KINDS)}"
     # patterns of the meta-schema outside of schemas want a character that is no space
@@ -281,11 +281,12 @@ def value_words(problem: Problem) -> tuple[str, str | None]:
     return f"{dotted(problem.path)!r} {words}", None
 
 
-_SYNONYMS = {
+TYPE_SYNONYMS = {
     "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number",
     "double": "number", "decimal": "number", "bool": "boolean", "list": "array", "tuple": "array",
     "dict": "object", "map": "object", "none": "null",
 }  # fmt: skip
+"""What people write in place of JSON's types, in small letters."""
 
 
 RULES = RuleTable(

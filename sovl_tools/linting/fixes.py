@@ -1,0 +1,458 @@
+"""What mends a finding: for each rule that can be mended surely, the change in the tool's files.
+
+A fix is safe if what is written then can only be what was meant; others are asked for by name.
+"""
+
+from __future__ import annotations
+
+import codecs
+import inspect
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import deepcopy
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import accumulate
+from typing import Literal, NamedTuple, TypeAlias
+
+from sovl_tools.linting.rules import unused_suppression
+from sovl_tools.linting.suppressions import KEY as SUPPRESSIONS
+from sovl_tools.linting.suppressions import without_idle
+from sovl_tools.loading.interface import parse_module
+from sovl_tools.loading.jsontext import members
+from sovl_tools.loading.rules import agreement, manifest, schema, text
+from sovl_tools.loading.rules.folder import Unreadable, name_problem
+from sovl_tools.loading.rules.manifest import EXAMPLE_KEYS, TYPE_SYNONYMS
+from sovl_tools.loading.sources import (
+    MAX_MANIFEST_BYTES,
+    MAX_MODULE_BYTES,
+    read_file,
+    read_manifest,
+)
+from sovl_tools.model.diagnostic import Diagnostic, Rule, internal_verdict
+from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json
+from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder
+from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
+from sovl_tools.schema.engine import published
+from sovl_tools.schema.keywords import KEYWORDS
+
+_LIKE, _LEAD = 0.8, 0.1
+"""How like a name must be to what was written, and by how much more than any other name."""
+_MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
+DRIFT = frozenset({"ST305", "ST306", "ST307", "ST403", "ST408"})
+"""Findings that bringing the manifest into line with the function may mend."""
+
+
+class Edit(NamedTuple):
+    """One change of a manifest's document.
+
+    Attributes:
+        action: ``"rename"`` gives the member of that path another key, ``"put"`` and ``"first"``
+            set a value, the second before all others; ``"remove"`` takes it out.
+        path: where, in the document as it was read.
+        value: the new key or value.
+    """
+
+    action: Literal["rename", "put", "first", "remove"]
+    path: Path
+    value: JSON = None
+
+
+class Fix(NamedTuple):
+    """What mends one finding.
+
+    Attributes:
+        applicability: whether what is meant is beyond doubt.
+        message: what is done, as an imperative.
+        edits: of the manifest's document.
+        file: the name of a file that is written anew.
+        rewrite: returns what that file says then, from what it says.
+    """
+
+    applicability: Literal["safe", "unsafe"]
+    message: str
+    edits: tuple[Edit, ...] = ()
+    file: str = ""
+    rewrite: Callable[[bytes], bytes] | None = None
+
+
+class FixCase:
+    """A tool's files as they are, and what was found in them."""
+
+    def __init__(self, folder: ToolFolder, found: Sequence[Diagnostic], *, is_loaded: bool) -> None:
+        self.folder = folder
+        self.found = found
+        self.is_loaded = is_loaded
+
+    def read(self, name: str) -> bytes | None:
+        """Return what a file says; None if it can't be read."""
+        limit = MAX_MANIFEST_BYTES if name == self.folder.manifest_name else MAX_MODULE_BYTES
+        data = read_file(self.folder, name, limit=limit)
+        return None if isinstance(data, Unreadable) else data
+
+    @cached_property
+    def manifest(self) -> Manifest | None:
+        """The manifest; None if its text is no JSON that could be edited."""
+        reading = read_manifest(self.folder)
+        return None if isinstance(reading, Unreadable) else reading.manifest
+
+    @cached_property
+    def _paths(self) -> dict[tuple[int, int], Path]:
+        """The paths of keys and values by their lines and columns."""
+        source = self.manifest.text if self.manifest else ""
+        starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
+        offsets: dict[int, Path] = {}
+        for each in members(source):
+            offsets[each.offset] = each.path
+            if each.key_offset >= 0:
+                offsets.setdefault(each.key_offset, each.path)
+        found, line = {}, 0
+        for offset in sorted(offsets):
+            while starts[line + 1] <= offset:
+                line += 1
+            found[line + 1, offset - starts[line] + 1] = offsets[offset]
+        return found
+
+    def path_of(self, diagnostic: Diagnostic) -> Path | None:
+        """Return the path of what a finding in the manifest speaks of."""
+        return self._paths.get((diagnostic.line, diagnostic.column))
+
+    @property
+    def document(self) -> dict[str, JSON]:
+        """The manifest's document; empty if there is none."""
+        return dict(self.manifest.document) if self.manifest else {}
+
+    @cached_property
+    def has_function(self) -> bool:
+        """Whether the module has a function of the folder's name."""
+        source = self.read(self.folder.module_name)
+        try:
+            found = parse_module(source or b"", self.folder.name).signature
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+        return found is not None and found.shape not in {"class", "value"}
+
+
+def _at(document: JSON, path: Path) -> JSON:
+    for key in path:
+        document = document[key]
+    return document
+
+
+def _changed(document: JSON, path: Path, change: Callable[[JSON], JSON]) -> JSON:
+    """Return a document in which the value of a path is another one."""
+    if not path:
+        return change(document)
+    key, inner = path[0], path[1:]
+    copy = dict(document) if isinstance(document, dict) else list(document)
+    copy[key] = _changed(document[key], inner, change)  # type: ignore[index]
+    return copy
+
+
+def _renamed(holder: dict[str, JSON], old: str, new: str) -> dict[str, JSON]:
+    return {new if key == old else key: value for key, value in holder.items()}
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[-_\s]", "", name.casefold())
+
+
+def meant(word: str, known: Iterable[str]) -> str | None:
+    """Return the name that can only be meant; None if there is doubt."""
+    names = {_folded(each): each for each in sorted(known)}
+    folded = _folded(word)[:80]
+    if folded in names:
+        return names[folded]
+    # two letters that have changed places make a short name unlike itself
+    turned = [each for each in names if sorted(each) == sorted(folded)]
+    if len(turned) == 1:
+        return names[turned[0]]
+    likeness = sorted(
+        ((SequenceMatcher(None, each, folded).ratio(), each) for each in names), reverse=True
+    )
+    (best, name), (second, _) = [*likeness, (0.0, ""), (0.0, "")][:2]
+    return names[name] if best >= _LIKE and best - second >= _LEAD else None
+
+
+def _misspelt(case: FixCase, path: Path, known: Collection[str]) -> Fix | None:
+    """Return the fix of a key that is nearly one of those known."""
+    *above, key = path
+    holder = _at(case.document, tuple(above))
+    if not isinstance(holder, dict) or key in known:
+        return None
+    name = meant(str(key), known)
+    rivals = [each for each in holder if each not in known and meant(each, known) == name]
+    if name is None or name in holder or len(rivals) > 1:
+        return None
+    problems = published("tool").problems
+    after = _changed(case.document, tuple(above), lambda each: _renamed(each, str(key), name))
+    before = {(each.keyword, each.path) for each in problems(case.document)}
+    if any((each.keyword, each.path) not in before for each in problems(after)):
+        return None  # what stands there is no value of the other key
+    # a tool that was offered so far might be no more
+    applicability: Literal["safe", "unsafe"] = "unsafe" if name in _MAY_HIDE else "safe"
+    return Fix(applicability, f"rename it to {name!r}", (Edit("rename", path, name),))
+
+
+def misspelt_manifest_key(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Renames the key if there is one that it can only be; ``--unsafe-fixes`` if it may disable."""
+    path = case.path_of(found)
+    if not path:
+        return None
+    section = SECTIONS.get(str(path[0]), KEYS) if len(path) == 2 else KEYS  # noqa: PLR2004
+    is_example = path[0] == "examples" and len(path) == 3  # noqa: PLR2004
+    return _misspelt(case, path, EXAMPLE_KEYS if is_example else section)
+
+
+def misspelt_keyword(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Renames the keyword if there is one that it can only be."""
+    path = case.path_of(found)
+    return _misspelt(case, path, KEYWORDS) if path else None
+
+
+def type_of_schema(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Writes JSON's name of a type for another language's, and ``type`` where it is missing."""
+    path = case.path_of(found)
+    if path == ("parameters",):
+        holder = case.document["parameters"]
+        if isinstance(holder, dict) and "type" not in holder and "properties" in holder:
+            edit = Edit("first", (*path, "type"), "object")
+            return Fix("safe", 'add "type": "object"', (edit,))
+        return None
+    if not path or "type" not in path[-2:]:
+        return None
+    place = path[: len(path) if path[-1] == "type" else -1]
+    old = _at(case.document, place)
+    names = [_json_type(each) for each in (old if isinstance(old, list) else [old])]
+    if None in names or len({*names}) < len(names):
+        return None
+    new = names if isinstance(old, list) else names[0]
+    if new == old or (place == ("parameters", "type") and new != "object"):
+        return None
+    return Fix("safe", f"write {json.dumps(new)}", (Edit("put", place, new),))
+
+
+def _json_type(name: JSON) -> str | None:
+    if not isinstance(name, str):
+        return None
+    return TYPE_SYNONYMS.get(name.casefold()) or meant(name, JSON_KINDS)
+
+
+def missing_name(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Adds ``name``, which can only be the folder's."""
+    name = case.folder.name
+    if (
+        case.manifest is None
+        or "name" in case.document
+        or repr("name") not in found.message
+        or name_problem(name) is not None
+    ):
+        return None
+    return Fix("safe", f'add "name": "{name}"', (Edit("first", ("name",), name),))
+
+
+def name_of_folder(case: FixCase, _: Diagnostic) -> Fix | None:
+    """Writes the folder's name if the function has it as well."""
+    name = case.folder.name
+    if (
+        case.document.get("name", name) == name
+        or name_problem(name) is not None
+        or not case.has_function
+    ):
+        return None
+    return Fix("safe", f"write {name!r}", (Edit("put", ("name",), name),))
+
+
+def required_name(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Corrects a name of ``required`` that can only be another one, or takes it out."""
+    path = case.path_of(found)
+    if not path or path[-2:-1] != ("required",):
+        return None
+    name, required = _at(case.document, path), _at(case.document, path[:-1])
+    properties = _at(case.document, path[:-2]).get("properties", {})
+    if name in properties:
+        return None
+    others = [each for each in required if each not in properties]
+    # a parameter of that name wants a property, not the name taken out
+    rule = agreement.parameter_not_required.code
+    if any(each.code == rule and f" {name!r} " in each.message for each in case.found):
+        return None
+    near = meant(name, [each for each in properties if each not in required])
+    if near is not None and [meant(each, properties) for each in others].count(near) == 1:
+        return Fix("safe", f"write {near!r}", (Edit("put", path, near),))
+    return Fix("safe", "remove it", (Edit("remove", path),))
+
+
+def items_of_any_kind(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Adds ``"items": {}``, which says that anything goes; with ``--unsafe-fixes`` alone."""
+    path = case.path_of(found)
+    node = _at(case.document, path) if path else None
+    if not path or not isinstance(node, dict) or node.get("type") != "array" or "items" in node:
+        return None
+    return Fix("unsafe", 'add "items": {}', (Edit("put", (*path, "items"), {}),))
+
+
+def without_mark(case: FixCase, _: Diagnostic) -> Fix | None:
+    """Takes the byte order mark away."""
+    name, mark = case.folder.manifest_name, codecs.BOM_UTF8
+    return Fix("safe", "save it without", file=name, rewrite=lambda data: data.removeprefix(mark))
+
+
+_LIBERTIES = re.compile(
+    r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|,(?=\s*[}\]])|\b(?:True|False|None)\b', re.DOTALL
+)
+_CONSTANTS = {"True": "true", "False": "false", "None": "null", ",": ""}
+
+
+def strict_json(case: FixCase, _: Diagnostic) -> Fix | None:
+    """Removes trailing commas, and writes double quotes, true, false and null, if that is all."""
+    name = case.folder.manifest_name
+    try:
+        parse_json(_strict((case.read(name) or b"").removeprefix(codecs.BOM_UTF8)).decode())
+    except ValueError:
+        return None
+    return Fix("safe", "write it as JSON", file=name, rewrite=_strict)
+
+
+def _strict(data: bytes) -> bytes:
+    return _LIBERTIES.sub(_as_json, data.decode()).encode()
+
+
+def _as_json(token: re.Match[str]) -> str:
+    words = token.group()
+    if words[0] != "'":
+        return _CONSTANTS.get(words, words)
+    # a quotation mark needs a backslash now, an apostrophe none
+    escapes = {"\\'": "'", '"': '\\"'}
+    inner = re.sub(r'\\.|"', lambda each: escapes.get(each.group(), each.group()), words[1:-1])
+    return f'"{inner}"'
+
+
+def idle_suppression(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Takes out what leaves nothing out, of a tool that was imported."""
+    if not case.is_loaded or found.message.startswith("there is no "):
+        return None
+    name = found.path.removeprefix(f"{case.folder.path}/")
+    if name != case.folder.manifest_name:
+        return _without_comment(case, name, found)
+    path = case.path_of(found)
+    if not path or path[0] != SUPPRESSIONS or len(path) == 1:
+        return None
+    if str(_at(case.document, path)) not in found.message:
+        return None
+    return Fix("safe", "remove it", (Edit("remove", path),))
+
+
+def _without_comment(case: FixCase, name: str, found: Diagnostic) -> Fix | None:
+    def rewrite(data: bytes) -> bytes:
+        mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+        lines = data.removeprefix(mark).decode().split("\n")
+        line = lines[found.line - 1]
+        code, comment = line[: found.column - 1], line[found.column - 1 :].rstrip("\r")
+        rest = without_idle(comment, found.message)
+        if rest is None:
+            return data
+        end = "\r" * line.endswith("\r")
+        changed = [f"{code}{rest}{end}" if rest else f"{code.rstrip()}{end}"]
+        lines[found.line - 1 : found.line] = changed if rest or code.strip() else []
+        return mark + "\n".join(lines).encode()
+
+    before = case.read(name) or b""
+    try:
+        is_there = rewrite(before) != before
+    except (ValueError, LookupError):  # it is no UTF-8, or has changed meanwhile
+        return None
+    return Fix("safe", "remove it", file=name, rewrite=rewrite) if is_there else None
+
+
+Fixer: TypeAlias = Callable[[FixCase, Diagnostic], Fix | None]
+
+_FIXERS: tuple[tuple[Rule, Fixer], ...] = (
+    (unused_suppression, idle_suppression),
+    (text.invalid_json, strict_json),
+    (text.byte_order_mark, without_mark),
+    (manifest.unknown_key, misspelt_manifest_key),
+    (manifest.missing_key, missing_name),
+    (manifest.name_mismatch, name_of_folder),
+    (manifest.invalid_name, name_of_folder),
+    (manifest.invalid_schema, type_of_schema),
+    (schema.required_without_property, required_name),
+    (schema.missing_items, items_of_any_kind),
+    (schema.misspelt_keyword, misspelt_keyword),
+)
+
+FIXERS: dict[str, Fixer] = {rule.code: fixer for rule, fixer in _FIXERS}
+"""What mends the findings of a rule, by its code."""
+
+
+def remedy_of(code: str) -> str:
+    """Return what ``validate --fix`` does about the findings of a rule; empty if nothing."""
+    done = inspect.getdoc(FIXERS[code]) if code in FIXERS else ""
+    if code in DRIFT:
+        more = "Brings the manifest into line with the function, as `sovl-tools sync` does."
+        done = f"{done} {more}".strip()
+    return f"`validate --fix`: {done}" if done else ""
+
+
+def fix_of(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Return what mends a finding; None if nothing surely does."""
+    try:
+        fixer = FIXERS.get(found.code)
+        return None if fixer is None else fixer(case, found)
+    except Exception as error:  # noqa: BLE001 - the barrier: whatever can't be mended stays
+        internal_verdict(error)
+        return None
+
+
+def mended(folder: ToolFolder, fixes: Sequence[Fix]) -> ToolFolder:
+    """Return a folder with drafts in which fixes are made, in the order of their findings."""
+    try:
+        return _mended(folder, fixes)
+    except Exception as error:  # noqa: BLE001 - the barrier: what can't be mended stays
+        internal_verdict(error)
+        return folder
+
+
+def _mended(folder: ToolFolder, fixes: Sequence[Fix]) -> ToolFolder:
+    drafts, name = dict(folder.drafts), folder.manifest_name
+    edits = [edit for each in fixes for edit in each.edits]
+    case = FixCase(folder, (), is_loaded=False)
+    if edits and case.manifest is not None:
+        drafts[name] = encoded(folder, _edited(case.manifest, edits))
+    # from the last line on, so that the places of those before it stay
+    for each in reversed(fixes):
+        before = drafts.get(each.file) or case.read(each.file)
+        if each.rewrite is not None and before is not None:
+            drafts[each.file] = each.rewrite(before)
+    return folder._replace(drafts=tuple(drafts.items()))
+
+
+def encoded(folder: ToolFolder, content: str) -> bytes:
+    """Return the bytes of a manifest; what begins with a byte order mark still does."""
+    data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+    has_mark = isinstance(data, bytes) and data.startswith(codecs.BOM_UTF8)
+    return codecs.BOM_UTF8 * has_mark + content.encode()
+
+
+def _edited(before: Manifest, edits: Sequence[Edit]) -> str:
+    document = deepcopy(before.document)
+    for action, path, value in edits:
+        holder: JSON = _at(document, path[:-1])
+        if action == "put":
+            holder[path[-1]] = value
+        elif action == "first":
+            # what names the schema stands before everything
+            schema_of = {key: holder[key] for key in holder if key == "$schema"}
+            others = dict(holder)
+            holder.clear()
+            holder.update({**schema_of, path[-1]: value, **others})
+    # from the last one on, so that the indexes of those before it stay
+    removed = sorted((each.path for each in edits if each.action == "remove"), reverse=True)
+    for path in removed:
+        del _at(document, path[:-1])[path[-1]]
+    for path in {each[:-1] for each in removed}:
+        if not _at(document, path):
+            del _at(document, path[:-1])[path[-1]]
+    renamed = {each.path: each.value for each in edits if each.action == "rename"}
+    return rename_keys(edit_json(before.text, document), renamed)

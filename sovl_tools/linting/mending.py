@@ -1,0 +1,260 @@
+"""Mending what ``validate`` finds: tried on drafts, and written when the tools still load."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sovl_tools.linting.fixes import DRIFT, FIXERS, Fix, FixCase, encoded, fix_of, mended
+from sovl_tools.loading.pipeline import Settings
+from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
+from sovl_tools.model.catalog import Candidate, LoadReport
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.reporting.text import LinesOf, lines_in, read_lines
+from sovl_tools.scaffolding.files import replace_files
+from sovl_tools.scaffolding.sync import plan_sync
+
+_ROUNDS = 20
+"""How often what was mended is looked at once more: one fix can bring another to light."""
+_RANK = {"rejected": 0, "waiting": 0, "unavailable": 1, "disabled": 1, "loaded": 2}
+
+Load = Callable[[Sequence[ToolFolder]], list[Candidate]]
+Check = Callable[[Sequence[Candidate], LinesOf], LoadReport]
+
+
+def fixes_in(
+    report: LoadReport, folders: Sequence[ToolFolder], *, imports: bool
+) -> dict[Diagnostic, Fix]:
+    """Return what mends the findings of a report, of those that can be mended.
+
+    ``imports`` tells whether the modules were imported, without which nobody knows what a
+    suppression leaves out.
+    """
+    loaded = {each.path for each in report.folders if each.status == "loaded" and imports}
+    found: dict[Diagnostic, Fix] = {}
+    for folder, diagnostics in _by_folder(report, folders):
+        case = FixCase(folder, diagnostics, is_loaded=folder.path in loaded)
+        fixes = {each: fix for each in diagnostics if (fix := fix_of(case, each)) is not None}
+        found.update(fixes)
+    return found
+
+
+def _by_folder(
+    report: LoadReport, folders: Sequence[ToolFolder]
+) -> Iterator[tuple[ToolFolder, list[Diagnostic]]]:
+    """Yield the folders in which something was found, with the findings."""
+    known = {each.path: each for each in folders}
+    found: dict[str, list[Diagnostic]] = {}
+    for each in report.diagnostics:
+        path = os.path.dirname(each.path)
+        if path in known:
+            found.setdefault(path, []).append(each)
+    for path, diagnostics in found.items():
+        yield known[path], diagnostics
+
+
+@dataclass(slots=True)
+class Mending:
+    """The folders with drafts of what they are to say, and what is found in them then.
+
+    Attributes:
+        folders: by their locations.
+        candidates: likewise; what becomes of the folders with their drafts.
+        load: loads folders.
+        check: returns the report that is shown, of candidates and files.
+        settings: how they are loaded.
+        unsafe: whether fixes are made that may not be what was meant.
+        fixed: how many findings are gone, by the path of the folder.
+    """
+
+    folders: dict[str, ToolFolder]
+    candidates: dict[str, Candidate]
+    load: Load
+    check: Check
+    settings: Settings
+    unsafe: bool
+    fixed: Counter[str] = field(default_factory=Counter)
+    _refused: set[tuple[str, str, str]] = field(default_factory=set)
+    _originals: dict[str, tuple[Candidate, dict[str, bytes]]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Mend what can be mended, until there is nothing more."""
+        report = self._report()
+        for _ in range(_ROUNDS):
+            changed = self._fixed(report) or self._synced(report)
+            if not changed:
+                return
+            for folder, candidate in changed:
+                self.folders[folder.location] = folder
+                self.candidates[folder.location] = candidate
+            before, report = report, self._report()
+            for folder, _ in changed:
+                gone = _found_in(before, folder.path) - _found_in(report, folder.path)
+                self.fixed[folder.path] += gone.total()
+
+    def _report(self) -> LoadReport:
+        return self.check([*self.candidates.values()], self.lines_of)
+
+    def lines_of(self, path: str) -> Sequence[str]:
+        """Return the lines of a file, or of its draft."""
+        folder = next(
+            (each for each in self._drafted() if each.path == os.path.dirname(path)), None
+        )
+        drafts = dict(folder.drafts) if folder else {}
+        draft = drafts.get(os.path.basename(path))
+        return read_lines(path) if draft is None else lines_in(draft)
+
+    def _drafted(self) -> Iterator[ToolFolder]:
+        return (each for each in self.folders.values() if each.drafts)
+
+    def _fixed(self, report: LoadReport) -> list[tuple[ToolFolder, Candidate]]:
+        """Return folders in which findings are mended, and what becomes of them."""
+        for folder, diagnostics in _by_folder(report, [*self.folders.values()]):
+            self._pin(folder, diagnostics)
+        fixes = fixes_in(report, [*self.folders.values()], imports=self.settings.imports)
+        chosen: dict[str, dict[tuple[str, str, str], Fix]] = {}
+        for found, fix in fixes.items():
+            path = os.path.dirname(found.path)
+            key = (found.path, found.code, found.message)
+            if (self.unsafe or fix.applicability == "safe") and key not in self._refused:
+                chosen.setdefault(path, {})[key] = fix
+        wanted = {each.location: chosen[each.path] for each in self._of(chosen)}
+        return self._tried(wanted)
+
+    def _of(self, paths: Mapping[str, object]) -> list[ToolFolder]:
+        return [each for each in self.folders.values() if each.path in paths]
+
+    def _tried(
+        self, wanted: Mapping[str, Mapping[tuple[str, str, str], Fix]]
+    ) -> list[tuple[ToolFolder, Candidate]]:
+        """Return the folders in which fixes are made; refuse those that take a tool away."""
+        drafts = [
+            mended(self.folders[location], [*each.values()]) for location, each in wanted.items()
+        ]
+        drafts = [each for each in drafts if each != self.folders[each.location]]
+        accepted = []
+        for folder, candidate in zip(drafts, self._loaded(drafts), strict=True):
+            if not self._is_worse(candidate):
+                accepted.append((folder, candidate))
+                continue
+            fixes = wanted[folder.location]
+            alone = [mended(self.folders[folder.location], [each]) for each in fixes.values()]
+            bad = {
+                key
+                for key, each in zip(fixes, self._loaded(alone), strict=True)
+                if self._is_worse(each)
+            }
+            # it takes two of them, and nobody knows which
+            self._refused |= bad or fixes.keys()
+            rest = {key: fix for key, fix in fixes.items() if key not in self._refused}
+            accepted += self._tried({folder.location: rest}) if rest else []
+        return accepted
+
+    def _loaded(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
+        return self.load(folders) if folders else []
+
+    def _is_worse(self, new: Candidate) -> bool:
+        """Tell whether a tool could be called before and can't be with its draft."""
+        old = self.candidates[new.location]
+        # whoever asks for it may disable a tool; a tool that is refused nobody wants
+        if self.unsafe:
+            return new.status == "rejected" != old.status
+        return _RANK[new.status] < _RANK[old.status]
+
+    def _synced(self, report: LoadReport) -> list[tuple[ToolFolder, Candidate]]:
+        """Return folders whose manifests are brought into line with their functions."""
+        if not self.settings.imports:
+            return []
+        accepted = []
+        for folder, found in _by_folder(report, [*self.folders.values()]):
+            drift = [each for each in found if each.code in DRIFT]
+            key = (folder.path, "sync", "")
+            if not drift or key in self._refused:
+                continue
+            self._refused.add(key)  # once is enough: the same function asks for the same
+            draft = self._in_line(folder, drift)
+            if draft is None:
+                continue
+            (candidate,) = self.load([draft])
+            left = Counter(each.code for each in candidate.diagnostics)
+            is_mended = Counter(each.code for each in drift) - left
+            # a property beside one that is only misspelt would help nobody
+            if is_mended and candidate.status != "rejected" and not self._is_worse(candidate):
+                accepted.append((draft, candidate))
+        return accepted
+
+    def _in_line(self, folder: ToolFolder, drift: Sequence[Diagnostic]) -> ToolFolder | None:
+        """Return a folder whose manifest says what its function takes; None if that isn't sure."""
+        planned = plan_sync(folder, limit=self.settings.limit)
+        if planned.after is None or planned.before is None or not planned.is_changed:
+            return None
+        added = planned.added
+        # what the function takes besides, somebody may have kept from models on purpose
+        is_asked = all(any(f" {name!r} " in each.message for each in drift) for name in added)
+        if not is_asked and not self.unsafe:
+            return None
+        data = encoded(folder, planned.after)
+        drafts = {**dict(folder.drafts), folder.manifest_name: data}
+        return folder._replace(drafts=tuple(drafts.items()))
+
+    def _pin(self, folder: ToolFolder, found: Sequence[Diagnostic]) -> None:
+        """Keep what the files say in which something can be mended, whatever becomes of them."""
+        if not any(each.code in {*FIXERS, *DRIFT} for each in found):
+            return
+        names = {folder.manifest_name, *(os.path.basename(each.path) for each in found)}
+        drafts = dict(folder.drafts)
+        candidate = self.candidates[folder.location]
+        _, originals = self._originals.setdefault(folder.location, (candidate, {}))
+        for name in sorted(names - drafts.keys()):
+            limit = MAX_MANIFEST_BYTES if name == folder.manifest_name else MAX_MODULE_BYTES
+            data = read_file(folder, name, limit=limit)
+            if isinstance(data, bytes):
+                drafts[name] = originals[name] = data
+        self.folders[folder.location] = folder._replace(drafts=tuple(drafts.items()))
+
+    def changes(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the path of each file that would change, and what it says before and after."""
+        for folder in self._drafted():
+            _, originals = self._originals[folder.location]
+            for name, data in folder.drafts:
+                if originals[name] != data:
+                    before = originals[name].decode(errors="replace")
+                    yield f"{folder.path}/{name}", before, data.decode(errors="replace")
+
+    def save(self) -> Iterator[str]:
+        """Write the files that have changed; yield why some of them can't be written."""
+        for folder in [*self._drafted()]:
+            candidate, originals = self._originals[folder.location]
+            files = {name: data for name, data in folder.drafts if originals[name] != data}
+            self.folders[folder.location] = bare = folder._replace(drafts=())
+            try:
+                for name in files:
+                    _refuse_foreign(bare, name, originals[name])
+                replace_files(folder.location, files)
+            except OSError as error:
+                name = os.path.basename(error.filename or "") or next(iter(files))
+                yield f"{folder.path}/{name} is left as it is: {error.strerror or error}"
+                self.candidates[folder.location] = candidate
+                del self.fixed[folder.path]
+
+
+def _refuse_foreign(folder: ToolFolder, name: str, original: bytes) -> None:
+    """Raise OSError unless a file can be written and says what it said at first."""
+    path = os.path.join(folder.location, name)
+    if not os.access(path, os.W_OK):
+        raise OSError(errno.EACCES, "it can't be written", path)
+    if read_file(folder, name, limit=MAX_MODULE_BYTES) != original:
+        raise OSError(errno.EBUSY, "it has changed meanwhile; run the command again", path)
+
+
+def _found_in(report: LoadReport, path: str) -> Counter[tuple[str, str]]:
+    """Return what was found in the files of a folder, wherever it stands by now."""
+    return Counter(
+        (each.code, each.message)
+        for each in report.diagnostics
+        if os.path.dirname(each.path) == path
+    )

@@ -1,0 +1,316 @@
+"""What `validate --fix` mends, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Run, Write, manifest_of
+from tests.tables import check_each
+
+TEXT = {"type": "string", "description": "What to say."}
+
+
+def parameters(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"text": TEXT, **properties}, "required": ["text"]}
+
+
+def fix(run: Run, *arguments: str) -> Any:
+    return run("validate", "--fix", "--format", "concise", *arguments)
+
+
+BROKEN = """{
+    "$schema": "urn:sovl-tools:schema:tool",
+    "descripton": "Say something.",
+    "parameters": {
+        "properties": {
+            "text": {"type": "str", "description": "What.",   "minlength": 0},
+            "times": {"type": ["int", "null"], "description": "How often."}
+        },
+        "requried": ["text",
+            "tmies"]
+    }
+}"""
+MENDED = """{
+    "$schema": "urn:sovl-tools:schema:tool",
+    "name": "echo",
+    "description": "Say something.",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "description": "What.",   "minLength": 0},
+            "times": {"type": ["integer", "null"], "description": "How often."}
+        },
+        "required": ["text",
+            "times"]
+    }
+}"""
+TIMES = "def echo(text, times=None):\n    return text\n"
+
+
+@check_each("newline", ["\n", "\r\n"])
+def test_a_manifest_is_mended_in_rounds_and_keeps_its_layout(
+    run: Run, write: Write, newline: str
+) -> None:
+    place = write("echo", BROKEN.replace("\n", newline), TIMES) / "echo.json"
+    done = fix(run)
+    assert place.read_bytes().decode() == MENDED.replace("\n", newline)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith(": 1 loaded; no problems; fixed 10 findings; 0 left\n")
+    assert fix(run).out.endswith(": 1 loaded; no problems\n")
+
+
+@check_each(
+    ("old", "new"),
+    [
+        ({"taggs": ["a"]}, {"tags": ["a"]}),
+        ({"Tags": ["a"]}, {"tags": ["a"]}),
+        ({"annotations": {"readonly": True}}, {"annotations": {"read_only": True}}),
+        (
+            {"examples": [{"input": {"text": "a"}, "ouput": 1}]},
+            {"examples": [{"input": {"text": "a"}, "output": 1}]},
+        ),
+        ({"parameters": {**parameters(), "type": "dict"}}, {"parameters": parameters()}),
+        ({"parameters": {**parameters(), "required": ["text", "x"]}}, {"parameters": parameters()}),
+        ({"name": "ehco"}, {"name": "echo"}),
+        ({"name": 3}, {"name": "echo"}),
+        ({"x-ignore": ["ST404", "ST2"]}, {}),
+        (
+            {"output_schema": {"type": "LIST", "items": {"tpye": "number"}}},
+            {"output_schema": {"type": "array", "items": {"type": "number"}}},
+        ),
+    ],
+)
+def test_what_can_only_be_one_thing_is_mended(
+    run: Run, write: Write, old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    place = write("echo", {**manifest_of("echo", parameters=parameters()), **old})
+    done = fix(run)
+    expected = {**manifest_of("echo", parameters=parameters()), **new}
+    assert json.loads((place / "echo.json").read_text()) == expected, done.out
+    assert done.code == 0
+
+
+@check_each(
+    "old",
+    [
+        {"colour": "red"},
+        {"titel": "A", "title": "B"},
+        {"taggs": ["a"], "tagss": ["b"]},
+        {"taggs": "a"},
+        {"parameters": {**parameters(), "note": "no schema"}},
+        {"parameters": parameters(text={**TEXT, "nullable": True})},
+        {"parameters": parameters(text={**TEXT, "type": "date"})},
+        {"parameters": {**parameters(), "type": "array"}},
+        {"parameters": {}},
+        {"x-ignore": ["ST3066"]},
+        {"x-ignore": "ST306"},
+        {"exampels": [{"input": {"text": 3}}]},
+        {"output_schema": {"pattrn": "("}},
+    ],
+)
+def test_what_is_in_doubt_or_would_take_the_tool_away_is_left(
+    run: Run, write: Write, old: dict[str, Any]
+) -> None:
+    file = write("echo", manifest_of("echo", **{"parameters": parameters(), **old})) / "echo.json"
+    before, was = file.read_bytes(), run("validate", "--format", "concise").out
+    assert file.read_bytes() == before
+    done = fix(run)
+    assert file.read_bytes() == before, file.read_text()
+    assert done.out.splitlines()[:-1] == was.splitlines()[:-1]
+
+
+@check_each(
+    ("old", "new"),
+    [
+        ({"enabld": False}, {"enabled": False}),
+        (
+            {"requirs": {"packages": ["nowhere_at_all"]}},
+            {"requires": {"packages": ["nowhere_at_all"]}},
+        ),
+        (
+            {"parameters": parameters(many={"type": "array", "description": "All."})},
+            {"parameters": parameters(many={"type": "array", "description": "All.", "items": {}})},
+        ),
+    ],
+)
+def test_what_may_be_meant_otherwise_is_mended_when_asked_for(
+    run: Run, write: Write, old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    code = "def echo(text, many=()):\n    return text\n"
+    before = manifest_of("echo", **{"parameters": parameters(), **old})
+    place = write("echo", before, code) / "echo.json"
+    assert fix(run).out.endswith("; 1 fixable with --fix --unsafe-fixes\n")
+    assert json.loads(place.read_text()) == before
+    done = fix(run, "--unsafe-fixes")
+    expected = manifest_of("echo", **{"parameters": parameters(), **new})
+    assert json.loads(place.read_text()) == expected
+    assert done.out.endswith("; no problems; fixed 1 finding; 0 left\n")
+
+
+@check_each(
+    ("text", "expected"),
+    [
+        ('{"a": [1, 2,\n ], }', '{"a": [1, 2\n ] }'),
+        ("{'a': 'it\\'s \"one\"'}", '{"a": "it\'s \\"one\\""}'),
+        ('{"a": True, "b": [None, False], "True": ", }"}',
+         '{"a": true, "b": [null, false], "True": ", }"}'),
+        ('\ufeff{"a": 1,}', '{"a": 1}'),
+        ('{"a": 1 // one\n,}', None),
+        ("{'a': 'it's'}", None),
+        ('{"a": 1,,}', None),
+        ("", None),
+        ("{'a': '\\x'}", None),
+    ],
+)  # fmt: skip
+def test_text_that_is_json_but_for_a_few_liberties_is_made_json(
+    run: Run, write: Write, text: str, expected: str | None
+) -> None:
+    file = write("echo", text.encode()) / "echo.json"
+    fix(run, "--select", "ST201,ST204")
+    assert file.read_bytes().decode() == (text if expected is None else expected)
+
+
+def test_a_byte_order_mark_goes_alone_if_that_is_all(run: Run, write: Write) -> None:
+    text = json.dumps(manifest_of("echo", taggs=["a"]))
+    file = write("echo", f"\ufeff{text}".encode()) / "echo.json"
+    fix(run, "--ignore", "ST204")
+    assert file.read_bytes().decode() == f"\ufeff{text.replace('taggs', 'tags')}"
+    fix(run)
+    assert file.read_bytes().decode() == text.replace("taggs", "tags")
+
+
+@check_each(
+    ("code", "expected"),
+    [
+        ("# sovl: ignore[ST408]\ndef echo(text):\n", "def echo(text):\n"),
+        ("def echo(text):  # sovl: ignore[ST408]\r\n", "def echo(text):\r\n"),
+        (
+            "def echo(text):  # sovl: ignore[ST408, ST407]  # noqa: X\n",
+            "def echo(text):  # noqa: X\n",
+        ),
+        ("def echo(text):  # sovl: ignore[] why\n", "def echo(text):  # why\n"),
+        (
+            "def echo(text, *a):  # sovl: ignore[ST406, ST408]\n",
+            "def echo(text, *a):  # sovl: ignore[ST406]\n",
+        ),
+        ("\ufeff# sovl: ignore[ST408]\ndef echo(text):\n", "\ufeffdef echo(text):\n"),
+        ("def echo(text):  # sovl: ignore[ST4088]\n", "def echo(text):  # sovl: ignore[ST4088]\n"),
+    ],
+)
+def test_a_comment_that_leaves_nothing_out_goes(
+    run: Run, write: Write, code: str, expected: str
+) -> None:
+    body = '    return "# sovl: ignore[ST408]"\n'
+    file = write("echo", code=f"{code}{body}".encode()) / "echo.py"
+    fix(run, "--no-import")
+    assert file.read_bytes().decode() == f"{code}{body}", "only an import tells what is left out"
+    fix(run)
+    assert file.read_bytes().decode() == f"{expected}{body}"
+
+
+DRIFTED = '''def echo(text: str, times: int) -> str:
+    """Say it.
+
+    Args:
+        times: How often.
+    """
+    return text * times
+'''
+
+
+def test_drift_is_mended_as_sync_does_it(run: Run, write: Write) -> None:
+    file = write("echo", manifest_of("echo", parameters=parameters()), DRIFTED) / "echo.json"
+    before = file.read_bytes()
+    assert fix(run, "--no-import").code == 1
+    assert fix(run, "--ignore", "ST403", "--no-import").code == 0
+    assert fix(run, "--ignore", "ST403").out.endswith("1 rejected; no problems\n")
+    assert file.read_bytes() == before, "nothing was shown that could be mended"
+    assert fix(run).out.endswith(": 1 loaded; no problems; fixed 1 finding; 0 left\n")
+    assert '"How often."' in file.read_text()
+    assert run("sync", "--check").code == 0
+
+
+def test_what_the_function_takes_besides_is_added_only_when_asked_for(
+    run: Run, write: Write
+) -> None:
+    code = DRIFTED.replace("times: int)", "times: int, secret: str = '')")
+    file = write("echo", manifest_of("echo", parameters=parameters()), code) / "echo.json"
+    assert fix(run).code == 1
+    assert "secret" not in file.read_text()
+    assert fix(run, "--unsafe-fixes").code == 0
+    assert "secret" in file.read_text()
+
+
+def test_only_what_is_shown_is_mended(run: Run, write: Write) -> None:
+    manifest = manifest_of("echo", parameters=parameters(text={**TEXT, "minlength": 1}), taggs=[])
+    file = write("echo", {**manifest, "x-ignore": ["ST308"]}) / "echo.json"
+    fix(run, "--ignore", "ST202")
+    assert json.loads(file.read_text()) == {**manifest, "x-ignore": ["ST308"]}
+    fix(run)
+    assert {"tags", "x-ignore"} < json.loads(file.read_text()).keys()
+    assert "minlength" in file.read_text()
+
+
+def test_a_difference_is_shown_and_nothing_is_written(run: Run, write: Write) -> None:
+    place = write("echo", manifest_of("echo", parameters=parameters(), taggs=["a"])) / "echo.json"
+    before = place.read_bytes()
+    done = run("validate", "--diff")
+    assert (done.code, done.err) == (1, "would fix 1 finding\n")
+    lines = done.out.splitlines()
+    assert lines[:2] == ["--- tools/echo/echo.json", "+++ tools/echo/echo.json"]
+    assert [each for each in lines[2:] if each[0] in "+-"] == ['-  "taggs": [', '+  "tags": [']
+    assert run("validate", "--diff", "--fix").out == done.out
+    assert place.read_bytes() == before
+    fix(run)
+    again = run("validate", "--diff")
+    assert (again.code, again.out, again.err) == (0, "", "no fixes\n")
+
+
+def test_json_says_what_would_mend_each_finding(run: Run, write: Write) -> None:
+    manifest = manifest_of("echo", parameters=parameters(), taggs=["a"], colour="red")
+    write("echo", manifest)
+    found = json.loads(run("validate", "--format", "json").out)["diagnostics"]
+    remedy = {"applicability": "safe", "message": "rename it to 'tags'"}
+    assert [each["fix"] for each in found] == [remedy, None]
+
+
+def test_a_file_that_cannot_be_written_is_left_and_the_others_are_mended(
+    run: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [
+        write(name, manifest_of(name, taggs=["a"])) / f"{name}.json" for name in ("echo", "other")
+    ]
+    before = files[0].read_bytes()
+    # root may write whatever it likes
+    can = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: "echo" not in str(path) and can(path, mode)
+    )
+    done = fix(run)
+    assert done.code == 1
+    assert done.err == "tools/echo/echo.json is left as it is: it can't be written\n"
+    assert done.out.splitlines()[0].startswith("tools/echo/echo.json:")
+    assert done.out.endswith("; fixed 1 finding; 1 left\n")
+    assert files[0].read_bytes() == before
+    assert '"tags"' in files[1].read_text()
+
+
+def test_a_link_stays_one(run: Run, write: Write, tmp_path: Path) -> None:
+    file = write("echo", manifest_of("echo", taggs=["a"])) / "echo.json"
+    real = tmp_path / "elsewhere.json"
+    file.rename(real)
+    file.symlink_to(real)
+    fix(run)
+    assert file.is_symlink()
+    assert '"tags"' in real.read_text()
+
+
+def test_explain_says_what_is_mended(run: Run) -> None:
+    assert "`validate --fix`: Renames the keyword" in run("explain", "ST308").out
+    assert "as `sovl-tools sync` does" in run("explain", "ST403").out
+    assert "--fix" not in run("explain", "ST401").out
