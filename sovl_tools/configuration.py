@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -222,3 +223,23 @@ def _shown(path: Path) -> str:
         return os.path.relpath(path)
     except ValueError:
         return os.path.abspath(path)
+
+
+def load_configuration(tools: Sequence[str] = ()) -> Configuration:
+    """Return the settings that hold, and let tools import the user's own packages.
+
+    They come before installed ones, but not before Python's own modules.
+
+    Raises:
+        ConfigurationError: the configuration can't be read.
+    """
+    found = configuration(tools)
+    places = [os.path.abspath(each) for each in found.module_paths]
+    others = [each for each in sys.path if each not in places]
+    installed = (at for at, each in enumerate(others) if each.endswith(_INSTALLED))
+    index = next(installed, len(others))
+    sys.path[:] = [*others[:index], *places, *others[index:]]
+    return found
+
+
+_INSTALLED = ("site-packages", "dist-packages")

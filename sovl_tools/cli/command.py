@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from sovl_tools.cli.output import clean_output
-from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
+from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, load_configuration
 from sovl_tools.model.diagnostic import internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
@@ -259,23 +259,3 @@ def settings(
             f"there is no {path!r}{advice if is_default else f' (named by {found.source})'}"
         )
     return found
-
-
-def load_configuration(tools: Sequence[str] = ()) -> Configuration:
-    """Return the settings that hold, and let tools import the user's own packages.
-
-    They come before installed ones, but not before Python's own modules.
-
-    Raises:
-        ConfigurationError: the configuration can't be read.
-    """
-    found = configuration(tools)
-    places = [os.path.abspath(each) for each in found.module_paths]
-    others = [each for each in sys.path if each not in places]
-    installed = (at for at, each in enumerate(others) if each.endswith(_INSTALLED))
-    index = next(installed, len(others))
-    sys.path[:] = [*others[:index], *places, *others[index:]]
-    return found
-
-
-_INSTALLED = ("site-packages", "dist-packages")

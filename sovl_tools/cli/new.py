@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, is_quiet, load_configuration, tools_option
+from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option
 from sovl_tools.cli.output import write
+from sovl_tools.configuration import load_configuration
 from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.loading.rules.folder import fitting_name, name_problem
 from sovl_tools.model.document import encodes

@@ -23,7 +23,7 @@ from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, json_text, save, write
 from sovl_tools.cli.progress import Progress
 from sovl_tools.linting.example_processes import run_examples
-from sovl_tools.linting.examples import GROUPS, LIMIT, Example, Tested, examples_of
+from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, groups_of
 from sovl_tools.linting.keywords import Matcher, matcher_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import read_lock
@@ -33,7 +33,7 @@ from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.junit import Case, Failure, document
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import cut, plain
+from sovl_tools.reporting.plain import plain
 
 EXAMPLES = """\b
 Examples:
@@ -47,15 +47,13 @@ EXITS = {
 }
 _COLORS = {"failed": "red", "skipped": "yellow"}
 _MOST_PROCESSES = 64
-_WIDEST_INPUT = 500
 
 
 def _groups(_: click.Context, __: click.Parameter, values: Sequence[str]) -> frozenset[str]:
-    names = {name.strip() for value in values for name in value.split(",") if name.strip()}
-    for name in sorted(names - GROUPS.keys()):
-        hint = did_you_mean(name, GROUPS) or f"the groups are {', '.join(GROUPS)}"
-        raise click.BadParameter(f"there is no group {name!r}; {hint}")
-    return frozenset(names)
+    try:
+        return groups_of(values)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _expression(_: click.Context, __: click.Parameter, value: str | None) -> Matcher | None:
@@ -185,17 +183,11 @@ def _unpassed(tested: Sequence[Tested]) -> list[Tested]:
 
 def _lines(tested: Tested) -> str:
     """Return one line on what was skipped, and all that is known of what failed."""
-    example = tested.example
-    first, *others = tested.message.split("\n")
-    status = tested.status
+    status, example = tested.status, tested.example
     word = click.style(status, fg=_COLORS[status]) if colored() else status
-    place = f"{example.path}:{example.line}:{example.column}"
-    lines = [f"{plain(place)}: {example.name} {word}: {plain(first)}"]
-    if tested.status == "failed":
-        lines += [f"    {plain(each)}" for each in others]
-        if "input" in example.document:
-            given = json_text(example.document["input"])
-            lines.append(f"  input: {plain(cut(given, _WIDEST_INPUT))}")
+    lines = [f"{plain(example.place)}: {example.name} {word}: {plain(tested.first)}"]
+    if status == "failed":
+        lines += tested.details
         if tested.printed:
             lines += ["  printed:", *(f"    {plain(e)}" for e in tested.printed.splitlines())]
     return "\n".join(lines)
@@ -234,9 +226,7 @@ def _document(tested: Sequence[Tested]) -> JSON:
 
 def _case(tested: Tested) -> Case:
     example = tested.example
-    first = tested.message.partition("\n")[0]
-    place = f"{example.path}:{example.line}:{example.column}"
-    failures = [Failure("example", first, f"{place}: {tested.message}")]
+    failures = [Failure("example", tested.first, f"{example.place}: {tested.message}")]
     return Case(
         example.path,
         example.name,

@@ -22,11 +22,10 @@ from sovl_tools.cli.command import (
     format_option,
     import_timeout_option,
     is_quiet,
-    load_configuration,
     tools_option,
 )
 from sovl_tools.cli.output import colored, json_text, listed, results, write
-from sovl_tools.configuration import Configuration
+from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON

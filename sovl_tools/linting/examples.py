@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple, TypeAlias
@@ -22,6 +22,8 @@ from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Manifest, ToolFolder
 from sovl_tools.model.result import ToolResult
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.reporting.plain import cut, plain
 
 LIMIT = 30.0
 """How long an example may take, in seconds, unless its manifest says something else."""
@@ -29,6 +31,8 @@ DATA = "examples"
 """The folder in a tool's folder whose files lie in the directory in which its examples run."""
 GROUPS = {"destructive": "destructive", "network": "open_world"}
 """What is left out unless it is included, and the annotation of the tools that it means."""
+
+_WIDEST_INPUT = 500
 
 Status: TypeAlias = Literal["passed", "failed", "skipped"]
 
@@ -62,6 +66,11 @@ class Example(NamedTuple):
     def path(self) -> str:
         """The manifest, as the caller named it."""
         return f"{self.folder.path}/{self.folder.manifest_name}"
+
+    @property
+    def place(self) -> str:
+        """Where it stands: ``tools/weather/weather.json:12:5``."""
+        return f"{self.path}:{self.line}:{self.column}"
 
     @property
     def name(self) -> str:
@@ -99,6 +108,33 @@ class Tested(NamedTuple):
     message: str = ""
     duration: float = 0.0
     printed: str = ""
+
+    @property
+    def first(self) -> str:
+        """Why it failed or was skipped, in short."""
+        return self.message.partition("\n")[0]
+
+    @property
+    def details(self) -> list[str]:
+        """What else there is to say of a failure, line by line."""
+        lines = [f"    {plain(each)}" for each in self.message.split("\n")[1:]]
+        if "input" in self.example.document:
+            given = json.dumps(self.example.document["input"], ensure_ascii=False)
+            lines.append(f"  input: {plain(cut(given, _WIDEST_INPUT))}")
+        return lines
+
+
+def groups_of(texts: Iterable[str]) -> frozenset[str]:
+    """Return the groups that texts such as ``destructive,network`` name.
+
+    Raises:
+        ValueError: there is no such group.
+    """
+    names = {name.strip() for text in texts for name in text.split(",") if name.strip()}
+    for name in sorted(names - GROUPS.keys()):
+        hint = did_you_mean(name, GROUPS) or f"the groups are {', '.join(GROUPS)}"
+        raise ValueError(f"there is no group {name!r}; {hint}")
+    return frozenset(names)
 
 
 def examples_of(

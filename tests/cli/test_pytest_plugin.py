@@ -1,0 +1,186 @@
+"""The plugin of pytest, run by pytest in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY, Done, Write, clean_environment, manifest_of
+from tests.patience import PATIENCE
+
+Pytest = Callable[..., Done]
+SAYS = {"input": {"text": "a"}}
+TEST = "def test_nothing():\n    pass\n"
+
+
+@pytest.fixture
+def run_pytest(tmp_path: Path) -> Pytest:
+    """Run pytest in ``tmp_path``; the plugin is there, whether it is installed or not."""
+
+    def command(*arguments: str) -> Done:
+        plugins = ("-p", "sovl_tools.pytest_plugin", "-p", "xdist")
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "pytest", *plugins, *arguments],
+            cwd=tmp_path,
+            env={**clean_environment(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return command
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, write: Write) -> None:
+    """Write a project with a test, two tools and a folder that is none."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_project.py").write_text(TEST)
+    passing = {**SAYS, "output": "a", "description": "Quietly."}
+    write("echo", manifest_of("echo", examples=[passing, {**SAYS, "output": "b"}]))
+    reaching = {"annotations": {"open_world": True}, "examples": [SAYS]}
+    write("fetch", manifest_of("fetch", **reaching))
+
+
+def outcomes(done: Done) -> dict[str, str]:
+    """Return what ``-v`` says of each item."""
+    lines = [line.split() for line in done.out.splitlines() if "::" in line]
+    return {
+        each[0]: each[1]
+        for each in lines
+        if each[1:] and each[1] in {"PASSED", "FAILED", "SKIPPED"}
+    }
+
+
+EXAMPLES = {
+    "tools/echo/echo.json::example[0]": "PASSED",
+    "tools/echo/echo.json::example[1]": "FAILED",
+    "tools/fetch/fetch.json::example[0]": "SKIPPED",
+}
+OWN = {"tests/test_project.py::test_nothing": "PASSED"}
+
+
+def test_it_is_off_until_it_is_asked_for(run_pytest: Pytest) -> None:
+    done = run_pytest("-v")
+    assert done.code == 0
+    assert outcomes(done) == OWN
+    assert outcomes(run_pytest("-v", ".")) == OWN
+
+
+def test_examples_are_items_with_their_places_in_the_manifest(run_pytest: Pytest) -> None:
+    done = run_pytest("-v", "-rs", "--sovl-tools", "tools")
+    assert done.code == 1
+    assert outcomes(done) == {**OWN, **EXAMPLES}
+    failure = (
+        "tools/echo/echo.json:24:5: the output is another one\n"
+        '    $ is "a", expected "b"\n'
+        '  input: {"text": "a"}\n'
+    )
+    assert failure in done.out
+    reason = "the tool is open_world; --include network runs it"
+    assert f"SKIPPED [1] tools/fetch/fetch.json: {reason}" in done.out
+
+
+def test_the_ini_file_asks_for_it(run_pytest: Pytest, tmp_path: Path) -> None:
+    ini = "[pytest]\ntestpaths = tests\nsovl_tools = tools\n"
+    (tmp_path / "pytest.ini").write_text(ini)
+    assert outcomes(run_pytest("-v")) == {**OWN, **EXAMPLES}
+    # whoever names files wants these alone
+    assert outcomes(run_pytest("-v", "tests")) == OWN
+    chosen = "tools/echo/echo.json::example[0]"
+    assert outcomes(run_pytest("-v", chosen)) == {chosen: "PASSED"}
+    assert outcomes(run_pytest("-v", "tools/echo")).keys() == EXAMPLES.keys() - {
+        "tools/fetch/fetch.json::example[0]"
+    }
+
+
+def test_items_are_chosen_and_run_again_as_others_are(run_pytest: Pytest) -> None:
+    options = ("-v", "--sovl-tools", "tools")
+    quiet = outcomes(run_pytest(*options, "-k", "quietly or fetch"))
+    assert list(quiet) == ["tools/echo/echo.json::example[0]", "tools/fetch/fetch.json::example[0]"]
+    run_pytest(*options)
+    assert list(outcomes(run_pytest(*options, "--lf"))) == ["tools/echo/echo.json::example[1]"]
+    included = outcomes(run_pytest(*options, "--sovl-tools-include", "network", "-k", "fetch"))
+    assert included == {"tools/fetch/fetch.json::example[0]": "PASSED"}
+
+
+def test_workers_share_the_items(run_pytest: Pytest) -> None:
+    done = run_pytest("-n", "2", "--sovl-tools", "tools")
+    assert "1 failed, 2 passed, 1 skipped" in done.out
+
+
+@pytest.mark.parametrize("arguments", [(".",), ("tools", "tests")])
+def test_no_item_is_there_twice(run_pytest: Pytest, arguments: tuple[str, ...]) -> None:
+    done = run_pytest("--sovl-tools", "tools", *arguments)
+    assert "1 failed, 2 passed, 1 skipped" in done.out
+
+
+def test_what_can_t_be_loaded_fails(run_pytest: Pytest, tmp_path: Path, write: Write) -> None:
+    write("broken", "{")
+    write("missing", code="import not_there\n\n\ndef missing(text): return text\n")
+    folder = write("renamed", manifest_of("other"))
+    (folder / "renamed.json").rename(folder / "other.json")
+    done = run_pytest("-v", "--sovl-tools", "tools", "-k", "broken or missing or renamed")
+    assert outcomes(done) == {
+        "tools/broken/broken.json::load": "FAILED",
+        "tools/renamed/other.json::load": "FAILED",
+    }
+    assert "the tool can't be loaded: tools/broken/broken.json:1:2: ST201" in done.out
+
+
+def test_fixtures_have_the_tools_and_a_provider(run_pytest: Pytest, tmp_path: Path) -> None:
+    (tmp_path / "tests" / "test_project.py").write_text(
+        "from sovl_tools.testing import says\n\n\n"
+        "def test_tools(sovl_registry, sovl_tooler):\n"
+        "    assert [each.name for each in sovl_registry] == ['echo', 'fetch']\n"
+        "    assert sovl_tooler.call_sync('echo', {'text': 'a'}).value == 'a'\n\n\n"
+        "def test_server(sovl_server):\n"
+        "    assert sovl_server([]).url.startswith('http://127.0.0.1:')\n\n\n"
+        "def test_unused(sovl_server):\n"
+        "    sovl_server([says('Hello.')])\n\n\n"
+        "def test_failed(sovl_server):\n"
+        "    sovl_server([says('Hello.')])\n"
+        "    assert False\n"
+    )
+    done = run_pytest("--sovl-tools", "tools", "-k", "test_")
+    assert "1 failed, 3 passed, 3 deselected, 1 error" in done.out
+    assert "1 of the replies were not used" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--sovl-tools", "absent"), "(named by --sovl-tools)"),
+        (
+            ("--sovl-tools", "tools", "--sovl-tools-include", "netwrk"),
+            "there is no group 'netwrk'; did you mean 'network'?",
+        ),
+    ],
+)
+def test_misuse_is_told(run_pytest: Pytest, arguments: tuple[str, ...], words: str) -> None:
+    done = run_pytest(*arguments)
+    assert done.code == pytest.ExitCode.USAGE_ERROR
+    assert words in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_configuration_that_is_wrong_is_told(run_pytest: Pytest, tmp_path: Path) -> None:
+    (tmp_path / "sovl-tools.toml").write_text("path = 3\n")
+    done = run_pytest("--sovl-tools", "tools")
+    assert done.code == pytest.ExitCode.USAGE_ERROR
+    assert "'path' is not a key" in done.err
+
+
+def test_pytest_finds_it_by_its_entry_point() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"sovl_tools": "sovl_tools.pytest_plugin"}
+    assert os.path.isfile(REPOSITORY / "sovl_tools" / "pytest_plugin" / "__init__.py")
