@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from sovl_tools import ProcedureManager, SovlToolsError, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.configuration import configuration
+from sovl_tools.linting.diff import compare, versions_of
 from sovl_tools.loading.discovery import discover
 from sovl_tools.model.errors import ConfigurationError, LockError
 from sovl_tools.procedures.errors import ProcedureError
@@ -379,6 +380,22 @@ def _refusal() -> str | None:
     except ConfigurationError as error:
         return str(error)
     return None
+
+
+@settings(moderate, max_examples=examples(2000))
+@given(changes(MANIFEST))
+def test_a_wrong_value_in_a_manifest_is_compared_or_the_tool_is_gone(
+    change: tuple[Place, Any],
+) -> None:
+    with tools_with(MANIFEST) as root:
+        sound = versions_of(discover(str(root), str(root)))
+        text = json.dumps(mutated(MANIFEST, *change))
+        (root / "subject" / "subject.json").write_text(text, encoding="utf-8")
+        other = versions_of(discover(str(root), str(root)))
+        for old, new in ((sound, other), (other, sound)):
+            for each in compare(old, new):
+                assert each.name == "subject"
+                assert each.changes
 
 
 HASHES = {"manifest": f"sha256:{'0' * 64}", "code": f"sha256:{'1' * 64}"}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 
 from sovl_tools.cli.command import Misuse
+from sovl_tools.cli.git import commit, git, output
 
 
 def changed_files(revision: str | None = None) -> frozenset[str]:
@@ -18,57 +18,20 @@ def changed_files(revision: str | None = None) -> frozenset[str]:
         Misuse: there is no git, no repository here, or no such revision.
     """
     # newlines are all that git writes behind it, and a directory's name may end in blanks
-    root = os.fsdecode(_git("rev-parse", "--show-toplevel")).removesuffix("\n")
-    base = _commit("HEAD" if revision is None else revision)
+    root = os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
+    base = commit("HEAD" if revision is None else revision)
     if base is None and revision is None:
         raise Misuse("there is no commit yet with which files could be compared")
     if base is None:
         raise Misuse(f"git knows no revision {revision!r}; is it fetched?")
     if revision is not None:
-        base = _output("merge-base", base, "HEAD").decode().split("\n")[0] or base
+        base = output("merge-base", base, "HEAD").decode().split("\n")[0] or base
     names = ("--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z")
     listed = (
-        _git("-C", root, "diff", *names, base, "--"),
+        git("-C", root, "diff", *names, base, "--"),
         # what is staged differs, even where the file itself has been put back
-        _git("-C", root, "diff", "--cached", *names, base, "--"),
-        _git("-C", root, "ls-files", "--others", "--exclude-standard", "-z"),
+        git("-C", root, "diff", "--cached", *names, base, "--"),
+        git("-C", root, "ls-files", "--others", "--exclude-standard", "-z"),
     )
-    found = {os.fsdecode(each) for output in listed for each in output.split(b"\0") if each}
+    found = {os.fsdecode(each) for written in listed for each in written.split(b"\0") if each}
     return frozenset(os.path.join(root, *each.split("/")) for each in found)
-
-
-def _commit(revision: str) -> str | None:
-    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    return _output(*words).decode().strip() or None
-
-
-def _git(*arguments: str) -> bytes:
-    """Return what git writes.
-
-    Raises:
-        Misuse: it can't be run, or fails.
-    """
-    done = _run(arguments)
-    if done.returncode:
-        reason = os.fsdecode(done.stderr).strip().splitlines() or [f"exit code {done.returncode}"]
-        raise Misuse(f"git can't tell what has changed: {reason[0].removeprefix('fatal: ')}")
-    return done.stdout
-
-
-def _output(*arguments: str) -> bytes:
-    """Return what git writes, or nothing if it fails."""
-    done = _run(arguments)
-    return b"" if done.returncode else done.stdout
-
-
-def _run(arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(  # noqa: S603 - no shell, and no option comes from outside
-            ["git", *arguments],  # noqa: S607 - the user's own, as in their shell
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise Misuse(f"git can't be run: {reason}") from error

@@ -29,6 +29,7 @@ COMMANDS = {
     "search": ("sovl_tools.cli.search:search", "Find the tools that a text asks for."),
     "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
     "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
+    "diff": ("sovl_tools.cli.diff:diff", "Tell what has changed in tools, and what breaks."),
     "lock": ("sovl_tools.cli.lock:lock", "Write down what has been reviewed."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
     "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls, or the tokens of definitions."),

@@ -25,6 +25,7 @@ from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
+from sovl_tools.schema.keywords import COMBINING
 from sovl_tools.schema.messages import MAX_NAME, brief, explanations, named, place
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.signature import REQUIRED, Parameter, Signature
@@ -73,7 +74,7 @@ class ArgumentCheck:
         # Arguments that the function could not take are refused, whatever the schema says of them.
         if not signature.takes_any_keyword and schema.get("unevaluatedProperties") is not False:
             schema = {key: each for key, each in schema.items() if key != "additionalProperties"}
-            is_combined = not _COMBINING.isdisjoint(schema)
+            is_combined = not COMBINING.isdisjoint(schema)
             schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
         self._schema = schema
         self._validator: Validator = compile_schema(self._schema)
@@ -164,10 +165,6 @@ class ArgumentCheck:
         for part in path:
             found = in_place(each for node in found for each in below(node, part))
         return {name for node in found for name in node.schema.get("properties", ())}
-
-
-_COMBINING = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
-"""Keywords whose schemas may name more properties, which ``additionalProperties`` doesn't see."""
 
 
 def _drop_nulls(arguments: dict[str, JSON], names: tuple[str, ...]) -> None:

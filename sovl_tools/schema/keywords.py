@@ -103,6 +103,9 @@ ANNOTATIONS = frozenset(
 )
 """Keywords that describe a value and constrain nothing."""
 
+COMBINING = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
+"""Keywords whose schemas may name more properties, which ``additionalProperties`` doesn't see."""
+
 OF_SEVERAL_PROPERTIES = frozenset(
     {
         "required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",

@@ -1,0 +1,163 @@
+"""``sovl-tools diff``."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, format_option, settings, tools_option
+from sovl_tools.cli.git import commit, git
+from sovl_tools.cli.output import colored, write
+from sovl_tools.configuration import Configuration
+from sovl_tools.linting.diff import ToolChange, ToolVersion, compare, versions_of
+from sovl_tools.loading.discovery import collect
+from sovl_tools.reporting.outcome import counted
+from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import painted
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools diff main                    the tools here against those of a branch
+  sovl-tools diff v1.2 v1.3               two revisions
+  sovl-tools diff old/tools new/tools     two directories
+  sovl-tools diff main --format json      for programs"""
+EXITS = {
+    1: "Something breaks in a tool whose version is not higher than before.",
+    2: "There is no such directory or revision, no repository, or no git.",
+}
+_TINTS = {"breaking": "31", "compatible": "32", "documentation": "36"}
+
+
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="[NEW]", required=False)
+@tools_option
+@format_option("text", "json")
+@click.pass_context
+def diff(
+    ctx: click.Context, *, old: str, new: str | None, tools: tuple[str, ...], format_: str
+) -> None:
+    """Tell what has changed in tools: what breaks callers, what does not, what are only words.
+
+    OLD and NEW are directories of tools, or else revisions of git, of which the configured
+    directories are compared. Without NEW it is the tools that are there now. Nothing is imported.
+
+    Breaking is: a tool that is gone, and arguments that the old schema admits and the new one may
+    refuse, such as a new required parameter, another type, fewer values or narrower bounds; of
+    output_schema, a result that the old one did not admit. What can't be compared counts as
+    breaking. Breaking changes are in order where "version" of the manifest is higher than before.
+    """
+    found = settings(tools, needs_tools=new is None)
+    before, now = _tools(old, found), _tools(new, found)
+    if not before and not now:
+        raise Misuse("there is no sound tool on either side")
+    changes = compare(before, now)
+    if format_ == "json":
+        document = {"version": 1, "tools": [*map(_document, changes)]}
+        write(json.dumps(document, indent=2))
+    else:
+        write("\n".join([*map(_shown, changes), _summary(changes)]))
+    ctx.exit(FINDINGS if any(each.is_broken for each in changes) else 0)
+
+
+def _tools(side: str | None, found: Configuration) -> dict[str, ToolVersion]:
+    """Return the tools of a directory, of a revision, or by default those that are here.
+
+    Raises:
+        Misuse: there is neither a directory nor a revision of that name.
+    """
+    if side is None:
+        return _in(found.paths, found)
+    if os.path.isdir(side):
+        return _in([side], found)
+    with _checkout(side, found.paths) as paths:
+        return _in(paths, found)
+
+
+def _in(paths: Sequence[str], found: Configuration) -> dict[str, ToolVersion]:
+    there = filter(os.path.exists, paths)
+    return versions_of(collect(there, exclude=found.exclude).folders)
+
+
+@contextmanager
+def _checkout(revision: str, paths: Sequence[str]) -> Iterator[list[str]]:
+    """Write what a revision had at some paths into a temporary directory.
+
+    Raises:
+        Misuse: there is no git, no repository here, or no such revision.
+    """
+    root = os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
+    known = commit(revision)
+    if known is None:
+        is_new = commit("HEAD") is None
+        reason = "there is no commit yet" if is_new else "is it fetched?"
+        raise Misuse(
+            f"there is no directory {revision!r}, and git knows no such revision; {reason}"
+        )
+    names = [os.path.relpath(os.path.realpath(path), os.path.realpath(root)) for path in paths]
+    for path, name in zip(paths, names, strict=True):
+        if name.split(os.sep)[0] == "..":
+            raise Misuse(f"{path!r} lies outside of the repository, so no revision has it")
+    there = [each for each in names if each == "." or _has(root, known, each)]
+    with TemporaryDirectory(prefix="sovl-tools-") as directory:
+        if there:
+            options = ("--literal-pathspecs", "-C", root, "archive", "--format=tar")
+            written = git(*options, known, "--", *there)
+            _extract(written, directory)
+        yield [os.path.join(directory, each) for each in there]
+
+
+def _has(root: str, revision: str, path: str) -> bool:
+    return bool(git("-C", root, "ls-tree", "-z", revision, "--", path.replace(os.sep, "/")))
+
+
+def _extract(written: bytes, directory: str) -> None:
+    root = os.path.join(os.path.realpath(directory), "")
+    with tarfile.open(fileobj=io.BytesIO(written)) as archive:
+        for member in archive:
+            target = os.path.normpath(os.path.join(root, member.name))
+            content = archive.extractfile(member) if member.isfile() else None
+            # links are left out: what they lead to need not be of that revision
+            if content is not None and target.startswith(root):
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                Path(target).write_bytes(content.read())
+
+
+def _document(change: ToolChange) -> dict[str, object]:
+    return {
+        "name": change.name,
+        "status": change.status,
+        "old_version": change.old,
+        "new_version": change.new,
+        "breaks": change.is_broken,
+        "changes": [each._asdict() for each in change.changes],
+    }
+
+
+def _shown(change: ToolChange) -> str:
+    head = f"{change.name} {change.new or change.old or ''}".rstrip()
+    if change.status == "changed" and change.old != change.new:
+        head = f"{change.name} {change.old or '(no version)'} → {change.new or '(no version)'}"
+    width = max(map(len, _TINTS))
+    lines = [
+        f"  {painted(each.kind.ljust(width), _TINTS[each.kind], color=colored())}"
+        f"  {plain(each.message)}"
+        for each in change.changes
+    ]
+    return "\n".join([plain(head), *lines])
+
+
+def _summary(changes: Sequence[ToolChange]) -> str:
+    if not changes:
+        return "no tool has changed"
+    broken = sum(each.is_broken for each in changes)
+    words = f"; {broken} with breaking changes and no higher version" if broken else ""
+    return f"{counted(len(changes), 'tool')} changed{words}"

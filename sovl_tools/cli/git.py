@@ -1,0 +1,50 @@
+"""What git says, for commands that ask it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from sovl_tools.cli.command import Misuse
+
+
+def commit(revision: str) -> str | None:
+    """Return the commit of a revision; None if there is none.
+
+    Raises:
+        Misuse: git can't be run.
+    """
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    return output(*words).decode().strip() or None
+
+
+def git(*arguments: str) -> bytes:
+    """Return what git writes.
+
+    Raises:
+        Misuse: it can't be run, or fails.
+    """
+    done = _run(arguments)
+    if done.returncode:
+        reason = os.fsdecode(done.stderr).strip().splitlines() or [f"exit code {done.returncode}"]
+        raise Misuse(f"git can't tell what has changed: {reason[0].removeprefix('fatal: ')}")
+    return done.stdout
+
+
+def output(*arguments: str) -> bytes:
+    """Return what git writes, or nothing if it fails."""
+    done = _run(arguments)
+    return b"" if done.returncode else done.stdout
+
+
+def _run(arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(  # noqa: S603 - no shell, and no option comes from outside
+            ["git", *arguments],  # noqa: S607 - the user's own, as in their shell
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Misuse(f"git can't be run: {reason}") from error

@@ -1,0 +1,328 @@
+"""What is told of two versions of a tool."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sovl_tools.linting.diff import ToolChange, ToolVersion, compare, versions_of
+from sovl_tools.loading.discovery import collect
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.schema.engine import compile_schema
+from tests.schema.strategies import (
+    NAMES,
+    examples,
+    moderate,
+    plain_schemas,
+    schemas,
+    values,
+)
+from tests.tables import check_each
+
+TEXT = {"type": "string"}
+
+
+def parameters(properties: dict[str, Any], *required: str, **keys: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*required], **keys}
+
+
+def version(document: dict[str, Any] | None = None, **fields: Any) -> ToolVersion:
+    known = {"name": "say", "description": "Say.", "parameters": parameters({"text": TEXT}, "text")}
+    return ToolVersion({**known, **(document or {})}, **fields)
+
+
+def told(old: ToolVersion, new: ToolVersion) -> list[str]:
+    return [
+        f"{each.kind}: {each.message}"
+        for tool in compare({"say": old}, {"say": new})
+        for each in tool.changes
+    ]
+
+
+CITY = {"city": TEXT}
+COUNT = {"count": {"type": "integer", "minimum": 0, "maximum": 9}}
+UNIT = {"unit": {"enum": ["C", "F"]}}
+PLACE = {"place": {"type": "object", "properties": CITY}}
+TREE = {
+    "type": "object",
+    "properties": {"tree": {"$ref": "#/$defs/tree"}},
+    "$defs": {
+        "tree": {
+            "type": "object",
+            "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+        }
+    },
+}
+
+
+def tree_with(**keys: Any) -> dict[str, Any]:
+    tree = {**TREE["$defs"]["tree"], **keys}  # type: ignore[index] # a constant above
+    return {**TREE, "$defs": {"tree": tree}}
+
+
+@check_each(
+    ("old", "new", "expected"),
+    [
+        (parameters(CITY), parameters(CITY, "city"), ["breaking: 'city' is required now"]),
+        (
+            parameters(CITY, "city"),
+            parameters(CITY),
+            ["compatible: 'city' is not required any more"],
+        ),
+        (
+            parameters({**CITY, **COUNT}),
+            parameters(CITY),
+            ["breaking: 'count' is not taken any more"],
+        ),
+        (parameters(CITY), parameters({**CITY, **COUNT}), ["compatible: 'count' is new"]),
+        (
+            parameters(CITY),
+            parameters({**CITY, **COUNT}, "count"),
+            ["breaking: 'count' is required now", "compatible: 'count' is new"],
+        ),
+        (
+            parameters({"n": {"type": "number"}}),
+            parameters({"n": {"type": "integer"}}),
+            ['breaking: \'n\': type is "integer", was "number"'],
+        ),
+        (
+            parameters({"n": {"type": "integer"}}),
+            parameters({"n": {"type": ["number", "null"]}}),
+            ['compatible: \'n\': type is ["number", "null"], was "integer"'],
+        ),
+        (
+            parameters(CITY),
+            parameters({"city": {"type": "integer"}}),
+            ['breaking: \'city\': type is "integer", was "string"'],
+        ),
+        (
+            parameters(UNIT),
+            parameters({"unit": {"enum": ["C"]}}),
+            ['breaking: \'unit\': enum is ["C"], was ["C", "F"]'],
+        ),
+        (
+            parameters(UNIT),
+            parameters({"unit": {"enum": ["C", "F", "K"]}}),
+            ['compatible: \'unit\': enum is ["C", "F", "K"], was ["C", "F"]'],
+        ),
+        (
+            parameters(UNIT),
+            parameters({"unit": TEXT}),
+            ['compatible: \'unit\': enum ["C", "F"] is gone'],
+        ),
+        (
+            parameters(COUNT),
+            parameters({"count": {"type": "integer", "minimum": 1, "maximum": 9}}),
+            ["breaking: 'count': minimum is 1, was 0"],
+        ),
+        (
+            parameters(COUNT),
+            parameters({"count": {"type": "integer", "minimum": 0}}),
+            ["compatible: 'count': maximum 9 is gone"],
+        ),
+        (
+            parameters({"count": {"type": "integer", "exclusiveMinimum": 0}}),
+            parameters({"count": {"type": "integer", "minimum": 0}}),
+            ["compatible: 'count': exclusiveMinimum 0 is gone"],
+        ),
+        (
+            parameters(PLACE),
+            parameters(
+                {"place": {"type": "object", "properties": CITY, "additionalProperties": False}}
+            ),
+            ["breaking: 'place' takes nothing more than is listed"],
+        ),
+        (
+            parameters({"n": {"anyOf": [{"type": "string"}, {"type": "null"}]}}),
+            parameters({"n": {"type": ["string", "null"]}}),
+            ["compatible: parameters is written otherwise"],
+        ),
+        (
+            parameters({"n": {"type": ["string", "integer"]}}),
+            parameters({"n": {"anyOf": [{"type": "string"}, {"type": "number"}]}}),
+            [],
+        ),
+        (
+            tree_with(),
+            tree_with(title="A tree"),
+            ["documentation: descriptions in parameters changed"],
+        ),
+        (
+            tree_with(),
+            tree_with(required=["children"]),
+            [
+                "breaking: 'tree.children' is required now",
+                "breaking: 'tree.children[].children' is required now",
+            ],
+        ),
+        (
+            tree_with(minProperties=1),
+            tree_with(),
+            [
+                "compatible: 'tree': minProperties 1 is gone",
+                "compatible: 'tree.children[]': minProperties 1 is gone",
+            ],
+        ),
+        (
+            parameters({"text": {"type": "string", "default": "a"}}),
+            parameters({"text": {"type": "string", "default": "b", "description": "Some."}}),
+            [
+                "compatible: defaults in parameters changed",
+                "documentation: descriptions in parameters changed",
+            ],
+        ),
+        (
+            parameters({"pair": {"type": "array", "prefixItems": [TEXT, TEXT]}}),
+            parameters({"pair": {"type": "array", "items": TEXT}}),
+            ["breaking: 'pair[]': type \"string\" is new"],
+        ),
+        (
+            parameters({"a": {"type": "string", "pattern": "^a"}}),
+            parameters({"a": {"type": "string", "pattern": "^b"}}),
+            ['breaking: \'a\': pattern is "^b", was "^a"'],
+        ),
+    ],
+)
+def test_a_change_of_parameters_is_told(old: Any, new: Any, expected: list[str]) -> None:
+    found = told(version({"parameters": old}), version({"parameters": new}))
+    if expected:
+        assert found == expected
+    else:
+        assert not [each for each in found if each.startswith("breaking")]
+
+
+@check_each(
+    ("old", "new", "expected"),
+    [
+        ({}, {"output_schema": TEXT}, ['compatible: output: the whole: type "string" is new']),
+        ({"output_schema": TEXT}, {}, ['breaking: output: the whole: type "string" is gone']),
+        (
+            {"output_schema": parameters(CITY, "city")},
+            {"output_schema": parameters(CITY)},
+            ["breaking: output: 'city' is not required any more"],
+        ),
+        (
+            {"output_schema": parameters(CITY, "city")},
+            {"output_schema": parameters({**CITY, **COUNT}, "city")},
+            ["compatible: output: 'count': type \"integer\" is new"],
+        ),
+        ({"title": "Say"}, {"title": "Tell"}, ["documentation: title changed"]),
+        ({"examples": []}, {}, ["documentation: examples changed"]),
+        ({}, {"execution": {"timeout": 5}}, ["compatible: execution changed"]),
+        ({}, {"x-ignore": ["ST306"]}, ["documentation: x-ignore changed"]),
+    ],
+)
+def test_a_change_of_the_manifest_is_told(old: Any, new: Any, expected: list[str]) -> None:
+    found = told(version(old), version(new))
+    assert [each for each in found if "output: 'count': m" not in each] == expected
+
+
+def test_a_change_of_the_module_is_told() -> None:
+    old = version(phrases=("a",), actions=("send", "wait_for"), code="1")
+    assert told(old, version(phrases=("b",), actions=("send", "post"), code="2")) == [
+        "breaking: the action 'wait_for' is gone",
+        "compatible: the action 'post' is new",
+        "compatible: the code changed",
+        "documentation: activation_phrases changed",
+    ]
+
+
+def test_what_a_function_takes_besides_counts_if_it_takes_any() -> None:
+    old, new = version(), version({"parameters": parameters({"text": TEXT, **COUNT}, "text")})
+    assert told(old, new) == ["compatible: 'count' is new"]
+    taken = [ToolVersion(each.document, is_open=True) for each in (old, new)]
+    assert "breaking: 'count': type \"integer\" is new" in told(*taken)
+    closed = ToolVersion({**old.document, "parameters": old.parameters}, is_open=True)
+    assert told(taken[0], closed) == ["breaking: the whole takes nothing more than is listed"]
+
+
+def test_a_property_that_only_a_combined_schema_admits_is_gone() -> None:
+    combined = {"anyOf": [{"required": ["text"]}, {"minProperties": 1}]}
+    old = version({"parameters": parameters({"text": TEXT, **COUNT}, **combined)})
+    new = version({"parameters": parameters({"text": TEXT}, **combined)})
+    assert "breaking: 'count' is not taken any more" in told(old, new)
+
+
+@check_each(
+    ("old", "new", "raised"),
+    [
+        (None, None, ""),
+        (None, "1", "raised"),
+        ("1", None, ""),
+        ("1.9", "1.10", "raised"),
+        ("1.0", "1.0.0", ""),
+        ("2", "1.9", ""),
+        ("1.0rc1", "1.0", "raised"),
+        ("first", "second", ""),
+    ],
+)
+def test_a_version_is_raised_if_it_is_higher(old: str | None, new: str | None, raised: str) -> None:
+    assert ToolChange("say", "changed", old, new, ()).is_raised is bool(raised)
+
+
+def test_a_tool_that_is_broken_or_disabled_is_gone(tmp_path: Path) -> None:
+    document = version().document
+    cases = {"whole": document, "disabled": {**document, "enabled": False}, "broken": {}}
+    for name, each in cases.items():
+        folder = tmp_path / "say"
+        folder.mkdir(exist_ok=True)
+        (folder / "say.json").write_text(json.dumps(each))
+        (folder / "say.py").write_text("def say(text): ...\n")
+        found = versions_of(collect([tmp_path]).folders)
+        assert [*found] == (["say"] if name == "whole" else []), name
+
+
+INNER: st.SearchStrategy[Any] = st.one_of(plain_schemas, schemas)
+
+
+@st.composite
+def objects(draw: st.DrawFn) -> dict[str, Any]:
+    properties = draw(st.dictionaries(st.sampled_from(NAMES), INNER, max_size=3))
+    required = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=1))
+    schema = parameters(properties, *required, **{"$defs": {"a": draw(INNER)}})
+    if draw(st.booleans()) and properties:
+        schema["properties"][draw(st.sampled_from(sorted(properties)))] = {"$ref": "#/$defs/a"}
+    if draw(st.booleans()):
+        schema["properties"]["again"] = {"$ref": "#"}
+    return schema
+
+
+@st.composite
+def two_versions(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return parameters, and others that are mostly the same."""
+    first, other = draw(objects()), draw(objects())
+    second = {key: each for key, each in first.items() if draw(st.integers(0, 5)) or key == "$defs"}
+    for key in draw(st.lists(st.sampled_from(sorted(other)), max_size=1)):
+        second[key] = other[key]
+    second.setdefault("properties", {})
+    return (first, second) if draw(st.booleans()) else (second, first)
+
+
+@settings(moderate, max_examples=examples(3000))
+@given(st.data(), two_versions())
+def test_what_the_old_schema_admits_the_new_one_does_if_nothing_breaks(
+    data: Any, pair: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    old, new = (version({"parameters": each, "output_schema": each}) for each in pair)
+    (change,) = compare({"say": old}, {"say": new}) or [ToolChange("say", "changed", "", "", ())]
+    breaking = [each.message for each in change.changes if each.kind == "breaking"]
+    by_argument = [each for each in breaking if not each.startswith("output: ")]
+    names = st.sampled_from([*NAMES, "again"])
+    objects = st.dictionaries(names, values, max_size=3)
+    drawn = data.draw(st.lists(objects | values, min_size=5, max_size=20))
+    for value in drawn:
+        if not by_argument and _admits(old.parameters, value):
+            assert _admits(new.parameters, value) is not False, value
+        if by_argument == breaking and _admits(pair[1], value):
+            assert _admits(pair[0], value) is not False, value
+
+
+def _admits(schema: Any, value: Any) -> bool | None:
+    try:
+        return compile_schema(schema).is_valid(value)
+    except SchemaError:
+        return None
