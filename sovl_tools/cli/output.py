@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextvars import ContextVar
-from difflib import unified_diff
 from pathlib import Path
 from typing import TextIO
 
@@ -17,7 +16,6 @@ import click
 
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.plain import is_unsafe, plain
-from sovl_tools.reporting.text import painted
 
 # the stream of the results and the process whose they are; nested commands in tests have their own
 _RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
@@ -169,24 +167,3 @@ def json_text(value: JSON, *, indent: int | None = None) -> str:
         json.dumps(letter)[1:-1] if is_unsafe(letter) and letter != "\n" else letter
         for letter in text
     )
-
-
-_TINTS = {"---": "1", "+++": "1", "@@": "36", "-": "31", "+": "32"}
-
-
-def difference(path: str, before: str | None, after: str | None, *, color: bool) -> Iterator[str]:
-    """Yield the lines of a unified diff of a file, which is new if there is no text before."""
-    old = path if before is not None else "/dev/null"
-    lines = unified_diff(_lines(before), _lines(after), old, path, lineterm="")
-    for line in (part for each in lines for part in each.split("\n")):
-        start = next((mark for mark in _TINTS if line.startswith(mark)), "")
-        shown = plain(line.removesuffix("\r"))
-        yield painted(shown, _TINTS[start], color=color) if start else shown
-
-
-def _lines(text: str | None) -> list[str]:
-    """Return the lines of a text; the last one says so if no line break follows it."""
-    if text is None:
-        return []
-    *lines, last = text.split("\n")
-    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines

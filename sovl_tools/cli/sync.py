@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from difflib import unified_diff
+
 import click
 
 from sovl_tools.cli.command import (
@@ -14,7 +17,7 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.load_tools import complete_names
-from sovl_tools.cli.output import colored, difference, write
+from sovl_tools.cli.output import colored, write
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
@@ -107,3 +110,24 @@ def _save(each: Sync) -> bool:
         click.echo(plain(f"{path} can't be written: {error.strerror}"), err=True)
         return False
     return True
+
+
+_TINTS = {"---": "1", "+++": "1", "@@": "36", "-": "31", "+": "32"}
+
+
+def difference(path: str, before: str | None, after: str | None, *, color: bool) -> Iterator[str]:
+    """Yield the lines of a unified diff of a file, which is new if there is no text before."""
+    old = path if before is not None else "/dev/null"
+    lines = unified_diff(_lines(before), _lines(after), old, path, lineterm="")
+    for line in (part for each in lines for part in each.split("\n")):
+        start = next((mark for mark in _TINTS if line.startswith(mark)), "")
+        shown = plain(line.removesuffix("\r"))
+        yield painted(shown, _TINTS[start], color=color) if start else shown
+
+
+def _lines(text: str | None) -> list[str]:
+    """Return the lines of a text; the last one says so if no line break follows it."""
+    if text is None:
+        return []
+    *lines, last = text.split("\n")
+    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines

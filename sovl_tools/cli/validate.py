@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeVar
@@ -23,12 +23,12 @@ from sovl_tools.cli.command import (
     targets_option,
     tools_option,
 )
-from sovl_tools.cli.output import colored, difference, write, write_to
+from sovl_tools.cli.output import colored, write_to
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
+from sovl_tools.linting.fixes import fixes_in
 from sovl_tools.linting.lock import removed_tools
-from sovl_tools.linting.mending import Mending, fixes_in
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import Selection, SelectorError, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import suppress_findings
@@ -47,7 +47,7 @@ from sovl_tools.reporting.outcome import (
     FORMATS,
     Destination,
     Outcome,
-    counted,
+    Remedy,
     destinations_of,
     render,
 )
@@ -225,14 +225,22 @@ def validate(
     procedures = check.procedures(candidates)
     report, fixed, is_unwritten = check.report(candidates, procedures), 0, False
     if fix or diff:
-        mending = check.mending(candidates, procedures, unsafe=unsafe_fixes)
+        from sovl_tools.cli import fix as fixing  # noqa: PLC0415 - most only look
+
+        mending = fixing.mend(
+            collected.folders,
+            candidates,
+            load=lambda folders: _load(folders, limits),
+            check=lambda found, lines_of: check.report(found, procedures, lines_of),
+            settings=limits,
+            unsafe=unsafe_fixes,
+        )
         if diff:
-            ctx.exit(_show(mending))
-        is_unwritten = _saved(mending)
+            ctx.exit(FINDINGS if fixing.show(mending) else 0)
+        is_unwritten = not fixing.save(mending)
         candidates, fixed = [*mending.candidates.values()], mending.fixed.total()
         report = check.report(candidates, check.procedures(candidates) if fixed else procedures)
     _tell_ignored(places.ignored)
-    fixes = fixes_in(report, collected.folders, imports=limits.imports)
     outcome = Outcome(
         report,
         perf_counter() - started,
@@ -240,7 +248,7 @@ def validate(
         len(places.procedures),
         RULES,
         imported=not no_import,
-        fixes=fixes,
+        fixes=check.fixes(report),
         fixed=fixed,
     )
     _write(outcome, destinations, statistics=statistics)
@@ -292,39 +300,12 @@ class _Check:
         report = self.selection.of(report)
         return strict(report) if self.is_strict else report
 
-    def mending(
-        self, candidates: Sequence[Candidate], procedures: Sequence[Diagnostic], *, unsafe: bool
-    ) -> Mending:
-        """Return the folders with what can be mended in them, which is not written yet."""
-        mending = Mending(
-            {each.location: each for each in self.places.collected.folders},
-            {each.location: each for each in candidates},
-            load=lambda folders: _load(folders, self.limits),
-            check=lambda found, lines_of: self.report(found, procedures, lines_of),
-            settings=self.limits,
-            unsafe=unsafe,
-        )
-        mending.run()
-        return mending
+    def fixes(self, report: LoadReport) -> Mapping[Diagnostic, Remedy]:
+        """Return what mends findings of a report."""
+        if not report.diagnostics:
+            return {}
 
-
-def _show(mending: Mending) -> int:
-    """Show what would be changed; return the exit code."""
-    changes = [*mending.changes()]
-    for path, before, after in changes:
-        write("\n".join(difference(path, before, after, color=colored())))
-    if not is_quiet():
-        words = f"would fix {counted(mending.fixed.total(), 'finding')}" if changes else "no fixes"
-        click.echo(words, err=True)
-    return FINDINGS if changes else 0
-
-
-def _saved(mending: Mending) -> bool:
-    """Write what is mended; return whether something can't be written."""
-    failures = [*mending.save()]
-    for words in failures:
-        click.echo(plain(words), err=True)
-    return bool(failures)
+        return fixes_in(report, self.places.collected.folders, imports=self.limits.imports)
 
 
 def _tell_ignored(paths: Sequence[str]) -> None:

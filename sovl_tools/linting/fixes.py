@@ -8,11 +8,12 @@ from __future__ import annotations
 import codecs
 import inspect
 import json
+import os
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -30,7 +31,8 @@ from sovl_tools.loading.sources import (
     read_file,
     read_manifest,
 )
-from sovl_tools.model.diagnostic import Diagnostic, Rule, internal_verdict
+from sovl_tools.model.catalog import LoadReport
+from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, Rule, internal_verdict
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json
 from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder
 from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
@@ -39,6 +41,7 @@ from sovl_tools.schema.keywords import KEYWORDS
 
 _LIKE, _LEAD = 0.8, 0.1
 """How like a name must be to what was written, and by how much more than any other name."""
+_KEYWORDS, _TYPES = frozenset(KEYWORDS), frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
 DRIFT = frozenset({"ST305", "ST306", "ST307", "ST403", "ST408"})
 """Findings that bringing the manifest into line with the function may mend."""
@@ -140,25 +143,12 @@ def _at(document: JSON, path: Path) -> JSON:
     return document
 
 
-def _changed(document: JSON, path: Path, change: Callable[[JSON], JSON]) -> JSON:
-    """Return a document in which the value of a path is another one."""
-    if not path:
-        return change(document)
-    key, inner = path[0], path[1:]
-    copy = dict(document) if isinstance(document, dict) else list(document)
-    copy[key] = _changed(document[key], inner, change)  # type: ignore[index]
-    return copy
-
-
-def _renamed(holder: dict[str, JSON], old: str, new: str) -> dict[str, JSON]:
-    return {new if key == old else key: value for key, value in holder.items()}
-
-
 def _folded(name: str) -> str:
     return re.sub(r"[-_\s]", "", name.casefold())
 
 
-def meant(word: str, known: Iterable[str]) -> str | None:
+@lru_cache(maxsize=1 << 12)
+def meant(word: str, known: frozenset[str]) -> str | None:
     """Return the name that can only be meant; None if there is doubt."""
     names = {_folded(each): each for each in sorted(known)}
     folded = _folded(word)[:80]
@@ -168,31 +158,55 @@ def meant(word: str, known: Iterable[str]) -> str | None:
     turned = [each for each in names if sorted(each) == sorted(folded)]
     if len(turned) == 1:
         return names[turned[0]]
-    likeness = sorted(
-        ((SequenceMatcher(None, each, folded).ratio(), each) for each in names), reverse=True
-    )
-    (best, name), (second, _) = [*likeness, (0.0, ""), (0.0, "")][:2]
+    likeness = [(0.0, ""), (0.0, "")]
+    for each in names:
+        matcher = SequenceMatcher(None, each, folded)
+        # which never is below the ratio, and takes no time
+        if matcher.real_quick_ratio() > _LIKE - _LEAD and matcher.quick_ratio() > _LIKE - _LEAD:
+            likeness.append((matcher.ratio(), each))
+    (best, name), (second, _) = sorted(likeness, reverse=True)[:2]
     return names[name] if best >= _LIKE and best - second >= _LEAD else None
 
 
-def _misspelt(case: FixCase, path: Path, known: Collection[str]) -> Fix | None:
+def _misspelt(case: FixCase, path: Path, known: frozenset[str]) -> Fix | None:
     """Return the fix of a key that is nearly one of those known."""
     *above, key = path
     holder = _at(case.document, tuple(above))
     if not isinstance(holder, dict) or key in known:
         return None
     name = meant(str(key), known)
-    rivals = [each for each in holder if each not in known and meant(each, known) == name]
-    if name is None or name in holder or len(rivals) > 1:
+    unknown = [each for each in holder if each not in known]
+    if name is None or name in holder or len(unknown) > MAX_FINDINGS:
         return None
-    problems = published("tool").problems
-    after = _changed(case.document, tuple(above), lambda each: _renamed(each, str(key), name))
-    before = {(each.keyword, each.path) for each in problems(case.document)}
-    if any((each.keyword, each.path) not in before for each in problems(after)):
-        return None  # what stands there is no value of the other key
+    if [meant(each, known) for each in unknown].count(name) > 1:
+        return None
+    if not _suits(path, name, holder[key]):
+        return None
     # a tool that was offered so far might be no more
     applicability: Literal["safe", "unsafe"] = "unsafe" if name in _MAY_HIDE else "safe"
     return Fix(applicability, f"rename it to {name!r}", (Edit("rename", path, name),))
+
+
+def _suits(path: Path, name: str, value: JSON) -> bool:
+    """Tell whether a value is of the kind that another key in the place of a path has."""
+    inner = {"type": "object", "properties": {}}
+    sound: dict[str, JSON] = {"name": "x", "description": "x", "parameters": inner}
+    place: Path
+    match path:
+        case (_,):
+            place, document = (name,), {**sound, name: value}
+        case ("examples", _, _):
+            place = ("examples", 0, name)
+            document = {**sound, "examples": [{"input": {}, name: value}]}
+        case ("parameters", _):
+            place, document = ("parameters", name), {**sound, "parameters": {**inner, name: value}}
+        case (str(section), _) if section in SECTIONS:
+            place, document = (section, name), {**sound, section: {name: value}}
+        case _:
+            place = ("output_schema", name)
+            document = {**sound, "output_schema": {name: value}}
+    # what is wrong further in is found there, and may be mended
+    return all(each.path != place for each in published("tool").problems(document))
 
 
 def misspelt_manifest_key(case: FixCase, found: Diagnostic) -> Fix | None:
@@ -202,13 +216,13 @@ def misspelt_manifest_key(case: FixCase, found: Diagnostic) -> Fix | None:
         return None
     section = SECTIONS.get(str(path[0]), KEYS) if len(path) == 2 else KEYS  # noqa: PLR2004
     is_example = path[0] == "examples" and len(path) == 3  # noqa: PLR2004
-    return _misspelt(case, path, EXAMPLE_KEYS if is_example else section)
+    return _misspelt(case, path, frozenset(EXAMPLE_KEYS) if is_example else section)
 
 
 def misspelt_keyword(case: FixCase, found: Diagnostic) -> Fix | None:
     """Renames the keyword if there is one that it can only be."""
     path = case.path_of(found)
-    return _misspelt(case, path, KEYWORDS) if path else None
+    return _misspelt(case, path, _KEYWORDS) if path else None
 
 
 def type_of_schema(case: FixCase, found: Diagnostic) -> Fix | None:
@@ -236,7 +250,7 @@ def type_of_schema(case: FixCase, found: Diagnostic) -> Fix | None:
 def _json_type(name: JSON) -> str | None:
     if not isinstance(name, str):
         return None
-    return TYPE_SYNONYMS.get(name.casefold()) or meant(name, JSON_KINDS)
+    return TYPE_SYNONYMS.get(name.casefold()) or meant(name, _TYPES)
 
 
 def missing_name(case: FixCase, found: Diagnostic) -> Fix | None:
@@ -278,8 +292,11 @@ def required_name(case: FixCase, found: Diagnostic) -> Fix | None:
     rule = agreement.parameter_not_required.code
     if any(each.code == rule and f" {name!r} " in each.message for each in case.found):
         return None
-    near = meant(name, [each for each in properties if each not in required])
-    if near is not None and [meant(each, properties) for each in others].count(near) == 1:
+    near = meant(name, frozenset(properties).difference(required))
+    known = frozenset(properties)
+    if len(others) > MAX_FINDINGS:
+        return None
+    if near is not None and [meant(each, known) for each in others].count(near) == 1:
         return Fix("safe", f"write {near!r}", (Edit("put", path, near),))
     return Fix("safe", "remove it", (Edit("remove", path),))
 
@@ -403,6 +420,36 @@ def fix_of(case: FixCase, found: Diagnostic) -> Fix | None:
     except Exception as error:  # noqa: BLE001 - the barrier: whatever can't be mended stays
         internal_verdict(error)
         return None
+
+
+def fixes_in(
+    report: LoadReport, folders: Sequence[ToolFolder], *, imports: bool
+) -> dict[Diagnostic, Fix]:
+    """Return what mends the findings of a report, of those that can be mended.
+
+    ``imports`` tells whether the modules were imported, without which nobody knows what a
+    suppression leaves out.
+    """
+    loaded = {each.path for each in report.folders if each.status == "loaded" and imports}
+    found: dict[Diagnostic, Fix] = {}
+    for folder, diagnostics in by_folder(report, folders):
+        case = FixCase(folder, diagnostics, is_loaded=folder.path in loaded)
+        found.update({each: fix for each in diagnostics if (fix := fix_of(case, each)) is not None})
+    return found
+
+
+def by_folder(
+    report: LoadReport, folders: Sequence[ToolFolder]
+) -> Iterator[tuple[ToolFolder, list[Diagnostic]]]:
+    """Yield the folders in whose files something was found, with the findings."""
+    known = {each.path: each for each in folders}
+    found: dict[str, list[Diagnostic]] = {}
+    for each in report.diagnostics:
+        path = os.path.dirname(each.path)
+        if path in known:
+            found.setdefault(path, []).append(each)
+    for path, diagnostics in found.items():
+        yield known[path], diagnostics
 
 
 def mended(folder: ToolFolder, fixes: Sequence[Fix]) -> ToolFolder:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sovl_tools.linting.fixes import DRIFT, FIXERS, Fix, FixCase, encoded, fix_of, mended
+from sovl_tools.linting.fixes import DRIFT, FIXERS, Fix, by_folder, encoded, fixes_in, mended
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
 from sovl_tools.model.catalog import Candidate, LoadReport
@@ -23,38 +23,11 @@ _ROUNDS = 20
 _RANK = {"rejected": 0, "waiting": 0, "unavailable": 1, "disabled": 1, "loaded": 2}
 
 Load = Callable[[Sequence[ToolFolder]], list[Candidate]]
+Key = tuple[str, str, str, int]
+"""A finding, wherever it stands by now: path, code, words, and how many there are before it."""
+Tried = tuple[ToolFolder, Candidate, int]
+"""A folder with its drafts, what becomes of it, and how many findings are gone by that."""
 Check = Callable[[Sequence[Candidate], LinesOf], LoadReport]
-
-
-def fixes_in(
-    report: LoadReport, folders: Sequence[ToolFolder], *, imports: bool
-) -> dict[Diagnostic, Fix]:
-    """Return what mends the findings of a report, of those that can be mended.
-
-    ``imports`` tells whether the modules were imported, without which nobody knows what a
-    suppression leaves out.
-    """
-    loaded = {each.path for each in report.folders if each.status == "loaded" and imports}
-    found: dict[Diagnostic, Fix] = {}
-    for folder, diagnostics in _by_folder(report, folders):
-        case = FixCase(folder, diagnostics, is_loaded=folder.path in loaded)
-        fixes = {each: fix for each in diagnostics if (fix := fix_of(case, each)) is not None}
-        found.update(fixes)
-    return found
-
-
-def _by_folder(
-    report: LoadReport, folders: Sequence[ToolFolder]
-) -> Iterator[tuple[ToolFolder, list[Diagnostic]]]:
-    """Yield the folders in which something was found, with the findings."""
-    known = {each.path: each for each in folders}
-    found: dict[str, list[Diagnostic]] = {}
-    for each in report.diagnostics:
-        path = os.path.dirname(each.path)
-        if path in known:
-            found.setdefault(path, []).append(each)
-    for path, diagnostics in found.items():
-        yield known[path], diagnostics
 
 
 @dataclass(slots=True)
@@ -68,7 +41,7 @@ class Mending:
         check: returns the report that is shown, of candidates and files.
         settings: how they are loaded.
         unsafe: whether fixes are made that may not be what was meant.
-        fixed: how many findings are gone, by the path of the folder.
+        fixed: how many findings have been mended, by the path of the folder.
     """
 
     folders: dict[str, ToolFolder]
@@ -78,7 +51,7 @@ class Mending:
     settings: Settings
     unsafe: bool
     fixed: Counter[str] = field(default_factory=Counter)
-    _refused: set[tuple[str, str, str]] = field(default_factory=set)
+    _refused: set[Key] = field(default_factory=set)
     _originals: dict[str, tuple[Candidate, dict[str, bytes]]] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -88,38 +61,38 @@ class Mending:
             changed = self._fixed(report) or self._synced(report)
             if not changed:
                 return
-            for folder, candidate in changed:
+            for folder, candidate, count in changed:
                 self.folders[folder.location] = folder
                 self.candidates[folder.location] = candidate
-            before, report = report, self._report()
-            for folder, _ in changed:
-                gone = _found_in(before, folder.path) - _found_in(report, folder.path)
-                self.fixed[folder.path] += gone.total()
+                self.fixed[folder.path] += count
+            report = self._report()
 
     def _report(self) -> LoadReport:
-        return self.check([*self.candidates.values()], self.lines_of)
-
-    def lines_of(self, path: str) -> Sequence[str]:
-        """Return the lines of a file, or of its draft."""
-        folder = next(
-            (each for each in self._drafted() if each.path == os.path.dirname(path)), None
+        drafts = {
+            f"{folder.path}/{name}": data
+            for folder in self._drafted()
+            for name, data in folder.drafts
+        }
+        return self.check(
+            [*self.candidates.values()],
+            lambda path: lines_in(drafts[path]) if path in drafts else read_lines(path),
         )
-        drafts = dict(folder.drafts) if folder else {}
-        draft = drafts.get(os.path.basename(path))
-        return read_lines(path) if draft is None else lines_in(draft)
 
     def _drafted(self) -> Iterator[ToolFolder]:
         return (each for each in self.folders.values() if each.drafts)
 
-    def _fixed(self, report: LoadReport) -> list[tuple[ToolFolder, Candidate]]:
+    def _fixed(self, report: LoadReport) -> list[Tried]:
         """Return folders in which findings are mended, and what becomes of them."""
-        for folder, diagnostics in _by_folder(report, [*self.folders.values()]):
+        for folder, diagnostics in by_folder(report, [*self.folders.values()]):
             self._pin(folder, diagnostics)
         fixes = fixes_in(report, [*self.folders.values()], imports=self.settings.imports)
-        chosen: dict[str, dict[tuple[str, str, str], Fix]] = {}
+        chosen: dict[str, dict[Key, Fix]] = {}
+        seen: Counter[tuple[str, str, str]] = Counter()
         for found, fix in fixes.items():
             path = os.path.dirname(found.path)
-            key = (found.path, found.code, found.message)
+            words = (found.path, found.code, found.message)
+            key = (*words, seen[words])
+            seen[words] += 1
             if (self.unsafe or fix.applicability == "safe") and key not in self._refused:
                 chosen.setdefault(path, {})[key] = fix
         wanted = {each.location: chosen[each.path] for each in self._of(chosen)}
@@ -128,9 +101,7 @@ class Mending:
     def _of(self, paths: Mapping[str, object]) -> list[ToolFolder]:
         return [each for each in self.folders.values() if each.path in paths]
 
-    def _tried(
-        self, wanted: Mapping[str, Mapping[tuple[str, str, str], Fix]]
-    ) -> list[tuple[ToolFolder, Candidate]]:
+    def _tried(self, wanted: Mapping[str, Mapping[Key, Fix]]) -> list[Tried]:
         """Return the folders in which fixes are made; refuse those that take a tool away."""
         drafts = [
             mended(self.folders[location], [*each.values()]) for location, each in wanted.items()
@@ -139,7 +110,7 @@ class Mending:
         accepted = []
         for folder, candidate in zip(drafts, self._loaded(drafts), strict=True):
             if not self._is_worse(candidate):
-                accepted.append((folder, candidate))
+                accepted.append((folder, candidate, len(wanted[folder.location])))
                 continue
             fixes = wanted[folder.location]
             alone = [mended(self.folders[folder.location], [each]) for each in fixes.values()]
@@ -165,14 +136,14 @@ class Mending:
             return new.status == "rejected" != old.status
         return _RANK[new.status] < _RANK[old.status]
 
-    def _synced(self, report: LoadReport) -> list[tuple[ToolFolder, Candidate]]:
+    def _synced(self, report: LoadReport) -> list[Tried]:
         """Return folders whose manifests are brought into line with their functions."""
         if not self.settings.imports:
             return []
         accepted = []
-        for folder, found in _by_folder(report, [*self.folders.values()]):
+        for folder, found in by_folder(report, [*self.folders.values()]):
             drift = [each for each in found if each.code in DRIFT]
-            key = (folder.path, "sync", "")
+            key = (folder.path, "sync", "", 0)
             if not drift or key in self._refused:
                 continue
             self._refused.add(key)  # once is enough: the same function asks for the same
@@ -181,10 +152,10 @@ class Mending:
                 continue
             (candidate,) = self.load([draft])
             left = Counter(each.code for each in candidate.diagnostics)
-            is_mended = Counter(each.code for each in drift) - left
+            gone = Counter(each.code for each in drift) - left
             # a property beside one that is only misspelt would help nobody
-            if is_mended and candidate.status != "rejected" and not self._is_worse(candidate):
-                accepted.append((draft, candidate))
+            if gone and candidate.status != "rejected" and not self._is_worse(candidate):
+                accepted.append((draft, candidate, gone.total()))
         return accepted
 
     def _in_line(self, folder: ToolFolder, drift: Sequence[Diagnostic]) -> ToolFolder | None:
@@ -249,12 +220,3 @@ def _refuse_foreign(folder: ToolFolder, name: str, original: bytes) -> None:
         raise OSError(errno.EACCES, "it can't be written", path)
     if read_file(folder, name, limit=MAX_MODULE_BYTES) != original:
         raise OSError(errno.EBUSY, "it has changed meanwhile; run the command again", path)
-
-
-def _found_in(report: LoadReport, path: str) -> Counter[tuple[str, str]]:
-    """Return what was found in the files of a folder, wherever it stands by now."""
-    return Counter(
-        (each.code, each.message)
-        for each in report.diagnostics
-        if os.path.dirname(each.path) == path
-    )
