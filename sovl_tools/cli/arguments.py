@@ -93,31 +93,42 @@ def read_json(text: str, option: str) -> str:
             if keys.count(key) > 1:
                 raise Misuse(f"{option}: the key {key!r} is there twice in one object")
 
-    place = f"{option} {text}"
-    if text == "-":
-        if sys.stdin is None:
-            raise Misuse(f"{place}: there is no standard input")
-        data = _bounded(sys.stdin.buffer, place)
-    elif text.startswith("@"):
-        try:
-            with open(text[1:], "rb") as file:
-                data = _bounded(file, place)
-        except OSError as error:
-            raise Misuse(f"{place}: {error.strerror or error}") from error
-        except ValueError as error:  # a null character in the path
-            raise Misuse(f"{place}: {error}") from error
+    if text == "-" or text.startswith("@"):
+        found = read_text(text.removeprefix("@"), f"{option} {text}")
     else:
         # bytes of the command line that are no UTF-8 arrive as lone surrogates
-        place, data = option, text.encode(errors="surrogatepass")
-    try:
-        found = data.decode("utf-8-sig")  # an editor may have put a byte order mark in front
-    except UnicodeDecodeError as error:
-        words = f"byte {error.start + 1} can't be read"
-        raise Misuse(f"{place}: the text is not UTF-8, {words}") from error
+        found = _decoded(text.encode(errors="surrogatepass"), option)
     # whoever takes the text says what else is wrong with it
     with suppress(ValueError, RecursionError):
         json.loads(found, object_pairs_hook=refuse_duplicates)
     return found
+
+
+def read_text(path: str, place: str) -> str:
+    """Return the text of a file, or of the input for ``-``; errors name the place.
+
+    Raises:
+        Misuse: there is no such file, or no input; it is too long, or not UTF-8.
+    """
+    if path == "-":
+        if sys.stdin is None:
+            raise Misuse(f"{place}: there is no standard input")
+        return _decoded(_bounded(sys.stdin.buffer, place), place)
+    try:
+        with open(path, "rb") as file:
+            return _decoded(_bounded(file, place), place)
+    except OSError as error:
+        raise Misuse(f"{place}: {error.strerror or error}") from error
+    except ValueError as error:  # a null character in the path
+        raise Misuse(f"{place}: {error}") from error
+
+
+def _decoded(data: bytes, place: str) -> str:
+    try:
+        return data.decode("utf-8-sig")  # an editor may have put a byte order mark in front
+    except UnicodeDecodeError as error:
+        words = f"byte {error.start + 1} can't be read"
+        raise Misuse(f"{place}: the text is not UTF-8, {words}") from error
 
 
 def _bounded(file: BinaryIO, place: str) -> bytes:

@@ -17,6 +17,10 @@ from sovl_tools.threads import any_given_up
 COMMANDS = {
     "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
     "test": ("sovl_tools.cli.test:test", "Run the examples of tools as tests."),
+    "route-test": (
+        "sovl_tools.cli.route_test:route_test",
+        "Test whether texts lead to their tools.",
+    ),
     "list": ("sovl_tools.cli.list:list_tools", "List the tools."),
     "show": ("sovl_tools.cli.show:show", "Show one tool."),
     "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),

@@ -1,0 +1,214 @@
+"""Whether texts lead to the tools that they are meant for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from sovl_tools.model.document import JSON, kind, parse_json
+from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.schema.messages import shown
+from sovl_tools.search.matches import PhraseMatch
+
+WAYS = ("match", "search", "both")
+"""How tools are found: by phrases, by searching, and by phrases first, as agents do."""
+DEPTHS = (1, 3, 5)
+"""Among how many of the first tools the one that is meant is looked for."""
+
+_KEYS = {"text": ("string",), "tool": ("string", "null")}
+
+
+class Route(NamedTuple):
+    """A text, and the tool that it is meant for; None for no tool at all.
+
+    Attributes:
+        line: where it stands in its file, from 1.
+        text: what somebody says.
+        tool: the tool's name.
+    """
+
+    line: int
+    text: str
+    tool: str | None
+
+
+class RouteError(Exception):
+    """A line that is no route, and why."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(line, message)
+        self.line = line
+        self.message = message
+
+
+class Routed(NamedTuple):
+    """Where a text leads.
+
+    Attributes:
+        route: the text.
+        found: the tools that are found in each of ``WAYS``, the best first.
+        phrases: those that stand in the text.
+    """
+
+    route: Route
+    found: Mapping[str, Sequence[str]]
+    phrases: Sequence[PhraseMatch]
+
+    def rank(self, way: str) -> int | None:
+        """Return the place of the tool that is meant, from 1; None if it is not found."""
+        found, tool = self.found[way], self.route.tool
+        return found.index(tool) + 1 if tool in found else None
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether another tool than the one that is meant comes first, or none."""
+        return self.route.tool is not None and self.rank("both") != 1
+
+    @property
+    def colliding(self) -> dict[str, PhraseMatch]:
+        """The longest phrase of each tool, where phrases of several stand in the text."""
+        first: dict[str, PhraseMatch] = {}
+        for each in self.phrases:
+            first.setdefault(each.tool, each)
+        return first if len(first) > 1 else {}
+
+
+class Routing(NamedTuple):
+    """Where texts lead.
+
+    Attributes:
+        routed: each text whose tool can be found, or is broken.
+        left_out: the texts of tools that are disabled or lack something, and why that is so.
+    """
+
+    routed: Sequence[Routed]
+    left_out: Sequence[tuple[Route, str]]
+
+    @property
+    def meant(self) -> list[Routed]:
+        """The texts that are meant for a tool."""
+        return [each for each in self.routed if each.route.tool is not None]
+
+    @property
+    def unmeant(self) -> list[Routed]:
+        """The texts that are meant for no tool."""
+        return [each for each in self.routed if each.route.tool is None]
+
+    def recall(self, way: str, depth: int) -> float | None:
+        """Return the share of texts whose tool is among the first; None if there are none."""
+        ranks = [each.rank(way) for each in self.meant]
+        hits = sum(rank is not None and rank <= depth for rank in ranks)
+        return hits / len(ranks) if ranks else None
+
+    def false_offers(self, way: str) -> list[Routed]:
+        """Return the texts that are meant for no tool and lead to one."""
+        return [each for each in self.unmeant if each.found[way]]
+
+    def confusions(self) -> Counter[tuple[str, str]]:
+        """Return how often another tool comes before the one that is meant, by their names."""
+        missed = [each for each in self.meant if each.is_missed and each.found["both"]]
+        return Counter((str(each.route.tool), each.found["both"][0]) for each in missed)
+
+
+def read_routes(text: str) -> list[Route]:
+    """Return the routes in the lines of a text, each an object with ``text`` and ``tool``.
+
+    Raises:
+        RouteError: a line is something else; blank ones are left out.
+    """
+    # splitlines would end lines at characters that JSON may hold
+    lines = enumerate(text.split("\n"), 1)
+    return [_route(number, line) for number, line in lines if line.strip()]
+
+
+def _route(number: int, line: str) -> Route:
+    try:
+        document = parse_json(line)
+    except ValueError as error:
+        raise RouteError(number, f"it is no JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise RouteError(number, f"it must be an object, not {shown(document)}")
+    for key in document.keys() - _KEYS.keys():
+        hint = did_you_mean(key, _KEYS) or "the keys are 'text' and 'tool'"
+        raise RouteError(number, f"{shown(key)} is not a key; {hint}")
+    for key, kinds in _KEYS.items():
+        if key not in document:
+            raise RouteError(number, f"{key!r} is missing")
+        if kind(document[key]) not in kinds:
+            words = " or ".join(kinds)
+            raise RouteError(number, f"{key!r} must be a {words}, not {shown(document[key])}")
+    if not document["text"].strip():
+        raise RouteError(number, "'text' is empty")
+    return Route(number, document["text"], document["tool"])
+
+
+def routing_of(routes: Sequence[Route], registry: ToolRegistry) -> Routing:
+    """Return where texts lead among the tools of a registry.
+
+    Raises:
+        RouteError: there is no tool of one of the names.
+    """
+    catalog = registry.catalog
+    # what is broken is missed, but what lacks a variable here may be there elsewhere
+    absent = {c.name for c in catalog.candidates if c.status in {"disabled", "unavailable"}}
+    routed, left_out = [], []
+    for each in routes:
+        tool = each.tool
+        if tool is None or tool in registry:
+            routed.append(_routed(each, registry))
+        elif tool in absent:
+            left_out.append((each, "; ".join(catalog.unavailable.get(tool, ()))))
+        elif tool in catalog.unavailable:
+            routed.append(_routed(each, registry))
+        else:
+            hint = did_you_mean(tool, catalog.tools) or "sovl-tools list shows the tools"
+            raise RouteError(each.line, f"there is no tool {shown(tool)}; {hint}")
+    return Routing(routed, left_out)
+
+
+def _routed(route: Route, registry: ToolRegistry) -> Routed:
+    phrases = registry.match(route.text)
+    match = list(dict.fromkeys(each.tool for each in phrases))
+    search = [each.tool for each in registry.search(route.text)]
+    both = list(dict.fromkeys([*match, *search]))
+    return Routed(route, {"match": match, "search": search, "both": both}, phrases)
+
+
+def document_of(routing: Routing) -> JSON:
+    """Return what came of it as a JSON object."""
+    missed = [each for each in routing.meant if each.is_missed]
+    return {
+        "version": 1,
+        "summary": {
+            "texts": len(routing.routed),
+            "for_tools": len(routing.meant),
+            "left_out": len(routing.left_out),
+            "recall": {
+                way: {str(depth): routing.recall(way, depth) for depth in DEPTHS} for way in WAYS
+            },
+            "false_offers": {way: len(routing.false_offers(way)) for way in WAYS[:2]},
+        },
+        "confusions": [
+            {"meant": meant, "first": first, "count": count}
+            for (meant, first), count in routing.confusions().most_common()
+        ],
+        "missed": [
+            {**each.route._asdict(), "ranks": {way: each.rank(way) for way in WAYS}}
+            for each in missed
+        ],
+        "false_offers": [
+            {**each.route._asdict(), "found": {way: each.found[way] for way in WAYS[:2]}}
+            for each in routing.false_offers("both")
+        ],
+        "collisions": [
+            {
+                **each.route._asdict(),
+                "phrases": {tool: one.phrase for tool, one in each.colliding.items()},
+            }
+            for each in routing.routed
+            if each.colliding
+        ],
+        "left_out": [{**each._asdict(), "reason": reason} for each, reason in routing.left_out],
+    }

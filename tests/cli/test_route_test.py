@@ -1,0 +1,189 @@
+"""``sovl-tools route-test``: do texts lead to the tools that they are meant for?"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.linting.routing import RouteError, read_routes
+from tests.conftest import REPOSITORY, Run, Write, manifest_of
+from tests.tables import check_each
+
+ROUTES = [
+    {"text": "will it rain in Oslo", "tool": "forecast"},
+    {"text": "an umbrella against bad weather", "tool": "umbrella"},
+    {"text": "weather", "tool": "umbrella"},
+    {"text": "kangaroos", "tool": "umbrella"},
+    {"text": "will it rain under my umbrella shop", "tool": "umbrella"},
+    {"text": "hello", "tool": None},
+    {"text": "so will it rain?", "tool": None},
+]
+
+
+EXPECTED = """\
+3: "weather" is meant for 'umbrella', which comes as number 2; 'forecast' comes first
+4: "kangaroos" is meant for 'umbrella', which is not found; no tool is found
+5: "will it rain under my umbrella shop" is meant for 'umbrella', which comes as number 2; 'forecast' comes first
+7: "so will it rain?" is meant for no tool; match finds 'forecast'
+5: in "will it rain under my umbrella shop" stand 'will it rain' of forecast and 'umbrella shop' of umbrella
+'forecast' comes before 'umbrella' in 2 texts
+recall    @1    @3    @5
+match   0.20  0.40  0.40
+search  0.60  0.80  0.80
+both    0.40  0.80  0.80
+false offers: 1 by match and 1 by search of 2 texts for no tool
+7 texts, 5 of them for a tool
+"""  # noqa: E501 - as it is printed
+
+
+@pytest.fixture(autouse=True)
+def tools(write: Write) -> None:
+    keys: dict[str, Any] = {"tags": ["weather"], "activation_phrases": ["will it rain"]}
+    write("forecast", manifest_of("forecast", description="Tell what comes.", **keys))
+    keys = {"description": "Find one for bad weather.", "activation_phrases": ["umbrella shop"]}
+    write("umbrella", manifest_of("umbrella", **keys))
+
+
+@pytest.fixture
+def routes(tmp_path: Path) -> Any:
+    def file(*documents: Any) -> str:
+        lines = "".join(f"{json.dumps(each)}\n" for each in documents or ROUTES)
+        (tmp_path / "routes.jsonl").write_text(lines)
+        return "routes.jsonl"
+
+    return file
+
+
+def test_what_goes_wrong_is_told_by_line(run: Run, routes: Any) -> None:
+    done = run("route-test", routes())
+    assert (done.code, done.err) == (0, "")
+    assert done.out.replace("routes.jsonl:", "") == EXPECTED
+
+
+def test_json_has_it_all(run: Run, routes: Any) -> None:
+    found = json.loads(run("route-test", routes(), "--format", "json").out)
+    assert found["summary"]["recall"]["both"] == {"1": 0.4, "3": 0.8, "5": 0.8}
+    assert found["summary"]["false_offers"] == {"match": 1, "search": 1}
+    assert found["confusions"] == [{"meant": "umbrella", "first": "forecast", "count": 2}]
+    assert [each["line"] for each in found["missed"]] == [3, 4, 5]
+    assert found["missed"][1]["ranks"] == {"match": None, "search": None, "both": None}
+    assert [each["text"] for each in found["false_offers"]] == ["so will it rain?"]
+    [collision] = found["collisions"]
+    assert collision["phrases"] == {"forecast": "will it rain", "umbrella": "umbrella shop"}
+
+
+@check_each(
+    ("options", "code"),
+    [
+        ((), 0),
+        (("--at-least", "0.4"), 0),
+        (("--at-least", "0.41"), 1),
+        (("--at-least", "0.8", "--at", "3"), 0),
+        (("--at-least", "0.81", "--at", "5"), 1),
+        (("--at-least", "1.1"), 2),
+        (("--at-least", "nan"), 2),
+        (("--at", "2"), 2),
+    ],
+)
+def test_the_exit_code_says_whether_it_is_enough(
+    options: tuple[str, ...], code: int, run: Run, routes: Any
+) -> None:
+    assert run("route-test", routes(), *options).code == code
+
+
+def test_tools_that_are_not_there_are_left_out_and_broken_ones_missed(
+    run: Run, routes: Any, write: Write
+) -> None:
+    write("later", manifest_of("later", requires={"env": ["NOT_THERE"]}))
+    write("broken", code="import not_there\n\n\ndef broken(text): return text\n")
+    file = routes({"text": "a", "tool": "later"}, {"text": "b", "tool": "broken"})
+    done = run("route-test", file, "--at-least", "1")
+    assert done.code == 1
+    assert "routes.jsonl:1: left out: the environment variable NOT_THERE is not set" in done.out
+    assert "'broken', which is not found" in done.out
+    assert done.out.endswith("1 text, 1 of them for a tool\n")
+
+
+def test_many_findings_are_cut(run: Run, routes: Any) -> None:
+    done = run("route-test", routes(*[{"text": "kangaroos", "tool": "umbrella"}] * 10_000))
+    assert "… and 9,980 more like the last one" in done.out
+    assert len(done.out.splitlines()) < 30
+
+
+@check_each(
+    ("text", "words"),
+    [
+        ("", "routes.jsonl: there is no text in it"),
+        ("\n \n", "routes.jsonl: there is no text in it"),
+        ('{"text": "a"}', "routes.jsonl:1: 'tool' is missing"),
+        ('\n{"text": 1, "tool": null}', "routes.jsonl:2: 'text' must be a string, not 1"),
+        ('{"text": " ", "tool": null}', "routes.jsonl:1: 'text' is empty"),
+        ('{"text": "a", "tool": 1}', "'tool' must be a string or null, not 1"),
+        ('{"text": "a", "tools": null}', "\"tools\" is not a key; did you mean 'tool'?"),
+        ('{"text": "a", "tool": "forecats"}', 'there is no tool "forecats"; did you mean'),
+        ("[]", "it must be an object, not []"),
+        ("{", "it is no JSON"),
+        ("\x00", "it is no JSON"),
+    ],
+)
+def test_a_file_that_is_wrong_is_misuse(text: str, words: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "routes.jsonl").write_text(text)
+    done = run("route-test", "routes.jsonl")
+    assert done.code == 2
+    assert words in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("path", ["absent.jsonl", "tools"])
+def test_a_file_that_can_t_be_read_is_misuse(path: str, run: Run) -> None:
+    done = run("route-test", path)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+
+
+def test_bytes_that_are_no_text_are_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "routes.jsonl").write_bytes(b"\xff\xfe")
+    done = run("route-test", "routes.jsonl")
+    assert (done.code, "not UTF-8" in done.err) == (2, True)
+
+
+def test_without_texts_for_a_tool_there_is_no_recall(run: Run, routes: Any) -> None:
+    file = routes({"text": "hello", "tool": None})
+    done = run("route-test", file)
+    assert (done.code, "recall" in done.out) == (0, False)
+    assert run("route-test", file, "--at-least", "0").code == 2
+
+
+def test_the_input_will_do(run: Run) -> None:
+    done = run("route-test", "-", stdin='{"text": "will it rain", "tool": "forecast"}')
+    assert (done.code, done.out.splitlines()[-1]) == (0, "1 text, 1 of them for a tool")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=4,
+)
+
+
+@given(
+    json_values
+    | st.fixed_dictionaries({}, optional={"text": json_values, "tool": json_values})
+    | st.text().map(lambda text: text)
+)
+def test_whatever_a_line_holds_it_is_a_route_or_told(value: Any) -> None:
+    for line in (json.dumps(value), str(value)):
+        with suppress(RouteError):
+            assert all(each.text.strip() for each in read_routes(line))
+
+
+def test_texts_for_the_shipped_tools_lead_to_them(run: Run) -> None:
+    file = str(REPOSITORY / "tests" / "tools" / "routes.jsonl")
+    done = run("route-test", file, "--tools", str(REPOSITORY / "tools"), "--at-least", "1")
+    assert (done.code, done.err) == (0, "")
