@@ -90,6 +90,7 @@ class _Work:
         self._lock = threading.Lock()
         self._children: set[_Runner] = set()
         self._errors: list[SovlToolsError] = []
+        self._is_over = False
 
     def run(self, processes: int, done: Callable[[Tested], object]) -> None:
         threads = [
@@ -101,6 +102,7 @@ class _Work:
             for thread in threads:
                 thread.join()
         finally:  # of an interrupt, too
+            self._is_over = True
             self._groups.clear()
             for child in list(self._children):
                 child.end()
@@ -115,6 +117,8 @@ class _Work:
             except IndexError:
                 break
             for example in group:
+                if self._is_over:
+                    break
                 try:
                     if runner is None or runner.is_over:
                         runner = self._next(runner)

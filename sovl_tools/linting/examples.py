@@ -33,6 +33,7 @@ GROUPS = {"destructive": "destructive", "network": "open_world"}
 """What is left out unless it is included, and the annotation of the tools that it means."""
 
 _WIDEST_INPUT = 500
+_MOST_SECONDS = 86_400.0
 
 Status: TypeAlias = Literal["passed", "failed", "skipped"]
 
@@ -155,7 +156,7 @@ def examples_of(
     manifest = reading[0]
     document = manifest.document
     places = Places(manifest.text)
-    limit = limit or document.get("execution", {}).get("timeout") or LIMIT
+    own = min(document.get("execution", {}).get("timeout", LIMIT), _MOST_SECONDS)
     reason = _skipped(candidate, manifest, include)
     found = []
     for index, each in enumerate(document.get("examples", ())):
@@ -163,7 +164,7 @@ def examples_of(
             manifest.text, places.offset(ManifestPlace(("examples", index)))
         )
         has_schema = "output_schema" in document
-        example = Example(folder, index, each, line, column, limit, reason, "", has_schema)
+        example = Example(folder, index, each, line, column, limit or own, reason, "", has_schema)
         if example.arguments is None and not reason:
             example = example._replace(skipped="its input is text that is only shown")
         found.append(example)

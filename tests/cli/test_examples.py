@@ -9,7 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.conftest import Run, Write, manifest_of
+from tests.cli.sessions import CTRL_C, session
+from tests.conftest import Run, Write, is_running, manifest_of
+from tests.patience import wait_until
+from tests.reporting.test_junit import problems_of
 from tests.tables import check_each
 
 SAYS = {"input": {"text": "a"}}
@@ -248,6 +251,7 @@ def test_junit_has_a_case_for_each_example(run: Run, examples: Any, tmp_path: Pa
     )
     assert list(passed) == []
     assert skipped[0].attrib == {"message": "its input is text that is only shown"}
+    assert problems_of(ET.parse(tmp_path / "report.xml").getroot()) == []
 
 
 def test_progress_is_shown_on_a_terminal_and_vanishes(terminal: Run, examples: Any) -> None:
@@ -265,3 +269,18 @@ def test_only_tools_that_are_as_they_were_locked_are_run(run: Run, examples: Any
     (folder / "echo.py").write_text("def echo(text: str) -> str:\n    return 'other'\n")
     assert statuses(run) == {"echo/echo.json::example[0]": "passed"}
     assert statuses(run, "--locked") == {"echo/echo.json::load": "failed"}
+
+
+def test_an_interrupt_ends_what_runs(tmp_path: Path, examples: Any) -> None:
+    code = (
+        "import os, time\n\n\ndef slow(text: str) -> str:\n"
+        f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+        "    time.sleep(1000)\n"
+    )
+    examples("slow", SAYS, SAYS, code=code)
+    with session(tmp_path, "test") as terminal:
+        wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+        terminal.type(CTRL_C, end="")
+        assert terminal.await_end() == 1
+    pid = int((tmp_path / "pid").read_text())
+    wait_until(lambda: not is_running(pid))

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.linting.routing import RouteError, read_routes
 from tests.conftest import REPOSITORY, Run, Write, manifest_of
+from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 ROUTES = [
@@ -172,6 +173,7 @@ json_values = st.recursive(
 )
 
 
+@settings(moderate)
 @given(
     json_values
     | st.fixed_dictionaries({}, optional={"text": json_values, "tool": json_values})

@@ -3,10 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.linting.comparison import MATCHES, differences
+from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -55,11 +56,13 @@ def test_what_a_match_admits(match: str, expected: Any, actual: Any) -> None:
     assert differences(expected, actual, match) == []
 
 
+@settings(moderate)
 @given(values, comparisons)
 def test_a_value_is_what_it_is(value: Any, match: str) -> None:
     assert differences(value, value, match) == []
 
 
+@settings(moderate)
 @given(values, values, comparisons)
 def test_whatever_differs_is_told_in_few_lines(expected: Any, actual: Any, match: str) -> None:
     found = differences(expected, actual, match)

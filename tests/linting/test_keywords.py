@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.linting.keywords import matcher_of
+from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 TEXT = "tools/Echo/echo.json::example[0] Says it."
@@ -48,6 +49,7 @@ def test_what_is_no_expression_is_told(expression: str, words: str) -> None:
     assert str(caught.value) == words
 
 
+@settings(moderate)
 @given(st.lists(st.sampled_from(["and", "or", "not", "(", ")", "a", "[0]"])).map(" ".join))
 def test_any_words_are_an_expression_or_told(expression: str) -> None:
     try:
