@@ -103,7 +103,8 @@ def test_examples_show_what_really_happens(
     value: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("SOVL_TOOLS_ROOT", str(REPOSITORY))
+    data = TOOLS / name / "examples"  # as sovl-tools test runs them
+    monkeypatch.setenv("SOVL_TOOLS_ROOT", str(data if data.is_dir() else TOOLS))
     given = example["input"]
     arguments = json.loads(given) if isinstance(given, str) else given
     result = value(name, **arguments)
