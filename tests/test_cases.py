@@ -35,6 +35,7 @@ NAMES = sorted(path.name for path in CASES.iterdir())
 HEALTHY = "zz_healthy"
 IMPORTS_NEEDED = (
     "ST001",
+    "ST309-unconvertible",
     "ST501-e",
     "ST501-in",
     "ST501-missing-package",

@@ -25,9 +25,9 @@ from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
-from sovl_tools.schema.keywords import COMBINING
 from sovl_tools.schema.messages import MAX_NAME, brief, explanations, named, place
 from sovl_tools.schema.subschemas import SchemaNode, nodes
+from sovl_tools.signature.agreement import call_schema
 from sovl_tools.signature.signature import REQUIRED, Parameter, Signature
 
 _MOST_LINES = 20
@@ -72,11 +72,7 @@ class ArgumentCheck:
                 properties[name] = {"anyOf": [properties[name], {"type": "null"}]}
             schema = {**schema, "properties": properties}
         # Arguments that the function could not take are refused, whatever the schema says of them.
-        if not signature.takes_any_keyword and schema.get("unevaluatedProperties") is not False:
-            schema = {key: each for key, each in schema.items() if key != "additionalProperties"}
-            is_combined = not COMBINING.isdisjoint(schema)
-            schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
-        self._schema = schema
+        self._schema = call_schema(schema, signature)
         self._validator: Validator = compile_schema(self._schema)
         self._fill = make_filler(tool.parameters, signature, tool.function)
         # An argument that need not be given would yet be missing if its default is not filled in,

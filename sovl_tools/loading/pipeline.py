@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING
 from dataclasses import fields as fields_of
@@ -12,6 +12,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
+from sovl_tools.annotations.conversion import Conversion, converter_of
+from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
@@ -43,12 +45,13 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
     internal_verdict,
 )
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, KEYS, Manifest, ToolFolder
-from sovl_tools.schema.engine import compile_schema, published
+from sovl_tools.schema.engine import Problem, compile_schema, published
 from sovl_tools.schema.fit import surely_fits
 from sovl_tools.schema.subschemas import visit
+from sovl_tools.signature.agreement import call_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
@@ -217,25 +220,55 @@ def schema_verdicts(
     return verdicts
 
 
-def example_verdicts(manifest: Manifest) -> list[Verdict]:
-    """Return what the parameters refuse in the inputs of the examples."""
-    doubtful: list[ExampleCase] = []
+def example_verdicts(manifest: Manifest, interface: Interface | None = None) -> list[Verdict]:
+    """Return what is refused in the inputs of the examples: by the parameters, and then by a call.
+
+    With ``interface`` arguments count that the function doesn't take, or can't convert.
+    """
+    schema, convert = manifest.parameters, None
+    if interface is not None and (signature := interface.signature) is not None:
+        is_known = signature.is_certain or interface.function is not None
+        schema = call_schema(schema, signature) if is_known else schema
+        if interface.function is not None:
+            convert = converter_of(interface.function, manifest.parameters["properties"])
+    given = [*_example_inputs(manifest)]
+    found: dict[int, list[Problem]] = {}
+    doubtful = [index for index, (_, each) in enumerate(given) if not surely_fits(each, schema)]
+    if doubtful:  # compiling the schema is what costs
+        try:
+            validator = compile_schema(schema)
+        except SchemaError:
+            return []
+        found = {index: validator.problems(given[index][1]) for index in doubtful}
+    verdicts: list[Verdict] = []
+    for index, (path, arguments) in enumerate(given):
+        case = ExampleCase(path, arguments, found.get(index, []))
+        if convert is not None and not case.problems:
+            case = case._replace(unconvertible=_unconvertible(convert, arguments))
+        verdicts += ask((invalid_example,), case)
+    return verdicts
+
+
+def _example_inputs(manifest: Manifest) -> Iterator[tuple[Path, dict[str, JSON]]]:
+    """Yield the inputs of the examples that are arguments, each with its path."""
     for index, example in enumerate(manifest.document.get("examples", ())):
         given = example["input"]
         if isinstance(given, str):
             # text that is no JSON of an object is only shown
             with suppress(ValueError, RecursionError):
                 given = json.loads(given)
-        if isinstance(given, dict) and not surely_fits(given, manifest.parameters):
-            doubtful.append(ExampleCase(("examples", index, "input"), given, []))
-    if not doubtful:  # compiling the schema is what costs
-        return []
+        if isinstance(given, dict):
+            yield ("examples", index, "input"), given
+
+
+def _unconvertible(convert: Conversion, arguments: dict[str, JSON]) -> tuple[tuple[Path, str], ...]:
     try:
-        validator = compile_schema(manifest.parameters)
-    except SchemaError:
-        return []
-    checked = [case._replace(problems=validator.problems(case.arguments)) for case in doubtful]
-    return [verdict for case in checked for verdict in ask((invalid_example,), case)]
+        convert(copied(arguments))
+    except ConversionError as error:
+        return tuple(error.problems)
+    except Exception:  # noqa: BLE001 - the author's own code, which a call will tell of
+        return ()
+    return ()
 
 
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
@@ -253,6 +286,8 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             verdicts += border_verdicts(error, folder)
             return _candidate(work, "rejected", source=source)
         verdicts += interface_verdicts(manifest, interface, "error")
+        if "examples" in manifest.document and not has_errors(verdicts):
+            verdicts += example_verdicts(manifest, interface)
         # warnings stop no load, and wait until somebody looks at the report
         lint = partial(interface_verdicts, manifest, interface, "warning", source=source)
         if has_errors(verdicts):
@@ -340,6 +375,8 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
     for severity in SEVERITIES if readable else ():
         text = source if severity == "warning" else b""
         found += interface_verdicts(work.manifest, interface, severity, source=text)
+    if readable and "examples" in work.manifest.document and not has_errors(found):
+        found += example_verdicts(work.manifest, interface)
     return interface, found
 
 

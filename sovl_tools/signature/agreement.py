@@ -19,6 +19,7 @@ from sovl_tools.annotations.kind import EMPTY
 from sovl_tools.annotations.schemas import SchemaBuilder
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.schema.applicators import combinator_of, kinds, values_of
+from sovl_tools.schema.keywords import COMBINING
 from sovl_tools.schema.subschemas import follow
 from sovl_tools.signature.pairs import Matcher, Pair, exclude_each_other, is_wider, pairs
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parameter, Signature
@@ -254,6 +255,16 @@ def contrary_bounds(
 
 def _exceeds(lower: JSON, upper: JSON) -> bool:
     return lower is not None and upper is not None and bool(lower > upper)
+
+
+def call_schema(parameters: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
+    """Return what a call checks: arguments that the function can't take are refused as well."""
+    if signature.takes_any_keyword or parameters.get("unevaluatedProperties") is False:
+        return parameters
+    schema = {key: each for key, each in parameters.items() if key != "additionalProperties"}
+    is_combined = not COMBINING.isdisjoint(schema)
+    schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
+    return schema
 
 
 def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:

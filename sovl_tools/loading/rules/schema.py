@@ -205,20 +205,30 @@ def default_on_required(node: SchemaNode) -> Iterator[Finding]:
 
 
 class ExampleCase(NamedTuple):
-    """One example of a manifest: the path of its input and the parsed arguments."""
+    """One example of a manifest: the path of its input, its arguments and what is wrong with them.
+
+    ``unconvertible`` has the places in the arguments of which no value of the annotated type can be
+    made, and why.
+    """
 
     path: Path
     arguments: dict[str, JSON]
     problems: list[Problem]
+    unconvertible: tuple[tuple[Path, str], ...] = ()
 
 
 @rule("ST309")
 def invalid_example(case: ExampleCase) -> Iterator[Finding]:
-    """The ``input`` of an example is refused by the tool's own parameters.
+    """A call would refuse the ``input`` of an example.
 
-    Models imitate examples, so they would be refused too. An input that is an object, or JSON
-    text of one, is checked; any other text is only shown. Correct the example or the schema.
+    The tool's own parameters refuse it, or it has an argument that the function doesn't take, or
+    one of which the annotated type can't be made, such as a date. Models imitate examples, so they
+    would be refused too. An input that is an object, or JSON text of one, is checked; any other
+    text is only shown. Correct the example or the schema.
     """
+    for path, reason in case.unconvertible:
+        words = f"the example's input is refused: {dotted(path)} {reason}"
+        yield Finding(ManifestPlace((*case.path, *path)), words)
     for problem in case.problems:
         subject = dotted(problem.path)
         words = f"{subject} {describe(problem)}" if subject else describe(problem)
