@@ -36,6 +36,7 @@ HEALTHY = "zz_healthy"
 IMPORTS_NEEDED = (
     "ST001",
     "ST309-unconvertible",
+    "ST412-refused-values",
     "ST501-e",
     "ST501-in",
     "ST501-missing-package",

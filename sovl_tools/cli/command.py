@@ -94,7 +94,7 @@ class Command(click.Command):
                 raise
             except Exception as error:
                 # a mistake of ours: users get a line that they can report, -vv has the traceback
-                _, (_, words, advice) = internal_verdict(error)
+                _, (_, words, advice, _) = internal_verdict(error)
                 raise click.ClickException(f"{words}; {advice}") from error
 
 

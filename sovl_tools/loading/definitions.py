@@ -121,7 +121,7 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
     # of a definition that is refused anyway nobody wants to hear what follows from that
     for verdict in [] if problems or is_method(function) else disagreements(definition):
         # the rules are those for folders, but here is a schema and no manifest
-        _, (place, message, advice) = verdict
+        _, (place, message, advice, _) = verdict
         parameter = place.parameter if isinstance(place, ModulePlace) else None
         where = location_of(function if callable(function) else _subject(definition), parameter)
         found = verdict.at(*where, tool=definition.name)

@@ -19,6 +19,7 @@ from sovl_tools.model.diagnostic import (
     Diagnostic,
     ManifestPlace,
     ModulePlace,
+    Place,
     Verdict,
     in_order,
 )
@@ -64,19 +65,25 @@ class Locator:
         """Return the verdicts as diagnostics of this folder's tool, ordered by place."""
         found = []
         for verdict in verdicts:
-            place = verdict.finding.place
-            if isinstance(place, ManifestPlace):
-                file = self.folder.manifest_name
-                line, column = line_and_column(self._manifest, self._places.offset(place))
-            elif isinstance(place, ModulePlace):
-                file = self.folder.module_name
-                line, column = place_of(self._module, place)
-            else:
-                file, line, column = place
-            # what concerns the folder as a whole stands in no file of it
-            path = f"{self.folder.path}/{file}" if file else self.folder.path
-            found.append(verdict.at(path, line, column, tool=self.folder.name))
+            path, line, column = self._located(verdict.finding.place)
+            each = verdict.at(path, line, column, tool=self.folder.name)
+            if verdict.finding.other is not None:
+                other = ":".join(map(str, self._located(verdict.finding.other)))
+                each = each._replace(help=f"{each.help}; the other side is {other}")
+            found.append(each)
         return in_order(found)
+
+    def _located(self, place: Place) -> tuple[str, int, int]:
+        if isinstance(place, ManifestPlace):
+            file = self.folder.manifest_name
+            line, column = line_and_column(self._manifest, self._places.offset(place))
+        elif isinstance(place, ModulePlace):
+            file = self.folder.module_name
+            line, column = place_of(self._module, place)
+        else:
+            file, line, column = place
+        # what concerns the folder as a whole stands in no file of it
+        return f"{self.folder.path}/{file}" if file else self.folder.path, line, column
 
 
 class SourceLocation(NamedTuple):

@@ -306,10 +306,11 @@ def interface_verdicts(
 ) -> list[Verdict]:
     """Return what is wrong with what a module offers, held against a manifest that is sound.
 
-    Values are compared, and the text of the module is looked at, for warnings alone.
+    The text of the module is looked at for warnings alone, and so are the values of arguments that
+    calls pass on as they are.
     """
     agreed = agreement.AgreementCase.between(checked, interface)
-    if severity == "warning":
+    if severity == "warning" or agreed.converted:
         agreed = agreed.with_values()
     found = agreement.RULES.verdicts(agreed, severity)
     case = offer.OfferCase(interface, checked.phrases, source)
@@ -375,7 +376,9 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
     for severity in SEVERITIES if readable else ():
         text = source if severity == "warning" else b""
         found += interface_verdicts(work.manifest, interface, severity, source=text)
-    if readable and "examples" in work.manifest.document and not has_errors(found):
+    # with a schema that is refused, no engine may ever answer
+    is_sound = readable and not has_errors((*work.verdicts, *found))
+    if is_sound and "examples" in work.manifest.document:
         found += example_verdicts(work.manifest, interface)
     return interface, found
 

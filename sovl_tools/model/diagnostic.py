@@ -61,11 +61,15 @@ Place: TypeAlias = ManifestPlace | ModulePlace | Position
 
 
 class Finding(NamedTuple):
-    """What a rule found, and where, before anybody knows the line."""
+    """What a rule found, and where, before anybody knows the line.
+
+    ``other`` is the other side of a contradiction; its place ends the help.
+    """
 
     place: Place
     message: str
     help: str | None = None
+    other: Place | None = None
 
 
 class Diagnostic(NamedTuple):
@@ -159,7 +163,7 @@ class Verdict(NamedTuple):
 
     def at(self, path: str, line: int = 1, column: int = 1, *, tool: str | None) -> Diagnostic:
         """Return the diagnostic of a tool, or of a source of tools, at a place that is known."""
-        (code, severity, *_), (_, message, advice) = self.rule, self.finding
+        (code, severity, *_), (_, message, advice, _) = self.rule, self.finding
         return Diagnostic(code, severity, message, advice, tool, path, line, column)
 
 

@@ -27,6 +27,7 @@ from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parame
 Kind: TypeAlias = Literal[
     "required_not_taken", "optional_not_taken", "not_sent", "positional_only", "star", "open",
     "context", "default", "types", "alternative", "value", "bounds", "superfluous", "missing",
+    "omitted",
 ]  # fmt: skip
 
 
@@ -201,6 +202,24 @@ def _inner(pair: Pair) -> Iterator[_Finding]:
             )
     for keyword, other in contrary_bounds(schema, own):
         yield "bounds", (keyword,), schema[keyword], (other, own[other])
+    if combinator_of(schema) is None and combinator_of(own) is None and values_of(schema) is None:
+        for keyword in _omitted(schema, own):
+            yield "omitted", (), schema.get(keyword), (keyword, own[keyword])
+
+
+def _omitted(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> Iterator[str]:
+    """Yield the keywords by which a function admits less than a schema, which could say so."""
+    for keyword in own.keys() & _NARROWING:
+        if keyword not in schema:
+            yield keyword
+    for lower, upper in _BOUNDS:
+        if lower in own and (lower not in schema or schema[lower] < own[lower]):
+            yield lower
+        if upper in own and (upper not in schema or schema[upper] > own[upper]):
+            yield upper
+
+
+_NARROWING = frozenset({"enum", "const", "pattern", "format", "multipleOf"})
 
 
 def types_of(schema: JSON, root: dict[str, JSON]) -> list[str]:
@@ -234,6 +253,7 @@ _BOUNDS = (
     ("minLength", "maxLength"),
     ("minItems", "maxItems"),
     ("minProperties", "maxProperties"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
 )
 
 
@@ -255,6 +275,22 @@ def contrary_bounds(
 
 def _exceeds(lower: JSON, upper: JSON) -> bool:
     return lower is not None and upper is not None and bool(lower > upper)
+
+
+def converted(signature: Signature) -> frozenset[str]:
+    """Return the parameters of whose arguments a call makes something, or refuses them."""
+    return frozenset(
+        each.name
+        for each in signature.parameters
+        if each.kind in BY_KEYWORD
+        and not (each.annotation.is_absent or each.annotation.is_context)
+        and not is_plain(_hint(each))
+    )
+
+
+def _hint(parameter: Parameter) -> Any:
+    annotation = parameter.annotation
+    return annotation.value if isinstance(annotation.source, str) else annotation.source
 
 
 def call_schema(parameters: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
@@ -294,7 +330,7 @@ def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:
 
 def _implied_schema(parameter: Parameter, function: Any, builder: SchemaBuilder) -> dict[str, JSON]:
     annotation, default = parameter.annotation, parameter.default
-    hint: Any = annotation.value if isinstance(annotation.source, str) else annotation.source
+    hint = _hint(parameter)
     if annotation.is_absent:
         schema: dict[str, JSON] = {}
     elif is_plain(hint):

@@ -23,7 +23,13 @@ from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.schema import fit
 from sovl_tools.schema.messages import one_of, shown
 from sovl_tools.schema.subschemas import SchemaNode
-from sovl_tools.signature.agreement import Difference, Kind, differences, value_differences
+from sovl_tools.signature.agreement import (
+    Difference,
+    Kind,
+    converted,
+    differences,
+    value_differences,
+)
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
 _PROPERTIES = ("parameters", "properties")
@@ -34,12 +40,16 @@ _DICTIONARY = re.compile(r"(typing\.)?(dict|Dict|Mapping)\b")
 
 
 class AgreementCase(NamedTuple):
-    """A manifest's arguments, what the module offers, and how the function differs from them."""
+    """A manifest's arguments, what the module offers, and how the function differs from them.
+
+    ``converted`` are the parameters of which calls refuse what their annotations don't admit.
+    """
 
     name: str
     parameters: dict[str, JSON]
     interface: Interface
     differences: tuple[Difference, ...] = ()
+    converted: frozenset[str] = frozenset()
 
     @classmethod
     def between(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
@@ -47,7 +57,8 @@ class AgreementCase(NamedTuple):
         signature = interface.signature or Signature()
         document = manifest.document
         found = tuple(differences(signature, document["parameters"]))
-        return cls(document["name"], document["parameters"], interface, found)
+        names = converted(signature) & document["parameters"]["properties"].keys()
+        return cls(document["name"], document["parameters"], interface, found, names)
 
     @property
     def occasions(self) -> tuple[str, ...]:
@@ -126,7 +137,21 @@ class AgreementCase(NamedTuple):
             or "null" not in each.said
             or not _exclude_each_other(each)
         ]
-        return self._replace(differences=(*self.differences, *found))
+        return self._replace(
+            differences=(*self.differences, *found), converted=converted(signature)
+        )
+
+    def is_refused(self, difference: Difference) -> bool:
+        """Tell whether a call refuses values that the manifest names outright."""
+        return difference.kind in _REFUSED and _argument(difference) in self.converted
+
+
+_REFUSED = frozenset({"types", "alternative", "value", "superfluous", "missing"})
+
+
+def _argument(difference: Difference) -> str:
+    """Return the parameter in whose value a difference lies."""
+    return re.split(r"[.\[]", difference.name, maxsplit=1)[0]
 
 
 def errors(case: AgreementCase) -> list[Verdict]:
@@ -277,7 +302,7 @@ def _fits(case: AgreementCase, difference: Difference) -> bool:
 @rule(
     "ST408",
     "warning",
-    at=["types", "alternative", "value", "bounds", "superfluous", "missing"],
+    at=["types", "alternative", "value", "bounds", "superfluous", "missing", "omitted"],
 )
 def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """A parameter's annotation and the type of its property exclude each other.
@@ -285,11 +310,15 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     One of the two is wrong: a function that expects ``int`` would get a string. So it is if the
     manifest admits values that the annotation does not: a number for an ``int``, a value that is
     not in the ``Enum``, a member that the dataclass lacks, and likewise within lists, objects,
-    alternatives and whatever a ``$ref`` leads to. What an annotation does not say is not compared,
-    nor what it says and the manifest leaves out: ``sovl-tools sync`` adds that.
+    alternatives and whatever a ``$ref`` leads to. What an annotation does not say is not compared;
+    what it says and the manifest leaves out, such as a format, counts where a call would refuse
+    the argument: ``sovl-tools sync`` adds it. Where the manifest names outright what a call
+    refuses, see ST412.
     """
     for each in case.differences:
-        words = _contradiction(each)
+        words = None if case.is_refused(each) else _contradiction(each)
+        if each.kind == "omitted" and _argument(each) not in case.converted:
+            continue
         if words is not None:
             message, advice = words
             text = case.annotations.get(each.name)
@@ -340,9 +369,31 @@ def _contradiction(each: Difference) -> tuple[str, str] | None:
             whole = f"{each.name}.{each.own}"
             message = f"the function needs {whole!r}, which the manifest lacks"
             advice = "require it; if others share the definition, give this place its own"
+        case "omitted":
+            keyword, limit = each.own
+            message = f"the function takes {each.name!r} only with {keyword!r}: {shown(limit)}"
+            advice = "write that in the manifest: sovl-tools sync"
         case _:
             return None
     return message, advice
+
+
+@rule("ST412", at=sorted(_REFUSED))
+def refused_values(case: AgreementCase) -> Iterator[Finding]:
+    """The manifest names values that the function's annotation refuses at each call.
+
+    Arguments become instances of ``date``, ``Enum``, dataclasses and the like before the function
+    runs, and what doesn't fit is refused: a number for a ``date``, a value that the ``Enum`` lacks,
+    a member that the dataclass lacks, or an object without one that it needs. A model follows the
+    manifest and is refused. The help names the parameter's line; make the two agree.
+    """
+    for each in case.differences:
+        words = _contradiction(each) if case.is_refused(each) else None
+        if words is not None:
+            message, advice = words
+            of: Literal["key", "value"] = "key" if each.kind == "superfluous" else "value"
+            other = ModulePlace(case.name, _argument(each))
+            yield Finding(ManifestPlace(each.path, of), message, advice, other)
 
 
 @rule("ST409", at=["no_function"])
@@ -401,6 +452,7 @@ RULES = RuleTable(
     star_arguments,
     default_mismatch,
     annotation_mismatch,
+    refused_values,
     open_without_keywords,
     invalid_context_parameter,
 )

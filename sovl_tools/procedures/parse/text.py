@@ -94,7 +94,7 @@ def _ask(case: json_rules.ManifestText, rule: Rule) -> None:
     for finding in rule.check(case):
         place = finding.place
         if isinstance(place, ManifestPlace):
-            raise _unreadable(case.text, Places(case.text).offset(place), *finding[1:])
+            raise _unreadable(case.text, Places(case.text).offset(place), *finding[1:3])
         line, column = (place.line, place.column) if isinstance(place, Position) else (1, 1)
         raise UnreadableError(finding.message, line, column, finding.help)
 
