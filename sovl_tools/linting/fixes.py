@@ -52,12 +52,13 @@ class Edit(NamedTuple):
 
     Attributes:
         action: ``"rename"`` gives the member of that path another key, ``"put"`` and ``"first"``
-            set a value, the second before all others; ``"remove"`` takes it out.
+            set a value, the second before all others; ``"append"`` adds one to a list, which may
+            not be there yet; ``"remove"`` takes out what is there.
         path: where, in the document as it was read.
         value: the new key or value.
     """
 
-    action: Literal["rename", "put", "first", "remove"]
+    action: Literal["rename", "put", "first", "append", "remove"]
     path: Path
     value: JSON = None
 
@@ -225,18 +226,32 @@ def misspelt_keyword(case: FixCase, found: Diagnostic) -> Fix | None:
     return _misspelt(case, path, _KEYWORDS) if path else None
 
 
-def type_of_schema(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Writes JSON's name of a type for another language's, and ``type`` where it is missing."""
-    path = case.path_of(found)
+def valid_schema(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Writes types as JSON Schema names them, ``properties``, and ``required`` as a list."""
+    path = case.path_of(found) or ()
     if path == ("parameters",):
-        holder = case.document["parameters"]
-        if isinstance(holder, dict) and "type" not in holder and "properties" in holder:
-            edit = Edit("first", (*path, "type"), "object")
-            return Fix("safe", 'add "type": "object"', (edit,))
-        return None
-    if not path or "type" not in path[-2:]:
-        return None
-    place = path[: len(path) if path[-1] == "type" else -1]
+        return _whole_parameters(case.document["parameters"])
+    if path[-1:] == ("required",):
+        return _required_as_list(case, path)
+    return _json_types(case, path) if "type" in path[-2:] else None
+
+
+def _whole_parameters(parameters: JSON) -> Fix | None:
+    listed = manifest.listed_arguments(parameters)
+    if listed:
+        beside = {key: value for key, value in parameters.items() if key not in listed}
+        properties = {key: parameters[key] for key in listed}
+        whole = {"type": "object", "properties": properties, **beside}
+        return Fix("safe", "put them into 'properties'", (Edit("put", ("parameters",), whole),))
+    if isinstance(parameters, dict) and "type" not in parameters and "properties" in parameters:
+        return Fix(
+            "safe", 'add "type": "object"', (Edit("first", ("parameters", "type"), "object"),)
+        )
+    return None
+
+
+def _json_types(case: FixCase, path: Path) -> Fix | None:
+    place = path if path[-1] == "type" else path[:-1]
     old = _at(case.document, place)
     names = [_json_type(each) for each in (old if isinstance(old, list) else [old])]
     if None in names or len({*names}) < len(names):
@@ -247,15 +262,32 @@ def type_of_schema(case: FixCase, found: Diagnostic) -> Fix | None:
     return Fix("safe", f"write {json.dumps(new)}", (Edit("put", place, new),))
 
 
+def _required_as_list(case: FixCase, path: Path) -> Fix | None:
+    value = _at(case.document, path)
+    if not isinstance(value, bool) or path[-3:-2] != ("properties",):
+        return None
+    remove, place = Edit("remove", path), (*path[:-3], "required")
+    if not value:
+        return Fix("safe", "remove it", (remove,))
+    if not isinstance(_at(case.document, path[:-3]).get("required", []), list):
+        return None
+    words = f"list {path[-2]!r} in 'required' beside 'properties'"
+    return Fix("safe", words, (Edit("append", place, path[-2]), remove))
+
+
 def _json_type(name: JSON) -> str | None:
     if not isinstance(name, str):
         return None
     return TYPE_SYNONYMS.get(name.casefold()) or meant(name, _TYPES)
 
 
-def missing_name(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Adds ``name``, which can only be the folder's."""
-    name = case.folder.name
+def missing_key(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Adds ``name``, which can only be the folder's; renames what others call ``parameters``."""
+    name, path = case.folder.name, case.path_of(found)
+    if path and "parameters" not in case.document and repr("parameters") in found.message:
+        is_schema = _suits(path, "parameters", case.document[str(path[0])])
+        edits = (Edit("rename", path, "parameters"),)
+        return Fix("safe", "rename it to 'parameters'", edits) if is_schema else None
     if (
         case.manifest is None
         or "name" in case.document
@@ -390,10 +422,10 @@ _FIXERS: tuple[tuple[Rule, Fixer], ...] = (
     (text.invalid_json, strict_json),
     (text.byte_order_mark, without_mark),
     (manifest.unknown_key, misspelt_manifest_key),
-    (manifest.missing_key, missing_name),
+    (manifest.missing_key, missing_key),
     (manifest.name_mismatch, name_of_folder),
     (manifest.invalid_name, name_of_folder),
-    (manifest.invalid_schema, type_of_schema),
+    (manifest.invalid_schema, valid_schema),
     (schema.required_without_property, required_name),
     (schema.missing_items, items_of_any_kind),
     (schema.misspelt_keyword, misspelt_keyword),
@@ -488,6 +520,9 @@ def _edited(before: Manifest, edits: Sequence[Edit]) -> str:
         holder: JSON = _at(document, path[:-1])
         if action == "put":
             holder[path[-1]] = value
+        elif action == "append":
+            holder.setdefault(path[-1], [])
+            holder[path[-1]] += [value] * (value not in holder[path[-1]])
         elif action == "first":
             # what names the schema stands before everything
             schema_of = {key: holder[key] for key in holder if key == "$schema"}
@@ -499,7 +534,7 @@ def _edited(before: Manifest, edits: Sequence[Edit]) -> str:
     for path in removed:
         del _at(document, path[:-1])[path[-1]]
     for path in {each[:-1] for each in removed}:
-        if not _at(document, path):
+        if _at(document, path) == []:
             del _at(document, path[:-1])[path[-1]]
     renamed = {each.path: each.value for each in edits if each.action == "rename"}
     return rename_keys(edit_json(before.text, document), renamed)

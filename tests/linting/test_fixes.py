@@ -77,6 +77,23 @@ def test_a_manifest_is_mended_in_rounds_and_keeps_its_layout(
         ({"parameters": {**parameters(), "type": "dict"}}, {"parameters": parameters()}),
         ({"parameters": {**parameters(), "required": ["text", "x"]}}, {"parameters": parameters()}),
         ({"name": "ehco"}, {"name": "echo"}),
+        (
+            {"parameters": {"text": {**TEXT, "required": True}, "required": ["text"]}},
+            {"parameters": parameters()},
+        ),
+        (
+            {
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "text": {**TEXT, "required": True},
+                        "kind": {**TEXT, "required": True},
+                        "more": {**TEXT, "required": False},
+                    },
+                }
+            },
+            {"parameters": {**parameters(kind=TEXT, more=TEXT), "required": ["text", "kind"]}},
+        ),
         ({"name": 3}, {"name": "echo"}),
         ({"x-ignore": ["ST404", "ST2"]}, {}),
         (
@@ -89,6 +106,7 @@ def test_what_can_only_be_one_thing_is_mended(
     run: Run, write: Write, old: dict[str, Any], new: dict[str, Any]
 ) -> None:
     place = write("echo", {**manifest_of("echo", parameters=parameters()), **old})
+    (place / "echo.py").write_text("def echo(text, kind='', more=''):\n    return text\n")
     done = fix(run)
     expected = {**manifest_of("echo", parameters=parameters()), **new}
     assert json.loads((place / "echo.json").read_text()) == expected, done.out
@@ -298,6 +316,53 @@ def test_a_file_that_cannot_be_written_is_left_and_the_others_are_mended(
     assert done.out.endswith("; fixed 1 finding; 1 left\n")
     assert files[0].read_bytes() == before
     assert '"tags"' in files[1].read_text()
+
+
+def test_what_others_call_parameters_is_renamed(run: Run, write: Write) -> None:
+    old = manifest_of("echo", parameters=parameters())
+    old["inputSchema"] = old.pop("parameters")
+    file = write("echo", old) / "echo.json"
+    assert fix(run).code == 0
+    assert file.read_text() == json.dumps(old, indent=2).replace("inputSchema", "parameters")
+
+
+def test_a_file_that_changes_meanwhile_is_left(run: Run, write: Write) -> None:
+    code = """
+from pathlib import Path
+
+with Path(__file__).with_suffix(".json").open("a") as file:
+    file.write(" ")
+
+
+def echo(text):
+    return text
+"""
+    file = write("echo", manifest_of("echo", taggs=["a"]), code) / "echo.json"
+    done = fix(run)
+    assert done.code == 1
+    words = "is left as it is: it has changed meanwhile; run the command again"
+    assert done.err == f"tools/echo/echo.json {words}\n"
+    assert '"taggs"' in file.read_text()
+
+
+@check_each("module", [b"\xff", b"def echo(:", b"1/0"])
+def test_a_module_that_does_not_run_keeps_no_manifest_from_being_mended(
+    run: Run, write: Write, module: bytes
+) -> None:
+    file = write("echo", manifest_of("echo", taggs=["a"]), module) / "echo.json"
+    assert fix(run).code == 1
+    assert '"tags"' in file.read_text()
+
+
+def test_folders_without_files_to_read_are_left(run: Run, tmp_path: Path) -> None:
+    folders = [tmp_path / "tools" / name for name in ("a_pipe", "a_folder", "a_name-")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    os.mkfifo(folders[0] / "a_pipe.json")
+    (folders[1] / "a_folder.json").mkdir()
+    before = [*(tmp_path / "tools").rglob("*")]
+    assert fix(run, "--unsafe-fixes").code == 1
+    assert [*(tmp_path / "tools").rglob("*")] == before
 
 
 def test_a_link_stays_one(run: Run, write: Write, tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
     ``parameters`` must also have ``"type": "object"`` and ``properties``. A provider would
     refuse the definition, or worse, ignore the keyword. Correct the keyword's value.
     """
-    listed = _listed_arguments(case.document.get("parameters"))
+    listed = listed_arguments(case.document.get("parameters"))
     if listed:
         message = "'parameters' lists the arguments, but must be a schema that has them"
         names = ", ".join(f'"{name}": {{…}}' for name in listed[:3])
@@ -231,7 +231,7 @@ def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace(path), *value_words(problem))
 
 
-def _listed_arguments(parameters: JSON) -> list[str]:
+def listed_arguments(parameters: JSON) -> list[str]:
     """Return the arguments that parameters list without the level of ``properties``, if so."""
     if not isinstance(parameters, dict) or "properties" in parameters:
         return []
