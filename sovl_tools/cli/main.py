@@ -34,6 +34,7 @@ COMMANDS = {
     "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
     "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
     "diff": ("sovl_tools.cli.diff:diff", "Tell what has changed in tools, and what breaks."),
+    "clean": ("sovl_tools.cli.clean:clean", "Remove what validate keeps between runs."),
     "lock": ("sovl_tools.cli.lock:lock", "Write down what has been reviewed."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
     "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls, or the tokens of definitions."),

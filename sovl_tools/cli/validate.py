@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from sovl_tools.cli.output import colored, write_to
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
+from sovl_tools.linting.cache import Cache, cache_directory
 from sovl_tools.linting.fixes import fixes_in
 from sovl_tools.linting.lock import removed_tools
 from sovl_tools.linting.rules import RULES
@@ -34,7 +35,7 @@ from sovl_tools.linting.selection import Selection, SelectorError, codes_of, sel
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import report_of
-from sovl_tools.loading.isolation import load_in_child
+from sovl_tools.loading.isolation import Loaded, loaded_in_child
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.rules.folder import no_tools
@@ -153,6 +154,7 @@ def _configured_destinations(found: Configuration) -> tuple[Destination, ...]:
 @click.option("--fix", is_flag=True, help="Mend what can be mended surely, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
 @click.option("--unsafe-fixes", is_flag=True, help="Mend also what may be meant otherwise.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write what is kept of runs.")
 @import_timeout_option
 @click.pass_context
 def validate(
@@ -176,6 +178,7 @@ def validate(
     fix: bool,
     diff: bool,
     unsafe_fixes: bool,
+    no_cache: bool,
     import_timeout: float | None,
 ) -> None:
     """Check tool folders against the convention and against their own code, and procedures.
@@ -210,7 +213,8 @@ def validate(
     limit = import_timeout or found.import_timeout
     lock = read_lock(found.lock_file) if found.locked else None
     limits = Settings(imports=not no_import, limit=limit, compiles=True, locked=lock)
-    candidates = _load(collected.folders, limits)
+    cache = None if no_cache else Cache(cache_directory(found), limits)
+    candidates = _load(collected.folders, limits, cache)
     plugged, unusable = _check_plugins(places.plugins, limits)
     removed = removed_tools(lock, found.lock_file, collected.folders) if lock is not None else ()
     check = _Check(
@@ -358,17 +362,21 @@ def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Seq
     return child_checks.check_procedures_with_tools(places.procedures, found, catalog)
 
 
-def _load(folders: Sequence[ToolFolder], limits: Settings) -> list[Candidate]:
-    with Progress(len(folders)) as progress:
-        if limits.imports:
-            return load_in_child(
-                folders, limits, observe=lambda each: progress.advance(each.name), echo=_echo
-            )
-        candidates = []
-        for folder in folders:  # parsing runs nothing of a tool, so that no child is needed
-            candidates.append(load_folder(folder, limits))
-            progress.advance(folder.name)
-        return candidates
+def _load(
+    folders: Sequence[ToolFolder], limits: Settings, cache: Cache | None = None
+) -> list[Candidate]:
+    def load(folders: Sequence[ToolFolder]) -> Iterator[Loaded]:
+        with Progress(len(folders)) as progress:
+            # parsing runs nothing of a tool, so that no child is needed
+            parsed = (Loaded(load_folder(each, limits), ()) for each in folders)
+            imports = limits.imports
+            for loaded in loaded_in_child(folders, limits, echo=_echo) if imports else parsed:
+                progress.advance(loaded.candidate.name)
+                yield loaded
+
+    if cache is None:
+        return [each.candidate for each in load(folders)]
+    return cache.load(folders, load)
 
 
 def _echo(printed: bytes) -> None:

@@ -10,11 +10,12 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from io import FileIO
 from typing import Any, NamedTuple, get_args
 
+from sovl_tools.loading.dependencies import OpenedPaths
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.modules import guard_imports
 from sovl_tools.loading.pipeline import Settings
@@ -161,13 +162,18 @@ def serve(document: dict[str, Any]) -> None:
     reports = report_pipe()
     interpreter = Interpreter()
     guard_imports(interpreter)
+    opened = OpenedPaths()
+    opened.start()
 
     def report(event: ToolFolder | Candidate) -> None:
-        if isinstance(event, Candidate):
+        if isinstance(event, ToolFolder):
+            opened.folder = event.location
+        else:
             # the thread of an import that was given up may go on, and recurse or fill memory
             is_stalled = any(each.code == import_stalled.code for each in event.diagnostics)
             is_last = interpreter.is_damaged or is_stalled
             found = {"candidate": document_of(event), "is_last": is_last}
+            found["opened"] = opened.take()
             try:
                 reports.write(_line({"pid": os.getpid(), **found}))
             except Exception:  # noqa: BLE001 - a module has taken the pipe or a library away
@@ -217,11 +223,13 @@ class Report(NamedTuple):
         pid: the process that wrote it.
         candidate: what became of a folder, without its definition; None if the child has started.
         is_last: whether the child ends, because a module has damaged or still keeps it.
+        opened: what it has opened for the first time, outside of the folder; None if too much.
     """
 
     pid: int
     candidate: Candidate | None
     is_last: bool = False
+    opened: Sequence[str] | None = ()
 
 
 _TEXT = {"type": "string"}
@@ -229,7 +237,7 @@ _TEXTS = {"type": "array", "items": _TEXT}
 _NEEDED = ("name", "path", "location", "status")
 _LISTS = ("phrases", "actions", "reasons")
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 1 << 53}
-_DIAGNOSTIC: dict[str, JSON] = {
+_DIAGNOSTIC_MEMBERS: dict[str, JSON] = {
     "code": _TEXT,
     "severity": {"enum": ["error", "warning"]},
     "message": _TEXT,
@@ -239,7 +247,7 @@ _DIAGNOSTIC: dict[str, JSON] = {
     "line": _COUNT,
     "column": _COUNT,
 }
-_CANDIDATE: dict[str, JSON] = {
+_CANDIDATE_MEMBERS: dict[str, JSON] = {
     "name": _TEXT,
     "path": _TEXT,
     "location": _TEXT,
@@ -266,22 +274,28 @@ def _object(members: dict[str, JSON], required: Iterable[str]) -> dict[str, JSON
     }
 
 
+CANDIDATE = _object(_CANDIDATE_MEMBERS, (*_NEEDED, *_LISTS, "diagnostics"))
+"""The schema of what ``document_of`` makes; needs ``DIAGNOSTIC`` among its definitions."""
+
+DIAGNOSTIC = _object(_DIAGNOSTIC_MEMBERS, _DIAGNOSTIC_MEMBERS)
+
 _REPORT: dict[str, JSON] = {
     "type": "object",
     "properties": {
         "pid": _COUNT,
-        "candidate": _object(_CANDIDATE, (*_NEEDED, *_LISTS, "diagnostics")),
+        "candidate": CANDIDATE,
         "is_last": {"type": "boolean"},
+        "opened": {"type": ["array", "null"], "items": _TEXT},
     },
     "required": ["pid"],
-    "$defs": {"diagnostic": _object(_DIAGNOSTIC, _DIAGNOSTIC)},
+    "$defs": {"diagnostic": DIAGNOSTIC},
 }
 
 
 _FINDINGS: dict[str, JSON] = {
     "type": "object",
     "properties": {
-        "candidates": {"type": "array", "items": _REPORT["properties"]["candidate"]},
+        "candidates": {"type": "array", "items": CANDIDATE},
         "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
     },
     "required": ["candidates", "diagnostics"],
@@ -306,7 +320,8 @@ def report_of(line: bytes) -> Report:
     pid, reported = document["pid"], document.get("candidate")
     if reported is None:
         return Report(pid, None)
-    return Report(pid, candidate_of(reported), is_last=document.get("is_last", False))
+    is_last, opened = document.get("is_last", False), document.get("opened", ())
+    return Report(pid, candidate_of(reported), is_last, opened)
 
 
 def written_findings(candidates: Iterable[Candidate], diagnostics: Iterable[Diagnostic]) -> bytes:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import IO, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 from sovl_tools.loading.child import SPEECHLESS, Report, command_of, report_of, request
 from sovl_tools.loading.load import Observer
@@ -63,15 +63,41 @@ def load_in_child(
         SovlToolsError: the child could not be started.
     """
     candidates: list[Candidate] = []
-    while len(candidates) < len(folders):
-        child = _Loader(folders[len(candidates) :], settings, echo)
+    for candidate, _ in loaded_in_child(folders, settings, echo=echo):
+        candidates.append(candidate)
+        observe(candidate)
+    return candidates
+
+
+class Loaded(NamedTuple):
+    """What became of a folder in a child process.
+
+    Attributes:
+        candidate: without its definition.
+        opened: what the process has opened for the first time, outside of the folder; None if
+            nobody knows.
+    """
+
+    candidate: Candidate
+    opened: Sequence[str] | None
+
+
+def loaded_in_child(
+    folders: Sequence[ToolFolder],
+    settings: Settings,
+    *,
+    echo: Callable[[bytes], object] = lambda _: None,
+) -> Iterator[Loaded]:
+    """Yield what ``load_in_child`` returns as it comes, with what the process opens besides."""
+    done = 0
+    while done < len(folders):
+        child = _Loader(folders[done:], settings, echo)
         try:
-            for candidate in child.candidates():
-                candidates.append(candidate)
-                observe(candidate)
+            for loaded in child.candidates():
+                done += 1
+                yield loaded
         finally:
             child.end()
-    return candidates
 
 
 class Child:
@@ -222,7 +248,7 @@ class _Loader(Child):
         self._is_garbled = False
         self.send(request(self._folders, settings), is_last=True)
 
-    def candidates(self) -> Iterator[Candidate]:
+    def candidates(self) -> Iterator[Loaded]:
         """Yield the candidates as they come; where the child fails, one that says how, the last.
 
         Raises:
@@ -240,13 +266,14 @@ class _Loader(Child):
                         break
             except Empty:
                 self.abort()
-                yield self._failed(import_stalled, folder, str(TimeLimitError(self._limit)))
+                words = str(TimeLimitError(self._limit))
+                yield Loaded(self._failed(import_stalled, folder, words), None)
                 return
             if report is None or report.candidate is None:
-                yield self._ended(folder)
+                yield Loaded(self._ended(folder), None)
                 return
             self.printed = 0
-            yield report.candidate
+            yield Loaded(report.candidate, report.opened)
             if report.is_last:
                 return
 

@@ -1,0 +1,34 @@
+"""``sovl-tools clean``."""
+
+from __future__ import annotations
+
+import click
+
+from sovl_tools.cli.command import FINDINGS, Command
+from sovl_tools.cli.output import write
+from sovl_tools.configuration import load_configuration
+from sovl_tools.linting.cache import cache_directory
+from sovl_tools.linting.cache import clean as remove
+from sovl_tools.reporting.plain import plain
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools clean"""
+EXITS = {1: "The directory can't be removed, or is something else."}
+
+
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@click.pass_context
+def clean(ctx: click.Context) -> None:
+    """Remove what validate keeps between runs: .sovl_tools_cache.
+
+    It lies beside the configuration, or in the current directory if there is none. The next run
+    checks all tools anew.
+    """
+    directory = cache_directory(load_configuration())
+    try:
+        was_there = remove(directory)
+    except (OSError, ValueError) as error:
+        click.echo(plain(f"Error: {error}"), err=True)
+        ctx.exit(FINDINGS)
+    write(plain(f"removed {directory}" if was_there else f"there is no {directory}"))

@@ -1,0 +1,158 @@
+"""What importing tools reads besides their own folders: modules, data files, directories."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from importlib.util import source_from_cache
+from typing import Any
+
+ABSENT = "absent"
+"""The state of a path where nothing is."""
+MAX_READ = 1 << 20
+_MAX_PATHS = 5_000
+_SPECIAL = ("/proc/", "/sys/", "/dev/")
+_INSTALLED = ("site-packages", "dist-packages")
+_SEPARATOR = os.sep
+_LISTINGS = frozenset({"os.listdir", "os.scandir"})
+_WRITING = os.O_WRONLY | os.O_RDWR
+
+
+class OpenedPaths:
+    """Keeps which paths this process opens or lists, from the environment's own files apart.
+
+    It hears of them by an audit hook, which stays for as long as the process does. Nothing that
+    happens in the hook reaches who opens the file.
+
+    Attributes:
+        folder: the location of the tool that is being loaded; paths in it are its own.
+    """
+
+    def __init__(self) -> None:
+        self.folder = ""
+        self._found: set[str] = set()
+        self._taken: set[str] = set()
+        self._environment = tuple(f"{each}{os.sep}" for each in environment())
+
+    def start(self) -> None:
+        """Listen from now on."""
+        sys.addaudithook(self._hear)
+
+    def take(self) -> list[str] | None:
+        """Return the paths that nobody has taken yet; None if there are too many to tell."""
+        if len(self._found) >= _MAX_PATHS:
+            return None
+        found = sorted(self._found - self._taken)
+        self._taken.update(found)
+        return found
+
+    def _hear(
+        self, event: str, arguments: tuple[Any, ...], _absolute: Any = os.path.abspath
+    ) -> None:
+        # a tool may have taken away whatever is used here, so that no exception has a name
+        try:
+            if event == "open":
+                path, mode, flags = arguments
+                is_written = flags & _WRITING if mode is None else mode[:1] in "wax"
+            elif event in _LISTINGS:
+                path, is_written = arguments[0] or ".", False
+            elif event == "import":
+                path, is_written = arguments[1], False  # of an extension module; else None
+            else:
+                return
+            if is_written or path is None or type(path) is int or len(self._found) >= _MAX_PATHS:
+                return
+            location = _absolute(os.fsdecode(path))
+            if location.endswith(".pyc"):
+                location = source_from_cache(location)
+            own = (f"{self.folder}{_SEPARATOR}", *_SPECIAL, *self._environment)
+            if not f"{location}{_SEPARATOR}".startswith(own):
+                self._found.add(location)
+        except:  # noqa: E722, S110 - as said
+            pass
+
+
+def environment() -> list[str]:
+    """Return the directories of Python's own modules, of distributions and of this package."""
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    known = sysconfig.get_paths()
+    installed = [each for each in sys.path if each.endswith(_INSTALLED)]
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return list(dict.fromkeys([*(known[name] for name in names), *installed, own]))
+
+
+def state_of(path: str) -> str:
+    """Return what names the content of a file, or the names in a directory."""
+    try:
+        if not os.path.isdir(path):
+            return file_state(path)
+        # what validate writes for others must not make another directory
+        names = [each for each in os.listdir(path) if each[0] != "." and each != "__pycache__"]
+        return _hashed("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
+    except (OSError, ValueError):
+        return ABSENT
+
+
+def file_state(path: str) -> str:
+    """Return what names the content of a file; of a large one its size and time.
+
+    Raises:
+        OSError: it can't be read, or is no plain file.
+    """
+    content = read_small(path)
+    return _large(path) if content is None else _hashed(content)
+
+
+def read_small(path: str) -> bytes | None:
+    """Return the content of a file; None if it is large.
+
+    Raises:
+        OSError: it can't be read, or is no plain file.
+    """
+    # without waiting for whoever writes into a FIFO
+    descriptor = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    try:
+        content = os.read(descriptor, MAX_READ + 1)
+    finally:
+        os.close(descriptor)
+    return None if len(content) > MAX_READ else content
+
+
+def _large(path: str) -> str:
+    status = os.stat(path)
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ino}"
+
+
+def _hashed(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def is_installed(directory: str) -> bool:
+    """Tell whether a directory of ``sys.path`` holds distributions or Python's own modules."""
+    return directory.endswith(_INSTALLED) or directory in sysconfig.get_paths().values()
+
+
+def environment_state() -> Iterator[str]:
+    """Yield what tells this Python and what is installed from others, without reading files."""
+    yield from (sys.version, sys.prefix, *map(str, sys.flags))
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for directory in sys.path:
+        if directory.endswith(_INSTALLED):
+            yield from _states_in(directory, (".dist-info", ".egg-info", ".egg-link", ".pth"))
+    # a version says nothing of what somebody changes here
+    for directory, _, _ in os.walk(own):
+        yield from _states_in(directory, (".py", ".json"))
+
+
+def _states_in(directory: str, suffixes: tuple[str, ...]) -> Iterator[str]:
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in sorted(entries, key=lambda each: each.name):
+            if entry.name.endswith(suffixes):
+                status = entry.stat()
+                yield f"{entry.path} {status.st_mtime_ns} {status.st_size}"

@@ -1,0 +1,222 @@
+"""What ``validate`` keeps between runs: when it holds, and that it never hurts."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sovl_tools.linting.cache import DIRECTORY, Cache
+from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.isolation import Loaded
+from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.model.folder import ToolFolder
+from tests.conftest import Run, Write, code_of, manifest_of
+from tests.tables import check_each
+from tests.test_wrong_types import WRONG, mutated, places
+
+CODE = """from sys import stderr
+
+stderr.write("ran\\n")
+{more}
+
+def {name}(text: str) -> str:
+    return text
+"""
+
+
+@pytest.fixture
+def tool(write: Write, tmp_path: Path) -> Path:
+    """A tool that tells when it is imported, in a project with a module of its own."""
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "myapp").mkdir()
+    (tmp_path / "myapp" / "__init__.py").touch()
+    (tmp_path / "myapp" / "db.py").write_text("VALUE = 1\n")
+    (tmp_path / "words.txt").write_text("words")
+    more = (
+        "import pathlib\n\nfrom myapp import db\n\n"
+        "db.VALUE\npathlib.Path('words.txt').read_text()\npathlib.Path('none.txt').exists()\n"
+        "try:\n    import myapp.fast\nexcept ImportError:\n    pass\n"
+        "from . import helper\n"
+    )
+    folder = write("echo", code=CODE.format(name="echo", more=more))
+    (folder / "helper.py").write_text("X = 1\n")
+    (folder / "data.json").write_text("{}")
+    let_pass(tmp_path)
+    return folder
+
+
+def let_pass(place: Path) -> None:
+    """Make all files old: what changes while tools are checked is not kept."""
+    for file in place.rglob("*"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+
+
+def outcome(run: Run, *arguments: str, **settings: str) -> tuple[int, str, bool]:
+    """Return the exit code, what is found, and whether the tool has run."""
+    done = run("validate", "--format", "concise", *arguments, **settings)
+    assert "Traceback" not in done.err
+    return done.code, re.sub(r"in [0-9.]+ s", "", done.out), "ran" in done.err
+
+
+def test_what_is_as_it_was_is_not_imported_again(run: Run, tool: Path, tmp_path: Path) -> None:
+    first = outcome(run)
+    assert (first[0], first[2]) == (0, True)
+    assert outcome(run) == (0, first[1], False)
+    assert outcome(run, "--no-cache") == first
+    place = tmp_path / DIRECTORY
+    assert (place / ".gitignore").read_text() == "*\n"
+    assert (
+        (place / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc")
+    )
+    done = run("clean")
+    assert (done.code, done.out, place.exists()) == (0, f"removed {place}\n", False)
+    assert run("clean").out == f"there is no {place}\n"
+    assert outcome(run) == first
+
+
+@check_each(
+    ("path", "content"),
+    [
+        ("tools/echo/helper.py", "X = 2\n"),
+        ("tools/echo/helper.py", "1 / 0\n"),
+        ("tools/echo/data.json", "[]"),
+        ("tools/echo/new.txt", ""),
+        ("tools/echo/echo.json", json.dumps(manifest_of("echo", category="other"))),
+        ("myapp/db.py", "VALUE = 2\n"),
+        ("myapp/db.py", "# nothing\n"),
+        ("myapp/__init__.py", "import os\n"),
+        ("myapp/fast.py", "1 / 0\n"),  # which was looked for
+        ("words.txt", "other"),
+    ],
+)
+def test_what_has_changed_is_checked_again(
+    run: Run, tool: Path, tmp_path: Path, path: str, content: str
+) -> None:
+    file = tmp_path / path
+    before = file.read_bytes() if file.exists() else None
+    outcome(run)
+    assert not outcome(run)[2]
+    file.write_text(content)
+    now = outcome(run)
+    assert now == outcome(run, "--no-cache")
+    assert now[2] or now[0]
+    if before is None:
+        file.unlink()
+    else:
+        file.write_bytes(before)
+    let_pass(tmp_path)
+
+
+def test_findings_are_kept_with_the_tools(run: Run, write: Write, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    write("odd", manifest_of("odd", timout=3), code="def other(): ...\n")
+    write("echo", code=CODE.format(name="echo", more=""))
+    first = outcome(run)
+    assert first[0] == 1
+    assert outcome(run) == (1, first[1], False)
+    # what is shown is chosen afterwards
+    assert outcome(run, "--ignore", "ST4") == (
+        0,
+        outcome(run, "--ignore", "ST4", "--no-cache")[1],
+        False,
+    )
+    (tmp_path / "tools" / "odd" / "odd.py").write_text(code_of("odd"))
+    assert outcome(run)[0::2] == (0, False)
+    assert outcome(run, "tools/odd")[0::2] == (0, False)
+    assert outcome(run)[0::2] == (0, False)  # who checks one tool does not forget the others
+
+
+def test_what_depends_on_the_world_is_asked_each_time(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    code = CODE.format(name="broken", more="import surely_not_installed\n")
+    write("broken", code=code)
+    assert outcome(run)[0::2] == (1, True)
+    assert outcome(run)[0::2] == (1, True)  # an import that failed may succeed
+    (tmp_path / "tools" / "broken" / "broken.py").write_text(code_of("broken"))
+    requires = {"env": ["SURELY_UNSET"]}
+    write("needs", manifest_of("needs", requires=requires), code=CODE.format(name="needs", more=""))
+    assert "1 unavailable" in outcome(run)[1]
+    assert "1 unavailable" in outcome(run)[1]
+    assert outcome(run, SURELY_UNSET="1")[2]
+    assert not outcome(run, SURELY_UNSET="1")[2]
+    assert "1 unavailable" in outcome(run)[1]
+
+
+def test_a_place_that_is_no_directory_is_as_good_as_none(
+    run: Run, tool: Path, tmp_path: Path
+) -> None:
+    (tmp_path / DIRECTORY).write_text("mine")
+    assert outcome(run)[0::2] == (0, True)
+    assert outcome(run)[0::2] == (0, True)
+    done = run("clean")
+    assert (done.code, done.out) == (1, "")
+    assert "is no cache of sovl-tools; nothing is removed" in done.err
+    assert (tmp_path / DIRECTORY).read_text() == "mine"
+
+
+class Kept:
+    """Two tools and a cache of them, beneath the command."""
+
+    def __init__(self, place: Path) -> None:
+        self.directory = place / "cache"
+        self.folders = collect([place / "tools"]).folders
+        self.loaded: list[str] = []
+        self.cache = Cache(str(self.directory), Settings(imports=False))
+
+    def load(self) -> list[tuple[str, str, int]]:
+        def load(folders: Sequence[ToolFolder]) -> Iterable[Loaded]:
+            self.loaded = [each.name for each in folders]
+            return [Loaded(load_folder(each, Settings(imports=False)), ()) for each in folders]
+
+        found = self.cache.load(self.folders, load)
+        return [(each.name, each.status, len(each.diagnostics)) for each in found]
+
+    @property
+    def file(self) -> Path:
+        (file,) = self.directory.glob("validate-*.json")
+        return file
+
+
+@pytest.fixture
+def kept(write: Write, tmp_path: Path) -> Kept:
+    write("echo")
+    write("odd", manifest_of("odd", timout=3))
+    return Kept(tmp_path)
+
+
+def test_no_damage_raises_or_loses_a_tool(kept: Kept) -> None:
+    expected = kept.load()
+    assert expected == [("echo", "loaded", 0), ("odd", "loaded", 1)]
+    assert (kept.load(), kept.loaded) == (expected, [])
+    sound = kept.file.read_bytes()
+    document = json.loads(sound)
+    # each place has each kind of damage in one run or another
+    every = [(at, value) for at in places(document) for value in WRONG]
+    for at, value in random.sample(every, 400):
+        kept.file.write_text(json.dumps(mutated(document, at, value)))
+        assert [each[:2] for each in kept.load()] == [each[:2] for each in expected], (
+            at,
+            value,
+        )
+    for damage in (b"", b"{", b"\xff\xfe", b"[" * 100_000, sound[:-9], sound * 2, b"\0" * 99):
+        kept.file.write_bytes(damage)
+        assert kept.load() == expected
+        assert (kept.load(), kept.loaded) == (expected, [])
+
+
+def test_runs_at_the_same_time_leave_a_sound_cache(kept: Kept) -> None:
+    expected = kept.load()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(lambda _: kept.load() == expected, range(64)))
+    assert json.loads(kept.file.read_text())["version"] == 1
+    assert not [each for each in kept.directory.iterdir() if each.name.startswith("tmp")]
