@@ -1,12 +1,14 @@
-"""The plugin of pytest, run by pytest in a process of its own."""
+"""The plugin of pytest, run by pytest inside of pytest, and in a process of its own."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,34 @@ TEST = "def test_nothing():\n    pass\n"
 
 
 @pytest.fixture
-def run_pytest(tmp_path: Path) -> Pytest:
-    """Run pytest in ``tmp_path``; the plugin is there, whether it is installed or not."""
+def run_pytest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pytest:
+    """Run pytest in ``tmp_path``, and in this process; the plugin need not be installed."""
+
+    def command(*arguments: str) -> Done:
+        out, err = io.StringIO(), io.StringIO()
+        with monkeypatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.chdir(tmp_path)
+            patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            patch.setenv("COLUMNS", "200")
+            patch.setattr(sys, "path", sys.path.copy())
+            patch.setattr(sys, "meta_path", sys.meta_path.copy())
+            code = pytest.main([*_OPTIONS, *arguments])
+        for name in ("checks", "checks.test_project"):  # of this project, and not of the next one
+            sys.modules.pop(name, None)
+        return Done(int(code), out.getvalue(), err.getvalue())
+
+    return command
+
+
+_OPTIONS = (
+    *("-p", "sovl_tools.pytest_plugin", "-p", "no:faulthandler", "--import-mode=importlib"),
+    *("-W", "ignore"),
+)
+
+
+@pytest.fixture
+def start_pytest(tmp_path: Path) -> Pytest:
+    """Run pytest in a process of its own."""
 
     def command(*arguments: str) -> Done:
         plugins = ("-p", "sovl_tools.pytest_plugin", "-p", "xdist")
@@ -42,9 +70,9 @@ def run_pytest(tmp_path: Path) -> Pytest:
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, write: Write) -> None:
     """Write a project with a test, two tools and a folder that is none."""
-    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_project.py").write_text(TEST)
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = checks\n")
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "test_project.py").write_text(TEST)
     passing = {**SAYS, "output": "a", "description": "Quietly."}
     write("echo", manifest_of("echo", examples=[passing, {**SAYS, "output": "b"}]))
     reaching = {"annotations": {"open_world": True}, "examples": [SAYS]}
@@ -66,7 +94,7 @@ EXAMPLES = {
     "tools/echo/echo.json::example[1]": "FAILED",
     "tools/fetch/fetch.json::example[0]": "SKIPPED",
 }
-OWN = {"tests/test_project.py::test_nothing": "PASSED"}
+OWN = {"checks/test_project.py::test_nothing": "PASSED"}
 
 
 def test_it_is_off_until_it_is_asked_for(run_pytest: Pytest) -> None:
@@ -91,11 +119,11 @@ def test_examples_are_items_with_their_places_in_the_manifest(run_pytest: Pytest
 
 
 def test_the_ini_file_asks_for_it(run_pytest: Pytest, tmp_path: Path) -> None:
-    ini = "[pytest]\ntestpaths = tests\nsovl_tools = tools\n"
+    ini = "[pytest]\ntestpaths = checks\nsovl_tools = tools\n"
     (tmp_path / "pytest.ini").write_text(ini)
     assert outcomes(run_pytest("-v")) == {**OWN, **EXAMPLES}
     # whoever names files wants these alone
-    assert outcomes(run_pytest("-v", "tests")) == OWN
+    assert outcomes(run_pytest("-v", "checks")) == OWN
     chosen = "tools/echo/echo.json::example[0]"
     assert outcomes(run_pytest("-v", chosen)) == {chosen: "PASSED"}
     assert outcomes(run_pytest("-v", "tools/echo")).keys() == EXAMPLES.keys() - {
@@ -113,12 +141,12 @@ def test_items_are_chosen_and_run_again_as_others_are(run_pytest: Pytest) -> Non
     assert included == {"tools/fetch/fetch.json::example[0]": "PASSED"}
 
 
-def test_workers_share_the_items(run_pytest: Pytest) -> None:
-    done = run_pytest("-n", "2", "--sovl-tools", "tools")
+def test_workers_share_the_items(start_pytest: Pytest) -> None:
+    done = start_pytest("-n", "2", "--sovl-tools", "tools")
     assert "1 failed, 2 passed, 1 skipped" in done.out
 
 
-@pytest.mark.parametrize("arguments", [(".",), ("tools", "tests")])
+@pytest.mark.parametrize("arguments", [(".",), ("tools", "checks")])
 def test_no_item_is_there_twice(run_pytest: Pytest, arguments: tuple[str, ...]) -> None:
     done = run_pytest("--sovl-tools", "tools", *arguments)
     assert "1 failed, 2 passed, 1 skipped" in done.out
@@ -138,7 +166,7 @@ def test_what_can_t_be_loaded_fails(run_pytest: Pytest, tmp_path: Path, write: W
 
 
 def test_fixtures_have_the_tools_and_a_provider(run_pytest: Pytest, tmp_path: Path) -> None:
-    (tmp_path / "tests" / "test_project.py").write_text(
+    (tmp_path / "checks" / "test_project.py").write_text(
         "from sovl_tools.testing import says\n\n\n"
         "def test_tools(sovl_registry, sovl_tooler):\n"
         "    assert [each.name for each in sovl_registry] == ['echo', 'fetch']\n"
