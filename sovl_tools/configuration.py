@@ -152,7 +152,8 @@ def _nearest_file() -> Path | None:
         raise ConfigurationError("the current directory", words) from error
     # the nearest alone: what lies further up is another project's
     files = (folder / name for folder in (here, *here.parents) for name in FILES)
-    return next((file for file in files if file.is_file()), None)
+    # os.path asks without raising: a directory further up may not be entered
+    return next((file for file in files if os.path.isfile(file)), None)
 
 
 def _table(file: Path) -> dict[str, Any]:
@@ -206,12 +207,20 @@ def _pattern(text: str, file: Path) -> str:
 
 
 def _check(source: str, table: JSON) -> None:
-    # dates and times of TOML are no JSON; as objects they are of the wrong type wherever they stand
-    plain = json.loads(json.dumps(table, default=lambda _: {}))
+    # dates and times of TOML are no JSON; as null they are of the wrong type wherever they stand
+    plain = json.loads(json.dumps(table, default=lambda _: None))
     # the first one is raised: nothing can be done with a configuration that is wrong in part
     for problem in published("config").problems(plain):
+        # JSON has no word for what stands there, and TOML none for null
+        if problem.value is None and problem.path:
+            words = describe(problem).removesuffix(", not null")
+            words = f"{dotted(problem.path)} {words}, not a date, a time or nan"
+            raise ConfigurationError(source, words)
         if problem.keyword == "additionalProperties":
             name = problem.expected[0]
+            if name == "tool" and source.endswith(FILES[0]):
+                words = f"the keys stand at the top of {FILES[0]}, without [tool.sovl-tools]"
+                raise ConfigurationError(source, words)
             hint = did_you_mean(name, KEYS) or f"the keys are {', '.join(KEYS)}"
             raise ConfigurationError(source, f"{name!r} is not a key; {hint}")
         raise ConfigurationError(source, f"{dotted(problem.path)} {describe(problem)}".strip())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.configuration import KEYS, Configuration, configuration
 from sovl_tools.model.errors import ConfigurationError
 
 VARIABLE = "SOVL_TOOLS_PATH"
@@ -100,7 +100,11 @@ def test_what_is_watched_and_the_paths_are_read_from_one_file(here: Path) -> Non
         ("import_timeout = 0", "import_timeout must be more than 0, not 0"),
         ("import_timeout = true", "import_timeout must be a number, not the boolean true"),
         ("import_timeout = inf", "import_timeout must be "),
-        ("import_timeout = 2020-01-01", "import_timeout must be a number"),
+        (
+            "import_timeout = 2020-01-01",
+            "import_timeout must be a number, not a date, a time or nan",
+        ),
+        ("import_timeout = nan", "import_timeout must be a number, not a date, a time or nan"),
         ("paths = [12:30:00]", "paths[0] must be a string"),
         ("wach = []", "'wach' is not a key; did you mean 'watch'?"),
         ("watch = 'a'", 'watch must be an array, not the string "a"'),
@@ -112,6 +116,25 @@ def test_a_setting_that_makes_no_sense_is_refused(here: Path, text: str, message
     with pytest.raises(ConfigurationError) as caught:
         configuration()
     assert str(caught.value).startswith(f"{file}: [tool.sovl-tools]: {message}")
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(
+    "value", ["2020-01-01", "12:30:00", "2020-01-01T12:30:00Z", "[2020-01-01]", "{a = [12:30:00]}"]
+)
+def test_a_date_is_the_value_of_no_setting(here: Path, key: str, value: str) -> None:
+    project(here, f"{key} = {value}")
+    with pytest.raises(ConfigurationError, match=f"{key}.* must be"):
+        configuration()
+
+
+def test_a_file_of_its_own_has_its_keys_at_the_top(here: Path) -> None:
+    file = here / "sovl-tools.toml"
+    file.write_text("[tool.sovl-tools]\npaths = ['a']")
+    with pytest.raises(ConfigurationError) as caught:
+        configuration()
+    words = "the keys stand at the top of sovl-tools.toml, without [tool.sovl-tools]"
+    assert str(caught.value) == f"{file}: {words}"
 
 
 @pytest.mark.parametrize(
