@@ -227,7 +227,7 @@ def validate(
         (*places.misplaced, *collected.diagnostics, *unusable, *removed),
     )
     procedures = check.procedures(candidates)
-    report, fixed, is_unwritten = check.report(candidates, procedures), 0, False
+    report, fixed, is_unwritten = check.report(candidates, procedures), None, False
     if fix or diff:
         from sovl_tools.cli import fix as fixing  # noqa: PLC0415 - most only look
 

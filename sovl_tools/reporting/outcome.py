@@ -42,7 +42,7 @@ class Outcome:
         rules: those that may have found something, by their codes, for formats that explain them.
         imported: False if modules were only parsed, so that nobody knows what an import would say.
         fixes: what mends findings, for those that can be mended.
-        fixed: how many findings have been mended.
+        fixed: how many findings have been mended; None if that was not asked for.
     """
 
     report: LoadReport
@@ -52,7 +52,7 @@ class Outcome:
     rules: Mapping[str, Rule] = field(default_factory=dict)
     imported: bool = True
     fixes: Mapping[Diagnostic, Remedy] = field(default_factory=dict)
-    fixed: int = 0
+    fixed: int | None = None
 
     @property
     def statuses(self) -> Counter[str]:
@@ -75,11 +75,12 @@ class Outcome:
 
     def _fixes(self) -> str:
         """Return how many findings have been mended, or could be."""
-        if self.fixed:
-            left = len(self.report.diagnostics)
-            return f"; fixed {counted(self.fixed, 'finding')}; {left:,} left"
         kinds = Counter(each.applicability for each in self.fixes.values())
         safe, unsafe = kinds["safe"], kinds["unsafe"]
+        if self.fixed is not None:  # what is safe and still there can't be made
+            left = len(self.report.diagnostics)
+            words = f"; fixed {counted(self.fixed, 'finding')}; {left:,} left" * (self.fixed > 0)
+            return words + f"; {unsafe:,} fixable with --unsafe-fixes" * (unsafe > 0)
         if not unsafe:
             return f"; {safe:,} fixable with --fix" if safe else ""
         if not safe:

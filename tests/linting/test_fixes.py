@@ -162,7 +162,7 @@ def test_what_may_be_meant_otherwise_is_mended_when_asked_for(
     code = "def echo(text, many=()):\n    return text\n"
     before = manifest_of("echo", **{"parameters": parameters(), **old})
     place = write("echo", before, code) / "echo.json"
-    assert fix(run).out.endswith("; 1 fixable with --fix --unsafe-fixes\n")
+    assert fix(run).out.endswith("; 1 fixable with --unsafe-fixes\n")
     assert json.loads(place.read_text()) == before
     done = fix(run, "--unsafe-fixes")
     expected = manifest_of("echo", **{"parameters": parameters(), **new})
@@ -363,6 +363,29 @@ def test_folders_without_files_to_read_are_left(run: Run, tmp_path: Path) -> Non
     before = [*(tmp_path / "tools").rglob("*")]
     assert fix(run, "--unsafe-fixes").code == 1
     assert [*(tmp_path / "tools").rglob("*")] == before
+
+
+def test_plugins_and_procedures_are_left_alone(run: Run, write: Write, tmp_path: Path) -> None:
+    write("echo")
+    comment = "# sovl: ignore[ST408]\n"
+    files = {
+        tmp_path / "plugins" / "more.py": f"{comment}x = 1\n",
+        tmp_path / "procedures" / "go.yaml": f"{comment}name: go\ndescription: Go.\nsteps: []\n",
+    }
+    for file, text in files.items():
+        file.parent.mkdir()
+        file.write_text(text)
+    done = fix(run, "--unsafe-fixes", "plugins", "procedures", "tools")
+    assert {file: file.read_text() for file in files} == files, done.out
+    assert "fix" not in done.out
+
+
+def test_a_locked_tool_is_left_as_it_was_locked(run: Run, write: Write) -> None:
+    file = write("echo", manifest_of("echo", taggs=["a"])) / "echo.json"
+    assert run("lock").code == 0
+    before = file.read_bytes()
+    assert fix(run, "--locked").code == 0
+    assert file.read_bytes() == before
 
 
 def test_a_link_stays_one(run: Run, write: Write, tmp_path: Path) -> None:
