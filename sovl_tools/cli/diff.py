@@ -33,6 +33,9 @@ EXITS = {
     1: "Something breaks in a tool whose version is not higher than before.",
     2: "There is no such directory or revision, no repository, or no git.",
 }
+_MOST = 50
+"""How many changes of a tool are shown to people; programs get all."""
+
 _TINTS = {"breaking": "31", "compatible": "32", "documentation": "36"}
 
 
@@ -150,8 +153,11 @@ def _shown(change: ToolChange) -> str:
     lines = [
         f"  {painted(each.kind.ljust(width), _TINTS[each.kind], color=colored())}"
         f"  {plain(each.message)}"
-        for each in change.changes
+        for each in change.changes[:_MOST]
     ]
+    more = len(change.changes) - _MOST
+    if more > 0:
+        lines.append(f"  … and {more:,} more")
     return "\n".join([plain(head), *lines])
 
 

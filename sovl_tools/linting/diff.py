@@ -226,6 +226,8 @@ _WORDS_OF = {
     ("required", False): "is not required any more",
     ("properties", True): "is not taken any more",
     ("properties", False): "is new",
+    ("alternatives", True): "takes an alternative less",
+    ("alternatives", False): "takes an alternative more",
     ("additionalProperties", True): "takes nothing more than is listed",
     ("additionalProperties", False): "takes more than is listed",
 }

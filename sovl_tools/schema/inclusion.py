@@ -10,7 +10,7 @@ import copy
 import json
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, kind
@@ -19,11 +19,15 @@ from sovl_tools.schema.applicators import alternatives_of, combinator_of, values
 from sovl_tools.schema.keywords import ANNOTATIONS, KEYWORDS, SILENT
 from sovl_tools.schema.subschemas import lookup, nodes
 
-_MOST_STEPS = 5_000
-_DEEPEST = 8
+_STEPS = 50
+"""Comparisons for each subschema; only what combines and recurs without end needs as many."""
+
 _NUMBERS = frozenset({"integer", "number"})
 _ALL = _NUMBERS | {"null", "boolean", "string", "array", "object"}
 """Types of values; here ``number`` stands for those that are no integers."""
+
+_ANYTHING: dict[str, JSON] = {}
+"""The schema of what nothing is said of: always the same, because it is known by its identity."""
 
 
 class Narrowing(NamedTuple):
@@ -31,7 +35,7 @@ class Narrowing(NamedTuple):
 
     Attributes:
         name: what people call the place: ``places[].city``; empty for the whole.
-        keyword: of the narrower schema.
+        keyword: of the narrower schema; ``alternatives`` if it lacks one that the other has.
         wide: what the other one says there; None if it says nothing.
         narrow: what the narrower one says.
     """
@@ -81,6 +85,10 @@ _Parts: TypeAlias = tuple[dict[str, JSON], ...]
 """Schemas all of which a value fits."""
 
 
+_Key: TypeAlias = tuple[frozenset[int], int]
+"""By identity, what is compared: all that a value fits, and the schema that it should fit."""
+
+
 class _Comparison:
     """A walk through two schemas at once.
 
@@ -91,10 +99,14 @@ class _Comparison:
     def __init__(self, wide: JSON, narrow: JSON) -> None:
         self._wide = wide
         self._narrow = narrow
-        self._steps = 0
-        self._open: dict[tuple[frozenset[int], int], str] = {}
+        both = (each for each in (wide, narrow) if isinstance(each, dict))
+        self._steps = _STEPS * (1 + sum(1 for each in both for _ in nodes(each, ())))
+        self._open: dict[_Key, str] = {}
+        self._known: dict[_Key, tuple[str, list[Narrowing]]] = {}
+        self._held: list[_Key] = []
         # kept with what it was made of: it is known by its identity, and schemas may recur
         self._made: dict[tuple[Any, ...], dict[str, JSON]] = {}
+        self._types_found: dict[tuple[int, bool], frozenset[str]] = {}
 
     def compare(self, name: str, wide: Sequence[JSON], narrow: JSON) -> list[Narrowing]:
         """Return why what fits all the wide schemas may be refused by the narrow one."""
@@ -105,19 +117,33 @@ class _Comparison:
         if not isinstance(narrow, dict):
             return [Narrowing(name, "properties", None, narrow)]
         key = frozenset(map(id, parts)), id(narrow)
+        if key in self._known:
+            place, known = self._known[key]
+            # one is enough of what stands elsewhere already
+            return [each._replace(name=_moved(each.name, place, name)) for each in known[:1]]
         if key in self._open:
             # what recurs in a member holds if it holds here; in the same place it says nothing
             is_inner = self._open[key] != name
             return [] if is_inner else [Narrowing(name, "$ref", None, narrow.get("$ref"))]
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
+        self._steps -= 1
+        if self._steps < 0:
             raise _TooFarError
         self._open[key] = name
+        mark = len(self._held)
         try:
             found = [*self._refused(name, parts, types, narrow)]
-            return found and self._by_case(name, parts, types, narrow, found)
+            found = found and self._by_case(name, parts, types, narrow, found)
         finally:
             del self._open[key]
+        if found:
+            # what held meanwhile may have relied on this
+            for each in self._held[mark:]:
+                del self._known[each]
+            del self._held[mark:]
+        else:
+            self._held.append(key)
+        self._known[key] = name, found
+        return found
 
     def _parts(self, schemas: Iterable[JSON], root: JSON) -> _Parts | None:
         """Return all schemas that apply to what fits some; None if nothing can."""
@@ -142,19 +168,27 @@ class _Comparison:
         made = {key: each for key, each in schema.items() if key not in left_out}
         return self._made.setdefault((id(schema), *left_out), made)
 
-    def _types(self, parts: _Parts | None, root: JSON, depth: int = 0) -> frozenset[str]:
+    def _types(self, parts: _Parts, root: JSON) -> frozenset[str]:
         """Return the types that a value can have, or more."""
-        types = _ALL if parts is not None else frozenset[str]()
-        for part in parts or ():
+        types = _ALL
+        for part in parts:
             if "type" in part:
                 types &= _expanded(part["type"])
             values = values_of(part)
             if values is not None:
                 types &= frozenset(map(_type_of, values))
-            if combinator_of(part) is not None and depth < _DEEPEST:
-                cases = [self._parts([each], root) for each in alternatives_of(part)]
-                types &= frozenset().union(*(self._types(c, root, depth + 1) for c in cases))
+            if combinator_of(part) is not None:
+                types &= self._types_of_any(part, root)
         return types
+
+    def _types_of_any(self, part: dict[str, JSON], root: JSON) -> frozenset[str]:
+        key = id(part), root is self._wide
+        if key not in self._types_found:
+            self._types_found[key] = _ALL  # for an alternative that leads back here
+            cases = [self._parts([each], root) for each in alternatives_of(part)]
+            known = [self._types(each, root) for each in cases if each is not None]
+            self._types_found[key] = frozenset[str]().union(*known)
+        return self._types_found[key]
 
     def _by_case(
         self,
@@ -215,16 +249,32 @@ class _Comparison:
     ) -> list[Narrowing]:
         if any(self._is_same(each[keyword], branches) for each in parts if keyword in each):
             return []
-        kinds = [self._types(self._parts([each], self._narrow), self._narrow) for each in branches]
         # one alone fits only where no value can fit two
-        if keyword == "oneOf" and sum(map(len, kinds)) > len(frozenset().union(*kinds)):
+        if keyword == "oneOf" and not self._exclude_each_other(branches):
             return [Narrowing(name, keyword, _said(parts, keyword), branches)]
         tries = []
         for each in branches:
             tries.append(self.compare(name, parts, each))
             if not tries[-1]:
                 return []
-        return min(tries, key=len)
+        # those that are for values of other kinds say nothing of why this one is not taken
+        alike = [
+            each
+            for each in tries
+            if not any(n.keyword == "const" or n[:2] == (name, "type") for n in each)
+        ]
+        if alike:
+            return min(alike, key=len)
+        return [Narrowing(name, "alternatives", None, None)]
+
+    def _exclude_each_other(self, branches: list[JSON]) -> bool:
+        """Tell whether no value fits two, by their types or by a member that tells them apart."""
+        cases = [self._parts([each], self._narrow) for each in branches]
+        known = [(self._types(each, self._narrow), each) for each in cases if each is not None]
+        return all(
+            one.isdisjoint(other) or (one == other == {"object"} and _are_told_apart(this, that))
+            for (one, this), (other, that) in combinations(known, 2)
+        )
 
     def members(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Narrowing]:
         known = dict.fromkeys(k for each in (*parts, narrow) for k in each.get("properties", ()))
@@ -234,7 +284,7 @@ class _Comparison:
             for schema in _members_of(narrow, member):
                 yield from self.compare(whole, wide, schema)
         others = [self._others(each) for each in parts]
-        additional = narrow.get("additionalProperties", {})
+        additional = narrow.get("additionalProperties", _ANYTHING)
         found = self.compare(f"{name}[]", others, additional)
         if found and additional is False:
             said = _said(parts, "additionalProperties")
@@ -250,7 +300,7 @@ class _Comparison:
 
     def _others(self, schema: dict[str, JSON]) -> JSON:
         """Return what a schema says of members that it doesn't name, or less."""
-        additional = schema.get("additionalProperties", {})
+        additional = schema.get("additionalProperties", _ANYTHING)
         patterns = schema.get("patternProperties")
         if not patterns:
             return additional
@@ -262,8 +312,8 @@ class _Comparison:
         for index in range(listed):
             wide = [_item_of(each, index) for each in parts]
             yield from self.compare(f"{name}[{index}]", wide, _item_of(narrow, index))
-        rest = [each.get("items", {}) for each in parts]
-        yield from self.compare(f"{name}[]", rest, narrow.get("items", {}))
+        rest = [each.get("items", _ANYTHING) for each in parts]
+        yield from self.compare(f"{name}[]", rest, narrow.get("items", _ANYTHING))
 
     def names(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> list[Narrowing]:
         wide = [each["propertyNames"] for each in parts if "propertyNames" in each]
@@ -322,6 +372,28 @@ class _Comparison:
         return True
 
 
+def _moved(name: str, place: str, other: str) -> str:
+    """Return the name that something at a place has at another one."""
+    return f"{other}{name.removeprefix(place)}".lstrip(".") if name.startswith(place) else name
+
+
+def _are_told_apart(one: _Parts, other: _Parts) -> bool:
+    """Tell whether two objects need the same member with different texts."""
+    for member in _needed(one) & _needed(other):
+        ours, theirs = _texts_of_member(one, member), _texts_of_member(other, member)
+        if ours and theirs and ours.isdisjoint(theirs):
+            return True
+    return False
+
+
+def _texts_of_member(parts: _Parts, member: str) -> set[str]:
+    """Return the texts that a member can be; nothing if it may be anything else."""
+    schemas = [each["properties"][member] for each in parts if member in each.get("properties", ())]
+    listed = [values_of(each) or () for each in schemas if isinstance(each, dict)]
+    texts = ({*each} for each in listed if each and all(isinstance(v, str) for v in each))
+    return next(texts, set())
+
+
 def _references(value: JSON) -> Iterator[str]:
     if isinstance(value, dict) and isinstance(value.get("$ref"), str):
         yield value["$ref"]
@@ -373,7 +445,7 @@ def _members_of(schema: Mapping[str, JSON], member: str) -> list[JSON]:
 
 def _item_of(schema: Mapping[str, JSON], index: int) -> JSON:
     listed = schema.get("prefixItems", ())
-    return listed[index] if index < len(listed) else schema.get("items", {})
+    return listed[index] if index < len(listed) else schema.get("items", _ANYTHING)
 
 
 _GROUPS = (("contains", "minContains", "maxContains"), ("if", "then", "else"))
