@@ -319,13 +319,21 @@ def _tell_ignored(paths: Sequence[str]) -> None:
 
 
 def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:
-    """Write the result to its destinations, and into a workflow of GitHub's beside the text."""
+    """Write the result to its destinations, and into a workflow of GitHub's beside the text.
+
+    Raises:
+        ClickException: some can't be written; the others are all the same.
+    """
+    failures = []
     for each in destinations:
         if statistics:
             text = table(outcome) if each.format in _FOR_PEOPLE else document(outcome)
         else:
             text = render(outcome, each.format)
-        write_to(each.file, text)
+        try:
+            write_to(each.file, text)
+        except click.ClickException as error:
+            failures.append(error.message)
     shown = {each.format for each in destinations if each.file is None}
     if not shown and not is_quiet():
         click.echo(plain(outcome.summary), err=True)
@@ -334,6 +342,8 @@ def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics:
 
         click.echo(github.render(outcome), err=True)
         github.add_to_summary(outcome)
+    if failures:
+        raise click.ClickException("; ".join(failures))
 
 
 _FOR_PEOPLE = frozenset({"text", "concise"})

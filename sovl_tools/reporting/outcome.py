@@ -146,18 +146,21 @@ class Destination(NamedTuple):
             raise ValueError(f"there is no format {name!r}; {hint}")
         if is_file and not file:
             raise ValueError(f"{text!r} names no file")
-        return cls(name, file or None)
+        return cls(name, None if file in {"", "-"} else file)
 
 
 def destinations_of(texts: Iterable[str]) -> tuple[Destination, ...]:
     """Return the destinations that texts name.
 
     Raises:
-        ValueError: one of them names none, or several would be written to the standard output.
+        ValueError: one of them names none, or several would be written to the standard output or
+            into one file.
     """
     found = tuple(map(Destination.of, texts))
-    shown = [each.format for each in found if each.file is None]
-    if len(shown) > 1:
-        words = f"{' and '.join(shown)} can't both be written to the standard output"
-        raise ValueError(f"{words}; write one into a file: {shown[-1]}=FILE")
+    for file in dict.fromkeys(each.file for each in found):
+        together = [each.format for each in found if each.file == file]
+        if len(together) > 1:
+            place = "to the standard output" if file is None else f"into {file!r}"
+            words = f"{' and '.join(together)} can't both be written {place}"
+            raise ValueError(f"{words}; write one into a file of its own: {together[-1]}=FILE")
     return found

@@ -55,6 +55,8 @@ def test_the_configuration_names_formats(run: Run, tmp_path: Path) -> None:
         (["--format", "xml"], "there is no format 'xml'"),
         (["--format", "json="], "'json=' names no file"),
         (["--format", "json", "--format", "text"], "json and text can't both be written"),
+        (["--format", "json=-", "--format", "text"], "json and text can't both be written to the"),
+        (["--format", "json=a", "--format", "sarif=a"], "can't both be written into 'a'"),
         (["--format", "json=/absent/x"], "'/absent/x' can't be written"),
         (["--format", "sarif", "--statistics"], "--statistics has no sarif"),
     ],
@@ -64,6 +66,22 @@ def test_an_output_that_can_not_be_is_one_line(run: Run, arguments: list[str], w
     assert done.code in {1, 2}
     assert words in done.err.splitlines()[-1]
     assert done.out == ""
+
+
+def test_a_file_that_can_not_be_written_keeps_nothing_from_the_others(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    files = ["json=absent/x", "gitlab=folder", "sarif=out.sarif"]
+    options = [word for each in files for word in ("--format", each)]
+    done = run("validate", *options, "--format", "concise", "--exit-zero")
+    assert done.code == 1
+    assert done.out.count("ST") == 2
+    last = done.err.splitlines()[-1]
+    assert last.startswith(
+        "Error: 'absent/x' can't be written: No such file or directory; 'folder' "
+    )
+    assert (tmp_path / "out.sarif").exists()
 
 
 def test_statistics_count_by_rule(run: Run, write: Write) -> None:
