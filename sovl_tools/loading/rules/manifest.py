@@ -50,6 +50,7 @@ class ManifestCase(NamedTuple):
             *(("wrapped",) if self.wrapper is not None else ()),
             *(("other name",) if document.get("name") != self.folder.name else ()),
             *(("requires",) if "requires" in document else ()),
+            *(("examples",) if "examples" in document else ()),
         )
 
     def alias(self, key: str) -> str | None:
@@ -289,6 +290,28 @@ TYPE_SYNONYMS = {
 """What people write in place of JSON's types, in small letters."""
 
 
+@rule("ST216", "warning", at=["examples"])
+def unused_output_match(case: ManifestCase) -> Iterator[Finding]:
+    """An example says how its output is compared, and there is nothing to compare.
+
+    ``sovl-tools test`` compares an ``output`` that is no description, and ``"schema"`` asks for an
+    ``output_schema``: without one the example fails. Add what is missing, or remove the key.
+    """
+    examples = case.document["examples"]
+    for index, example in enumerate(examples if isinstance(examples, list) else ()):
+        if not isinstance(example, dict) or "output_match" not in example:
+            continue
+        place = ManifestPlace(("examples", index, "output_match"), "key")
+        if "output" not in example:
+            yield Finding(place, "'output_match' says how to compare no 'output'", "add the output")
+        elif example.get("output_is") == "description":
+            words = "'output_match' says how to compare a description, which never is compared"
+            yield Finding(place, words, "remove it, or 'output_is'")
+        elif example["output_match"] == "schema" and "output_schema" not in case.document:
+            words = "'output_match' asks for the 'output_schema', which the manifest lacks"
+            yield Finding(place, words, "add one, or compare with the output")
+
+
 RULES = RuleTable(
     unknown_key,
     missing_key,
@@ -298,4 +321,5 @@ RULES = RuleTable(
     invalid_name,
     invalid_requirement,
     invalid_schema,
+    unused_output_match,
 )
