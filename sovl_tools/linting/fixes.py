@@ -22,7 +22,7 @@ from sovl_tools.linting.suppressions import KEY as SUPPRESSIONS
 from sovl_tools.linting.suppressions import without_idle
 from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.jsontext import members
-from sovl_tools.loading.rules import agreement, manifest, schema, text
+from sovl_tools.loading.rules import manifest, schema, text
 from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import EXAMPLE_KEYS, TYPE_SYNONYMS
 from sovl_tools.loading.sources import (
@@ -38,12 +38,13 @@ from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder
 from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.keywords import KEYWORDS
+from sovl_tools.signature.signature import Signature
 
 _LIKE, _LEAD = 0.8, 0.1
 """How like a name must be to what was written, and by how much more than any other name."""
 _KEYWORDS, _TYPES = frozenset(KEYWORDS), frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
-DRIFT = frozenset({"ST305", "ST306", "ST307", "ST403", "ST408"})
+DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408"})
 """Findings that bringing the manifest into line with the function may mend."""
 
 
@@ -128,14 +129,14 @@ class FixCase:
         return dict(self.manifest.document) if self.manifest else {}
 
     @cached_property
-    def has_function(self) -> bool:
-        """Whether the module has a function of the folder's name."""
+    def signature(self) -> Signature | None:
+        """What the function of the folder's name takes; None if the module has none."""
         source = self.read(self.folder.module_name)
         try:
             found = parse_module(source or b"", self.folder.name).signature
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-        return found is not None and found.shape not in {"class", "value"}
+            return None
+        return None if found is None or found.shape in {"class", "value"} else found
 
 
 def _at(document: JSON, path: Path) -> JSON:
@@ -304,7 +305,7 @@ def name_of_folder(case: FixCase, _: Diagnostic) -> Fix | None:
     if (
         case.document.get("name", name) == name
         or name_problem(name) is not None
-        or not case.has_function
+        or case.signature is None
     ):
         return None
     return Fix("safe", f"write {name!r}", (Edit("put", ("name",), name),))
@@ -320,9 +321,9 @@ def required_name(case: FixCase, found: Diagnostic) -> Fix | None:
     if name in properties:
         return None
     others = [each for each in required if each not in properties]
-    # a parameter of that name wants a property, not the name taken out
-    rule = agreement.parameter_not_required.code
-    if any(each.code == rule and f" {name!r} " in each.message for each in case.found):
+    # a parameter of that name wants a property, which the function tells
+    signature = case.signature if path[:-2] == ("parameters",) else None
+    if signature is not None and any(each.name == name for each in signature.parameters):
         return None
     near = meant(name, frozenset(properties).difference(required))
     known = frozenset(properties)
@@ -397,7 +398,8 @@ def _without_comment(case: FixCase, name: str, found: Diagnostic) -> Fix | None:
     def rewrite(data: bytes) -> bytes:
         mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         lines = data.removeprefix(mark).decode().split("\n")
-        line = lines[found.line - 1]
+        # another fix of the same line may have taken it out
+        line = "".join(lines[found.line - 1 : found.line])
         code, comment = line[: found.column - 1], line[found.column - 1 :].rstrip("\r")
         rest = without_idle(comment, found.message)
         if rest is None:
@@ -410,7 +412,7 @@ def _without_comment(case: FixCase, name: str, found: Diagnostic) -> Fix | None:
     before = case.read(name) or b""
     try:
         is_there = rewrite(before) != before
-    except (ValueError, LookupError):  # it is no UTF-8, or has changed meanwhile
+    except ValueError:  # it is no UTF-8
         return None
     return Fix("safe", "remove it", file=name, rewrite=rewrite) if is_there else None
 

@@ -165,7 +165,7 @@ class Mending:
             return None
         added = planned.added
         # what the function takes besides, somebody may have kept from models on purpose
-        is_asked = all(any(f" {name!r} " in each.message for each in drift) for name in added)
+        is_asked = all(any(f"{name!r} " in each.message for each in drift) for name in added)
         if not is_asked and not self.unsafe:
             return None
         data = encoded(folder, planned.after)

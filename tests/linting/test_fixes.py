@@ -125,6 +125,10 @@ def test_what_can_only_be_one_thing_is_mended(
         {"parameters": parameters(text={**TEXT, "type": "date"})},
         {"parameters": {**parameters(), "type": "array"}},
         {"parameters": {}},
+        {"parameters": {**parameters(), "required": "text"}},
+        {"parameters": {**parameters(text={**TEXT, "required": True}), "required": "text"}},
+        {"parameters": {**parameters(), "required": [f"x{number}" for number in range(101)]}},
+        {"parameters": parameters(text={**TEXT, "type": 3})},
         {"x-ignore": ["ST3066"]},
         {"x-ignore": "ST306"},
         {"exampels": [{"input": {"text": 3}}]},
@@ -229,6 +233,40 @@ def test_a_comment_that_leaves_nothing_out_goes(
     assert file.read_bytes().decode() == f"{code}{body}", "only an import tells what is left out"
     fix(run)
     assert file.read_bytes().decode() == f"{expected}{body}"
+
+
+def test_a_comment_in_another_encoding_is_left(run: Run, write: Write) -> None:
+    code = "# coding: latin-1\n# sovl: ignore[ST408]\ndef echo(text):\n    return 'é'\n"
+    file = write("echo", code=code.encode("latin-1")) / "echo.py"
+    assert "ST002" in fix(run).out
+    assert file.read_bytes() == code.encode("latin-1")
+
+
+def test_a_comment_that_says_the_same_twice_goes_once(run: Run, write: Write) -> None:
+    code = "def echo(text):\n    return text\n"
+    file = write("echo", code=f"{code}# sovl: ignore[ST408, ST408]\n") / "echo.py"
+    assert fix(run).out.endswith("; fixed 1 finding; 0 left\n")
+    assert file.read_text() == code
+
+
+@check_each("code", ["def other():\n    return 1\n", "def echo(:\n", "echo = 3\n"])
+def test_the_folder_names_a_tool_only_if_its_function_does(
+    run: Run, write: Write, code: str
+) -> None:
+    file = write("echo", manifest_of("other"), code) / "echo.json"
+    assert fix(run).code == 1
+    assert json.loads(file.read_text())["name"] == "other"
+
+
+def test_a_name_that_the_function_requires_gets_its_property(run: Run, write: Write) -> None:
+    manifest = manifest_of("echo", parameters={**parameters(), "required": ["text", "times"]})
+    file = write("echo", manifest, DRIFTED) / "echo.json"
+    assert fix(run, "--no-import").code == 1
+    assert json.loads(file.read_text()) == manifest
+    fix(run)
+    new = json.loads(file.read_text())["parameters"]
+    assert new["required"] == ["text", "times"]
+    assert new["properties"]["times"]["description"] == "How often."
 
 
 DRIFTED = '''def echo(text: str, times: int) -> str:
