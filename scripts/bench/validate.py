@@ -1,18 +1,30 @@
-"""What the child process of ``validate`` costs: wall time as a ratio to loading in-process.
+"""What ``validate`` costs: new and unchanged, beside check-jsonschema, and its child process.
+
+The tools are copies of those that are shipped. check-jsonschema checks the same manifests against
+the published schema in the same run, and nothing else: neither examples nor code.
 
 python scripts/bench/validate.py [N [ROUNDS]]
 """
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from folders import make_folders
-from processes import said
+from processes import cpu, said
 
 TARGET = 2.2
+UNCHANGED_TARGET = 0.4  # seconds of wall time for 1,000 tools
+NEW_TARGET = 2.5  # seconds of CPU time for 1,000 tools
+SHIPPED = Path(__file__).parents[2] / "tools"
+SCHEMA = SHIPPED.parent / "schemas" / "tool.schema.json"
+BIN = Path(sys.executable).parent
 START = """
 import sys, time
 started = time.perf_counter()
@@ -32,21 +44,94 @@ print(time.perf_counter() - started)
 """
 
 
+def copy_shipped(root: Path, count: int) -> None:
+    """Write copies of the shipped tools, each with a name, phrases and actions of its own."""
+    shipped = sorted(each for each in SHIPPED.iterdir() if (each / f"{each.name}.json").exists())
+    for index in range(count):
+        source = shipped[index % len(shipped)]
+        name = f"{source.name}_{index}"
+        folder = root / name
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        manifest = json.loads((folder / f"{source.name}.json").read_text(encoding="utf-8"))
+        manifest["name"] = name
+        phrases = manifest.get("activation_phrases", ())
+        manifest["activation_phrases"] = [f"{each} {name}" for each in phrases]
+        (folder / f"{source.name}.json").unlink()
+        (folder / f"{name}.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+        module = folder / f"{source.name}.py"
+        code = re.sub(rf"\b{source.name}\b", name, module.read_text(encoding="utf-8"))
+        code = code.replace('STEP_HANDLERS = {"', f'STEP_HANDLERS = {{"{name}_')
+        # those in a module would be shared by all its copies
+        code = re.sub(r"ACTIVATION_PHRASES = .*?[\])]\n", "", code, flags=re.DOTALL)
+        module.unlink()
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+
+
+def measured(*command: str, cwd: Path) -> tuple[float, float]:
+    """Run a command; return its CPU time, and the wall time until it ends, in seconds."""
+    started = time.perf_counter()
+    return cpu(*command, cwd=cwd), time.perf_counter() - started
+
+
+def best(rounds: int, *command: str, cwd: Path) -> tuple[float, float]:
+    """Return the least CPU time and the least wall time of some runs."""
+    times = [measured(*command, cwd=cwd) for _ in range(rounds)]
+    return min(each[0] for each in times), min(each[1] for each in times)
+
+
+def compare(count: int, rounds: int) -> None:
+    """Measure the command as it is in CI, and check-jsonschema on the same manifests."""
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        (root / "pyproject.toml").touch()
+        copy_shipped(root / "tools", count)
+        manifests = [str(each / f"{each.name}.json") for each in (root / "tools").iterdir()]
+        validate = (str(BIN / "sovl-tools"), "validate")
+        other = best(
+            rounds,
+            *(str(BIN / "check-jsonschema"), "--schemafile", str(SCHEMA), *manifests),
+            cwd=root,
+        )
+        floor = best(rounds, str(BIN / "sovl-tools"), "--version", cwd=root)
+        new = best(rounds, *validate, "--no-import", "--no-cache", cwd=root)
+        imported = best(1, *validate, cwd=root)  # fills the cache
+        unchanged = best(rounds, *validate, cwd=root)
+    print(
+        f"{count} copies of the shipped tools, least of {rounds} rounds: CPU s, wall s, CPU ratio"
+    )
+    rows = {
+        "check-jsonschema": other,
+        "sovl-tools --version": floor,
+        "validate, new, --no-import": new,
+        "validate, new": imported,
+        "validate, unchanged": unchanged,
+    }
+    for name, (processor, wall) in rows.items():
+        print(f"  {name:28}{processor:8.2f}{wall:8.2f}{processor / other[0]:8.2f}")
+    told = (("new, --no-import, CPU", new[0], NEW_TARGET),
+            ("unchanged, wall", unchanged[1], UNCHANGED_TARGET))  # fmt: skip
+    for name, found, target in told:
+        wanted = target * count / 1000
+        outcome = "met" if found <= wanted else "missed"
+        print(f"  {name}: {found:.2f} s, wanted {wanted:.2f}: {outcome}")
+
+
 def main() -> None:
-    """Measure rich tools."""
+    """Measure copies of the shipped tools, and rich tools."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 12
+    compare(count, min(rounds, 5))
     with tempfile.TemporaryDirectory() as folder:
         make_folders(Path(folder), "rich", count)
         inside, child = [], []
         for _ in range(rounds + 1):
             inside.append(said(IN_PROCESS, folder))
             child.append(said(IN_CHILD, folder))
-    best, contained = min(inside[1:]), min(child[1:])
+    alone, contained = min(inside[1:]), min(child[1:])
     print(
         f"validating {count} rich tools, wall time, least of {rounds} rounds: in-process "
-        f"{best * 1e3:.0f} ms, in a child {contained * 1e3:.0f} ms, "
-        f"ratio {contained / best:.2f} (target {TARGET})"
+        f"{alone * 1e3:.0f} ms, in a child {contained * 1e3:.0f} ms, "
+        f"ratio {contained / alone:.2f} (target {TARGET})"
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from importlib.util import source_from_cache
 from typing import Any
@@ -79,7 +80,7 @@ class OpenedPaths:
 def environment() -> list[str]:
     """Return the directories of Python's own modules, of distributions and of this package."""
     names = ("stdlib", "platstdlib", "purelib", "platlib")
-    known = sysconfig.get_paths()
+    known = _python_paths()
     installed = [each for each in sys.path if each.endswith(_INSTALLED)]
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return list(dict.fromkeys([*(known[name] for name in names), *installed, own]))
@@ -118,10 +119,10 @@ def read_small(path: str) -> bytes | None:
         path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     )
     try:
-        content = os.read(descriptor, MAX_READ + 1)
+        size = os.fstat(descriptor).st_size  # room for a megabyte would take longer than the file
+        return None if size > MAX_READ else os.read(descriptor, size + 1)
     finally:
         os.close(descriptor)
-    return None if len(content) > MAX_READ else content
 
 
 def _large(path: str) -> str:
@@ -135,7 +136,12 @@ def _hashed(content: bytes) -> str:
 
 def is_installed(directory: str) -> bool:
     """Tell whether a directory of ``sys.path`` holds distributions or Python's own modules."""
-    return directory.endswith(_INSTALLED) or directory in sysconfig.get_paths().values()
+    return directory.endswith(_INSTALLED) or directory in _python_paths().values()
+
+
+@cache
+def _python_paths() -> Mapping[str, str]:
+    return sysconfig.get_paths()
 
 
 def environment_state() -> Iterator[str]:
