@@ -46,7 +46,7 @@ class PrivatePackage:
         resources: files that are as they were for ``importlib.resources``, by their relative paths.
     """
 
-    reads_compiled = True
+    keeps_compiled = True
     """Whether code may come from ``.pyc`` files, which need not hold what the source says."""
 
     def __init__(self, package: str, location: str, source: Source) -> None:
@@ -106,7 +106,7 @@ class PrivatePackage:
         exec(self._compiled(file, source), module.__dict__)  # noqa: S102 - a loader does this
 
     def _compiled(self, file: str, source: bytes) -> CodeType:
-        return compiled(f"{self.location}/{file}", source, is_read=self.reads_compiled)
+        return compiled(f"{self.location}/{file}", source, is_kept=self.keeps_compiled)
 
     def get_code(self, name: str) -> CodeType:
         """Return the code of a module by its full name (see ``importlib.abc.InspectLoader``)."""
@@ -305,12 +305,12 @@ _CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")
 _PIECE = 1 << 15
 
 
-def compiled(path: str, source: bytes, *, is_read: bool = True) -> CodeType:
+def compiled(path: str, source: bytes, *, is_kept: bool = True) -> CodeType:
     """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
 
     The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
-    equal length within the same second is seen. One is written where Python may write any, and
-    read unless it says not to.
+    equal length within the same second is seen. One is written where Python may write any.
+    Without ``is_kept`` none is read or written.
 
     Raises:
         whatever ``compile`` raises: SyntaxError, ValueError, RecursionError, MemoryError.
@@ -322,13 +322,13 @@ def compiled(path: str, source: bytes, *, is_read: bool = True) -> CodeType:
         cached = f"{folder}/__pycache__/{name[:-3]}{_cache_suffix(sys.flags.optimize)}"
     else:
         cached = cache_from_source(path)
-    code = _cached_code(cached, header) if is_read else None
+    code = _cached_code(cached, header) if is_kept else None
     # a folder that was copied or moved brings code that names its old place in tracebacks
     if code is not None and code.co_filename == path:
         return code
     code = compile(source, path, "exec", dont_inherit=True)
     # writing makes the folders above, also those of a tool that has been deleted meanwhile
-    if not sys.dont_write_bytecode and os.path.isdir(os.path.dirname(path)):
+    if is_kept and not sys.dont_write_bytecode and os.path.isdir(os.path.dirname(path)):
         SourceFileLoader("", path).set_data(cached, header + marshal.dumps(code))
     return code
 

@@ -38,7 +38,7 @@ class Generation(PrivatePackage):
     def __init__(self, snapshot: Snapshot, package: str) -> None:
         super().__init__(package, snapshot.folder.location, snapshot)
         self.snapshot = snapshot
-        self.reads_compiled = not snapshot.is_locked
+        self.keeps_compiled = not snapshot.is_locked
         self.name = f"{package}.{snapshot.folder.name}"
         self.lock = threading.RLock()
         self.module: ModuleType | None = None

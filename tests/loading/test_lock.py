@@ -130,7 +130,9 @@ def test_line_endings_modes_and_compiled_code_are_no_change(tmp_path: Path, writ
     folder = write("echo", WITH_DATA)
     (folder / "words.csv").write_bytes(b"a\nb\n")
     lock_in(tmp_path)
-    assert locked(tmp_path)["echo"]  # which writes a .pyc
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "echo.pyc").write_bytes(b"compiled")
+    assert locked(tmp_path)["echo"]
     for file in folder.iterdir():
         if file.is_file():
             file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
