@@ -19,7 +19,7 @@ def test_sound_tools_end_with_zero_and_one_line(run: Run, write: Write) -> None:
     write("echo")
     done = run("validate")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("1 tool checked in 0.")
+    assert done.out.startswith("1 tool checked in ")
     assert done.out.endswith(" s: 1 loaded; no problems\n")
 
 

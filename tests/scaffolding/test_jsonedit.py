@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.scaffolding.jsonedit import Node, edit_json, parse_nodes
+from sovl_tools.scaffolding.jsonedit import Node, edit_json, parse_nodes, rename_keys
 from tests.scaffolding.strategies import changed, documents, texts_of
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
@@ -53,6 +53,22 @@ def test_what_is_the_same_stays_as_it_is_written(data: st.DataObject) -> None:
         if canonical(json.loads(old_slices[path])) == canonical(json.loads(new_slices[path]))
     ]
     assert [path for path in shared if old_slices[path] != new_slices[path]] == []
+
+
+@moderate
+@given(st.data())
+def test_a_renamed_key_leaves_everything_else_as_it_is_written(data: st.DataObject) -> None:
+    text = data.draw(documents.flatmap(texts_of))
+    tree = parse_nodes(text)
+    assert rename_keys(text, {}) == text
+    if not tree.children or tree.children[0].key is None:
+        return
+    child = data.draw(st.sampled_from(tree.children))
+    new = rename_keys(text, {(str(child.key),): "brand new"})
+    assert new == f'{text[: child.start]}"brand new"{text[child.key_end :]}'
+    values = {**json.loads(text)}
+    names = {key: "brand new" if key == child.key else key for key in values}
+    assert json.loads(new) == {names[key]: value for key, value in values.items()}
 
 
 @moderate
