@@ -53,13 +53,9 @@ class Suppression(NamedTuple):
     line: int
     column: int
 
-    def covers(self, found: Diagnostic) -> bool:
-        """Tell whether a finding is to be left out. An error never is: its tool is not there."""
-        if not self.code or not found.code.startswith(self.code) or found.severity == "error":
-            return False
-        if self.scope.endswith(os.sep):
-            return found.path.startswith(self.scope)
-        return found.path == self.scope and self.only in {0, found.line}
+    def names(self, found: Diagnostic) -> bool:
+        """Tell whether it names the rule of a finding."""
+        return bool(self.code) and found.code.startswith(self.code)
 
 
 def suppress_findings(
@@ -90,10 +86,16 @@ def suppress_findings(
         asked += _comments(path, None, lines_of)
     if not asked:
         return report
+    holding: dict[tuple[str, int], list[Suppression]] = {}
+    for each in asked:
+        holding.setdefault((each.scope, each.only), []).append(each)
     used: set[Suppression] = set()
     shown = []
     for found in report.diagnostics:
-        covering = [each for each in asked if each.covers(found)]
+        # an error is never left out: its tool is not there
+        places = _places_of(found) if found.severity != "error" else ()
+        nearby = (each for place in places for each in holding.get(place, ()))
+        covering = [each for each in nearby if each.names(found)]
         used.update(covering)
         shown += [] if covering else [found]
     for each in asked:
@@ -102,6 +104,13 @@ def suppress_findings(
             (verdict,) = ask((unused_suppression,), each.words)
             shown.append(verdict.at(each.path, each.line, each.column, tool=each.tool))
     return replace(report, diagnostics=in_order(shown))
+
+
+def _places_of(found: Diagnostic) -> Iterator[tuple[str, int]]:
+    """Yield the scopes in which a finding lies, each with the line for which it would hold."""
+    path = found.path
+    yield from ((path, found.line), (path, 0))
+    yield from ((path[: at + 1], 0) for at, letter in enumerate(path) if letter == os.sep)
 
 
 def _sources(folders: Iterable[Candidate]) -> Iterator[str]:
