@@ -28,6 +28,7 @@ from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.cache import Cache, cache_directory
+from sovl_tools.linting.descriptions import equal_descriptions
 from sovl_tools.linting.fixes import fixes_in
 from sovl_tools.linting.lock import removed_tools
 from sovl_tools.linting.rules import RULES
@@ -296,6 +297,7 @@ class _Check:
             from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - for them
 
             others += losses(catalog.candidates, self.targets)
+        others += equal_descriptions(catalog.candidates)
         report = report_of(catalog, [*others, *procedures])
         unasked = [*["ST5", "ST6"] * (not self.limits.imports), *["ST9"] * (not self.targets)]
         report = suppress_findings(

@@ -8,6 +8,7 @@ from sovl_tools.loading.rules import (
     agreement,
     between,
     code,
+    description,
     folder,
     formats,
     manifest,
@@ -61,6 +62,7 @@ _RULES = (
     *text.SYNTAX_RULES,
     *text.CONTENT_RULES,
     *manifest.RULES,
+    *description.RULES,
     *schema.RULES,
     schema.invalid_example,
     schema.uncompilable_schema,
@@ -81,6 +83,7 @@ _RULES = (
     between.duplicate_tool,
     between.shared_action,
     between.shared_phrase,
+    between.shared_description,
     *formats.RULES,
 )
 

@@ -21,7 +21,7 @@ from sovl_tools.loading.location import Locator
 from sovl_tools.loading.lock import Lock, lock_verdicts
 from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.requirements import unmet
-from sovl_tools.loading.rules import agreement, module, offer, schema
+from sovl_tools.loading.rules import agreement, description, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable, name_problem
@@ -419,6 +419,7 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
 def _lint(work: Work, lint: Lint | None) -> list[Verdict]:
     """Ask what was left for later: warnings, and a rejected tool's module."""
     found = manifest_rules.RULES.verdicts(work.case, "warning")
+    found += description.RULES.verdicts(description.DescriptionCase(work.manifest.document))
     if work.has_schemas:
         found += schema_verdicts(work.case.document, "warning")
     return found if lint is None else found + lint()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import NamedTuple
 
+from sovl_tools.loading.rules.description import DESCRIPTION_PLACEHOLDER, PROPERTY_PLACEHOLDER
 from sovl_tools.loading.rules.schema import (
     default_on_required,
     invalid_default,
@@ -78,12 +79,12 @@ def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict
 
 def description_placeholder(name: str) -> str:
     """Return what stands in the place of a tool's description."""
-    return f"Say what {name} does and when to use it."
+    return DESCRIPTION_PLACEHOLDER.format(name)
 
 
 def property_placeholder(name: object) -> str:
     """Return what stands in the place of a property's description."""
-    return f"Say what {name} means, its unit and its format."
+    return PROPERTY_PLACEHOLDER.format(name)
 
 
 def patch_manifest(

@@ -200,9 +200,11 @@ def _inner(pair: Pair) -> Iterator[_Finding]:
                 value,
                 values_of(own),
             )
-    for keyword, other in contrary_bounds(schema, own):
+    contrary = [*contrary_bounds(schema, own)]
+    for keyword, other in contrary:
         yield "bounds", (keyword,), schema[keyword], (other, own[other])
-    if combinator_of(schema) is None and combinator_of(own) is None and values_of(schema) is None:
+    is_plain_schema = combinator_of(schema) is None and values_of(schema) is None
+    if is_plain_schema and combinator_of(own) is None and not contrary:
         for keyword in _omitted(schema, own):
             yield "omitted", (), schema.get(keyword), (keyword, own[keyword])
 

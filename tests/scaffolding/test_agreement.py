@@ -128,7 +128,11 @@ def test_what_sync_refuses_is_what_validate_tells(made: tuple[dict[str, Any], st
         event(f"contradicts: {bool(said)}")
         assert told(synced.diagnostics()) == said
         parsed = told(load_folder(folder, Settings(imports=False)).diagnostics)
-        assert {*parsed} <= {*said}
+        # without running the module nobody knows whether a name of it is of a type to convert
+        known = {("ST412", message): ("ST408", message) for _, message in said}
+        assert {known.get(each, each) for each in parsed} <= {
+            known.get(each, each) for each in said
+        }
 
 
 def test_a_default_that_differs_and_breaks_its_schema_is_told_by_both(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from keyword import iskeyword
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import (
@@ -316,18 +316,26 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     refuses, see ST412.
     """
     for each in case.differences:
-        words = None if case.is_refused(each) else _contradiction(each)
-        if each.kind == "omitted" and _argument(each) not in case.converted:
-            continue
+        # what is left out may be meant, where the function looks at the value itself
+        is_passed_on = each.kind == "omitted" and _argument(each) not in case.converted
+        words = None if case.is_refused(each) or is_passed_on else _contradiction(case, each)
         if words is not None:
             message, advice = words
-            text = case.annotations.get(each.name)
-            if each.kind == "types" and text and _exclude_each_other(each):
-                message = f"{each.name!r} is annotated {text}, but its type is {_listed(each.said)}"
-                yield Finding(ModulePlace(case.name, each.name), message, "make them agree")
-            else:
-                of: Literal["key", "value"] = "key" if each.kind == "superfluous" else "value"
-                yield Finding(ManifestPlace(each.path, of), message, advice)
+            place: Place = _place_in_manifest(each)
+            if _excludes_annotation(case, each):
+                place = ModulePlace(case.name, each.name)
+            yield Finding(place, message, advice)
+
+
+def _excludes_annotation(case: AgreementCase, each: Difference) -> bool:
+    """Tell whether no value of the property can be of the parameter's annotated type."""
+    return (
+        each.kind == "types" and bool(case.annotations.get(each.name)) and _exclude_each_other(each)
+    )
+
+
+def _place_in_manifest(each: Difference) -> ManifestPlace:
+    return ManifestPlace(each.path, "key" if each.kind == "superfluous" else "value")
 
 
 def _exclude_each_other(each: Difference) -> bool:
@@ -344,9 +352,13 @@ def _listed(types: Iterable[str]) -> str:
 PRUNE = "or remove it: sovl-tools sync --prune"
 
 
-def _contradiction(each: Difference) -> tuple[str, str] | None:
+def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | None:
     """Return what is said of a difference in values, and advised; None of any other."""
     match each.kind:
+        case "types" if _excludes_annotation(of, each):
+            text = of.annotations[each.name]
+            message = f"{each.name!r} is annotated {text}, but its type is {_listed(each.said)}"
+            advice = "make them agree"
         case "types":
             said, own = _listed(each.said), _listed(each.own)
             message = f"{each.name!r} is {said} in the manifest, but the function takes {own}"
@@ -388,12 +400,10 @@ def refused_values(case: AgreementCase) -> Iterator[Finding]:
     manifest and is refused. The help names the parameter's line; make the two agree.
     """
     for each in case.differences:
-        words = _contradiction(each) if case.is_refused(each) else None
+        words = _contradiction(case, each) if case.is_refused(each) else None
         if words is not None:
-            message, advice = words
-            of: Literal["key", "value"] = "key" if each.kind == "superfluous" else "value"
             other = ModulePlace(case.name, _argument(each))
-            yield Finding(ManifestPlace(each.path, of), message, advice, other)
+            yield Finding(_place_in_manifest(each), *words, other)
 
 
 @rule("ST409", at=["no_function"])

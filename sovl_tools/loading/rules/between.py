@@ -67,3 +67,15 @@ def shared_phrase(case: Clash) -> Iterator[Finding]:
     if case.later.has_own_phrases:
         place = ModulePlace(PHRASES, item=case.number)
     yield Finding(place, message, "make one of the two more precise")
+
+
+@rule("ST804", "warning")
+def shared_description(case: str) -> Iterator[Finding]:
+    """Two tools have the same description.
+
+    A model chooses by it, and here it can only guess. Mostly one of them was copied. Case and
+    spacing do not count, and a text of less than four words is taken for a stopgap. Say in each
+    what the other one doesn't do.
+    """
+    message = f"the description is that of {case!r} too"
+    yield Finding(ManifestPlace(("description",)), message, "say how the two differ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -204,6 +205,31 @@ def default_on_required(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(place, message, "take it out of 'required', or the default away")
 
 
+@rule("ST315", "warning", of="property")
+def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
+    """A property asks the model for a secret, going by its name.
+
+    What a model fills in stands in its prompt, in logs and in traces, and a text that it reads can
+    make it hand the secret to another tool. A heuristic: ``password``, ``api_key``, ``token`` and
+    the like. Read secrets where the tool runs, from the environment or from ``ToolContext``; if it
+    is none, leave the finding out with ``x-ignore``.
+    """
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]", "_", str(node.path[-1])).casefold()
+    if node.is_property and _SECRET.search(name) and node.base[0] == "parameters":
+        message = f"{_named(node)} asks a model for a secret"
+        advice = "read it where the tool runs, such as from the environment"
+        yield Finding(ManifestPlace(node.path, "key"), message, advice)
+
+
+_SECRET = re.compile(
+    r"""(?:^|_) (?: passw(?:or)?d | passphrase | secret | credentials? | api_?key
+      | (?:access|private|secret|signing|encryption)_key
+      | (?:access|auth|refresh|bearer|api|session|id)_token | client_secret ) $
+      | ^token$""",
+    re.VERBOSE,
+)
+
+
 class ExampleCase(NamedTuple):
     """One example of a manifest: the path of its input, its arguments and what is wrong with them.
 
@@ -283,4 +309,5 @@ RULES = RuleTable(
     invalid_default,
     invalid_enum,
     default_on_required,
+    secret_parameter,
 )

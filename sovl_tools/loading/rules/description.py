@@ -1,0 +1,211 @@
+"""ST2xx, third part: what a model reads of a manifest. Heuristic: warnings, which may be wrong."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
+from sovl_tools.model.document import JSON, Path, dotted
+
+DESCRIPTION_PLACEHOLDER = "Say what {} does and when to use it."
+"""What ``sovl-tools new`` writes where a tool has no description yet."""
+PROPERTY_PLACEHOLDER = "Say what {} means, its unit and its format."
+"""What it writes where a property has none."""
+MAX_TEXT = 4_000
+"""The characters of one description, or of instructions, that a model reads with every request."""
+
+_PROSE = frozenset({"title", "description", "instructions", "$comment"})
+
+
+class Text(NamedTuple):
+    """A text in a manifest: a value, or a key of an object."""
+
+    path: Path
+    text: str
+    is_key: bool = False
+
+    @property
+    def place(self) -> ManifestPlace:
+        """Where it stands."""
+        return ManifestPlace(self.path, "key" if self.is_key else "value")
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is written for a model as a whole sentence."""
+        return not self.is_key and self.path[-1] in _PROSE
+
+
+class DescriptionCase:
+    """All texts of a manifest, whose keys have values of the right kinds."""
+
+    def __init__(self, document: Mapping[str, JSON]) -> None:
+        self.document = document
+
+    @cached_property
+    def texts(self) -> list[Text]:
+        """The texts in the order in which they stand; keys of one's own, ``x-…``, are left out."""
+        shown = {key: each for key, each in self.document.items() if not key.startswith("x-")}
+        return [*_texts(shown, ())]
+
+    @property
+    def prose(self) -> Iterator[Text]:
+        """The texts that are sentences."""
+        return (each for each in self.texts if each.is_prose)
+
+    @property
+    def occasions(self) -> tuple[str, ...]:
+        """What is remarkable about it, in the words in which rules declare their occasions."""
+        hidden = any(not each.text.isascii() for each in self.texts)
+        hints = self.document.get("annotations")
+        return ("prose", *(("not ASCII",) * hidden), *(("annotations",) * bool(hints)))
+
+
+def _texts(value: JSON, path: Path) -> Iterator[Text]:
+    if isinstance(value, str):
+        yield Text(path, value)
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield Text((*path, key), key, is_key=True)
+            yield from _texts(each, (*path, key))
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _texts(each, (*path, index))
+
+
+@rule("ST216", "warning", at=["prose"])
+def placeholder_text(case: DescriptionCase) -> Iterator[Finding]:
+    """The description is still the one that ``sovl-tools new`` wrote.
+
+    Models choose tools by their descriptions; this one asks the author for it. Write what the tool
+    does and when to use it, or give it to ``sovl-tools new --description``.
+    """
+    text, name = case.document.get("description"), case.document.get("name")
+    if text == DESCRIPTION_PLACEHOLDER.format(name):
+        message = "the description is still what sovl-tools new wrote"
+        yield Finding(ManifestPlace(("description",)), message, "write what it asks for")
+
+
+@rule("ST217", "warning", at=["not ASCII"])
+def invisible_characters(case: DescriptionCase) -> Iterator[Finding]:
+    """A text has characters that people don't see and models read.
+
+    Characters without width, those that change the direction of writing, and tag characters hide
+    text from whoever reviews a manifest, or show it in another order. A heuristic: joiners within
+    emoji and between letters of scripts that need them are left alone. Remove them.
+    """
+    for each in case.texts:
+        found = [] if each.text.isascii() else [*_invisible(each.text)]
+        if found:
+            names = ", ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(found[:5]))
+            message = f"{dotted(each.path)!r:.80} has characters that nobody sees: {names}"
+            yield Finding(each.place, message, "remove them")
+
+
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_NO_WIDTH = frozenset(
+    "\u00ad\u034f\u115f\u1160\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u3164\ufeff"
+)
+_JOINERS = frozenset("\u200c\u200d")
+
+
+def _invisible(text: str) -> Iterator[str]:
+    for index, char in enumerate(text):
+        # flags of regions are written with tags behind a black flag
+        is_tag = "\U000e0000" <= char <= "\U000e007f" and "\U0001f3f4" not in text[:index][-7:]
+        # a joiner between Latin letters joins nothing
+        around = text[max(0, index - 1) : index] + text[index + 1 : index + 2]
+        is_loose = char in _JOINERS and all(
+            each.isascii() or unicodedata.category(each) == "Cf" for each in around
+        )
+        if is_tag or is_loose or char in _NO_WIDTH or char in _DIRECTIONS:
+            yield char
+
+
+@rule("ST218", "warning", at=["prose"])
+def instructing_text(case: DescriptionCase) -> Iterator[Finding]:
+    """A description tells the model to ignore, hide or override something.
+
+    Descriptions are part of the prompt. One that asks to ignore instructions, to keep something
+    from the user, or to put itself before other tools is how a tool from elsewhere takes over a
+    conversation. A heuristic, by a few English phrases: it finds neither all of them nor only such.
+    Say what the tool does; if you do mean it, leave the finding out with ``x-ignore``.
+    """
+    for each in case.prose:
+        found = _INSTRUCTING.search(each.text)
+        if found:
+            words = " ".join(found[0].split())
+            message = f"{dotted(each.path)!r} tells the model what to hide or ignore: {words!r:.80}"
+            yield Finding(each.place, message, "say what the tool does")
+
+
+_INSTRUCTING = re.compile(
+    r"""
+      \b(?:ignore|disregard|forget|override|bypass)\b [^.!?]{0,40}
+      \b(?:previous|prior|above|earlier|preceding|system|safety|your|these|all|any)\b [^.!?]{0,30}
+      \b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|restrictions?)\b
+    | \b(?:do\s+not|don['\u2019]t|never|without)\s+ (?:ever\s+)?
+      (?:tell|mention|reveal|inform|disclose|show|notify)\w* \b [^.!?]{0,40}
+      \b(?:users?|humans?|anyone|people)\b
+    | \b(?:hide|conceal|keep)\b [^.!?]{0,40} \bfrom\s+(?:the\s+)?(?:users?|humans?|people)\b
+    | \binstead\s+of\s+(?:any|all|every|the)\s+other\s+tools?\b
+    | \bbefore\s+(?:using|calling|any|all)\b [^.!?]{0,20} \bother\s+tools?\b
+    | <\s*/?\s*(?:system|important|instructions?|secret)\s*>
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@rule("ST219", "warning", at=["annotations"])
+def contradicted_annotation(case: DescriptionCase) -> Iterator[Finding]:
+    """A tool that calls itself ``read_only`` has the name of one that changes things.
+
+    Clients call what is ``read_only`` without asking anybody. A heuristic, by the first word of
+    the name, such as ``delete`` or ``write``; ``destructive`` beside it is a contradiction in any
+    case. Correct the annotation, or the name.
+    """
+    hints = case.document.get("annotations", {})
+    if hints.get("read_only") is not True:
+        return
+    place = ManifestPlace(("annotations", "read_only"))
+    verb = str(case.document.get("name", "")).partition("_")[0].casefold()
+    if hints.get("destructive") is True:
+        message = "the tool is both 'read_only' and 'destructive'"
+        yield Finding(place, message, "one of the two is false")
+    elif verb in _CHANGING:
+        message = f"the tool is 'read_only', but its name begins with {verb!r}"
+        yield Finding(place, message, "correct the annotation, or the name")
+
+
+_CHANGING = frozenset(
+    {
+        "add", "append", "clear", "create", "delete", "destroy", "drop", "erase", "insert", "kill",
+        "modify", "move", "overwrite", "purge", "remove", "rename", "reset", "save", "send", "set",
+        "truncate", "update", "upload", "wipe", "write",
+    }
+)  # fmt: skip
+
+
+@rule("ST220", "warning", at=["prose"])
+def long_description(case: DescriptionCase) -> Iterator[Finding]:
+    """A description is longer than 4,000 characters.
+
+    It is sent with every request, costs tokens each time, and what matters drowns in it; providers
+    cut or refuse it. Say what the tool does and when to use it; put the rest into a document.
+    """
+    for each in case.prose:
+        if len(each.text) > MAX_TEXT:
+            message = f"{dotted(each.path)!r} has {len(each.text):,} characters"
+            yield Finding(each.place, message, f"say it in at most {MAX_TEXT:,}")
+
+
+RULES = RuleTable(
+    placeholder_text,
+    invisible_characters,
+    instructing_text,
+    contradicted_annotation,
+    long_description,
+)
