@@ -105,7 +105,8 @@ def configuration(
 
     ``flags`` win over ``SOVL_TOOLS_PATH`` (paths joined by the system's path separator), that
     over the nearest ``sovl-tools.toml``, or ``[tool.sovl-tools]`` of the nearest
-    ``pyproject.toml``, and that over ``./tools``. Paths are relative to the file that names them.
+    ``pyproject.toml``, and that over ``./tools`` and, where it is missing, the one beside a
+    file that has settings. Paths are relative to the file that names them.
     ``SOVL_TOOLS_PLUGINS_DIR`` wins over the ``plugins`` of the file.
 
     Raises:
@@ -135,9 +136,16 @@ def _paths(
         (tuple(flags), "--tools"),
         (_listed(environment, PATH_VARIABLE), PATH_VARIABLE),
         (table.get("paths", ()), file),
+        (_beside(file) if table else (), DEFAULT_SOURCE),
         ((DEFAULT_PATH,), DEFAULT_SOURCE),
     )
     return next(each for each in candidates if each[0])
+
+
+def _beside(file: str) -> tuple[str, ...]:
+    """Return the default directory beside a configuration, if it is there alone."""
+    path = Path(file).parent / DEFAULT_PATH
+    return (_shown(path),) if os.path.isdir(path) and not os.path.isdir(DEFAULT_PATH) else ()
 
 
 def _listed(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:

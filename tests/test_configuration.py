@@ -66,6 +66,18 @@ def test_the_nearest_project_holds_even_if_it_says_nothing(here: Path) -> None:
     assert configuration() == Configuration(("tools",), "the default")
 
 
+def test_below_a_project_its_tools_hold_unless_there_are_some_here(here: Path) -> None:
+    (here.parent / "tools").mkdir()
+    assert configuration().paths == ("tools",)
+    file = project(here.parent, "")
+    assert configuration().paths == ("tools",), "it says nothing of tools"
+    file.write_text("[tool.sovl-tools]\nignore = ['ST306']\n")
+    found = configuration()
+    assert (found.paths, found.source) == ((os.path.join("..", "tools"),), "the default")
+    (here / "tools").mkdir()
+    assert configuration().paths == ("tools",)
+
+
 def test_the_import_timeout_holds_whoever_names_the_paths(here: Path) -> None:
     project(here, "import_timeout = 3")
     assert configuration() == Configuration(("tools",), "the default", 3.0)

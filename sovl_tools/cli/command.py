@@ -254,7 +254,7 @@ def settings(
     # what a flag or a file names must be there even where the command could do without it
     absent = (path for path in found.paths if not os.path.exists(path))
     for path in absent if needs_tools or not is_default else ():
-        advice = " here; name a tools directory with --tools"
+        advice = " here; name a tools directory with --tools, or make a tool: sovl-tools new NAME"
         raise Misuse(
             f"there is no {path!r}{advice if is_default else f' (named by {found.source})'}"
         )
