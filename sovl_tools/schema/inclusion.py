@@ -19,7 +19,7 @@ from sovl_tools.schema.applicators import alternatives_of, combinator_of, values
 from sovl_tools.schema.keywords import ANNOTATIONS, KEYWORDS, SILENT
 from sovl_tools.schema.subschemas import lookup, nodes
 
-_STEPS = 50
+_STEPS = 10
 """Comparisons for each subschema; only what combines and recurs without end needs as many."""
 
 _NUMBERS = frozenset({"integer", "number"})
@@ -100,7 +100,7 @@ class _Comparison:
         self._wide = wide
         self._narrow = narrow
         both = (each for each in (wide, narrow) if isinstance(each, dict))
-        self._steps = _STEPS * (1 + sum(1 for each in both for _ in nodes(each, ())))
+        self._steps = _STEPS * (100 + sum(1 for each in both for _ in nodes(each, ())))
         self._open: dict[_Key, str] = {}
         self._known: dict[_Key, tuple[str, list[Narrowing]]] = {}
         self._held: list[_Key] = []

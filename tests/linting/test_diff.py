@@ -340,7 +340,7 @@ def two_versions(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     return (first, second) if draw(st.booleans()) else (second, first)
 
 
-@settings(moderate, max_examples=examples(3000))
+@settings(moderate, max_examples=examples(1500))
 @given(st.data(), two_versions())
 def test_what_the_old_schema_admits_the_new_one_does_if_nothing_breaks(
     data: Any, pair: tuple[dict[str, Any], dict[str, Any]]
