@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 import click
 
 from sovl_tools.cli.command import FINDINGS, Command
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
-from sovl_tools.linting.cache import cache_directory
-from sovl_tools.linting.cache import clean as remove
+from sovl_tools.linting.cache import TAG, cache_directory
 from sovl_tools.reporting.plain import plain
 
 EXAMPLES = """\b
@@ -27,8 +29,18 @@ def clean(ctx: click.Context) -> None:
     """
     directory = cache_directory(load_configuration())
     try:
-        was_there = remove(directory)
+        was_there = _removed(directory)
     except (OSError, ValueError) as error:
         click.echo(plain(f"Error: {error}"), err=True)
         ctx.exit(FINDINGS)
     write(plain(f"removed {directory}" if was_there else f"there is no {directory}"))
+
+
+def _removed(directory: str) -> bool:
+    """Remove a cache; return whether there was one."""
+    if not os.path.lexists(directory):
+        return False
+    if os.path.islink(directory) or not os.path.isfile(os.path.join(directory, TAG)):
+        raise ValueError(f"{directory!r} is no cache of sovl-tools; nothing is removed")
+    shutil.rmtree(directory)
+    return True

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shutil
 import sys
-import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -35,10 +34,10 @@ from sovl_tools.schema.engine import Validator, compile_schema
 _LOGGER = logging.getLogger("sovl_tools")
 
 DIRECTORY = ".sovl_tools_cache"
-_TAG = "CACHEDIR.TAG"
+TAG = "CACHEDIR.TAG"
 _FILES = {
     ".gitignore": "*\n",
-    _TAG: "Signature: 8a477f597d28d172789f06886806bc55\n# Made by sovl-tools; may be deleted.\n",
+    TAG: "Signature: 8a477f597d28d172789f06886806bc55\n# Made by sovl-tools; may be deleted.\n",
 }
 _VERSION = 1
 _MOST_FILES = 20
@@ -227,13 +226,14 @@ def _changed_since(path: str, started: int) -> bool:
 
 def _replace(path: str, content: bytes) -> None:
     """Write a file as a whole: who reads meanwhile finds the one before."""
-    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
+    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}"
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(temporary, "wb") as file:
             file.write(content)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(OSError):
+            os.unlink(temporary)
         raise
 
 
@@ -252,12 +252,14 @@ def content_state(folder: ToolFolder) -> ContentState | None:
                 found = sorted(entries, key=lambda each: each.name)
             count += len(found)
             for entry in found:
+                if entry.name == "__pycache__":  # comes with the import
+                    continue
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not (is_folder or entry.is_file()) or depth > _MAX_DEPTH or count > _MAX_ENTRIES:
                     return None
                 digest.update(os.fsencode(entry.name) + b"/\0"[is_folder ^ 1 :])
                 if is_folder:
-                    pending += [(entry.path, depth + 1)] * (entry.name != "__pycache__")
+                    pending.append((entry.path, depth + 1))
                     continue
                 content = read_small(entry.path)
                 if content is None:
@@ -292,18 +294,3 @@ def _surroundings(manifest: bytes) -> bytes:
 def cache_directory(found: Configuration) -> str:
     """Return where the cache is: beside the configuration, else in the current directory."""
     return os.path.join(os.path.dirname(found.file or ""), DIRECTORY)
-
-
-def clean(directory: str) -> bool:
-    """Remove a cache directory; return whether there was one.
-
-    Raises:
-        OSError: it can't be removed.
-        ValueError: it is something else.
-    """
-    if not os.path.lexists(directory):
-        return False
-    if os.path.islink(directory) or not os.path.isfile(os.path.join(directory, _TAG)):
-        raise ValueError(f"{directory!r} is no cache of sovl-tools; nothing is removed")
-    shutil.rmtree(directory)
-    return True

@@ -18,6 +18,7 @@ _WIDTH = 100
 MOST_SHOWN = 1000
 """How many findings people are shown; the others are counted."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _MAX_BYTES = 8 << 20  # a manifest is refused long before
 
 LinesOf: TypeAlias = Callable[[str], Sequence[str]]
@@ -35,14 +36,19 @@ class Excerpt(NamedTuple):
 def read_lines(path: str) -> Sequence[str]:
     """Return the lines of a file; none if it is no text file that can be read."""
     try:
-        # a path in a diagnostic may lead to a pipe by now, and reading that would wait for ever
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-            return ()
-        with open(path, "rb") as file:
-            return lines_in(file.read())
+        # a path in a diagnostic may lead to a pipe by now, and that must not be waited for
+        descriptor = os.open(path, _OPEN_FLAGS)
     except (OSError, ValueError):
         return ()
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+            return ()
+        return lines_in(os.read(descriptor, status.st_size + 1))
+    except OSError:
+        return ()
+    finally:
+        os.close(descriptor)
 
 
 def lines_in(data: bytes) -> Sequence[str]:
