@@ -419,7 +419,8 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
 def _lint(work: Work, lint: Lint | None) -> list[Verdict]:
     """Ask what was left for later: warnings, and a rejected tool's module."""
     found = manifest_rules.RULES.verdicts(work.case, "warning")
-    found += description.RULES.verdicts(description.DescriptionCase(work.manifest.document))
+    texts = description.DescriptionCase(work.manifest.document, work.manifest.text)
+    found += description.RULES.verdicts(texts)
     if work.has_schemas:
         found += schema_verdicts(work.case.document, "warning")
     return found if lint is None else found + lint()

@@ -33,35 +33,45 @@ class Text(NamedTuple):
         """Where it stands."""
         return ManifestPlace(self.path, "key" if self.is_key else "value")
 
-    @property
-    def is_prose(self) -> bool:
-        """Whether it is written for a model as a whole sentence."""
-        return not self.is_key and self.path[-1] in _PROSE
-
 
 class DescriptionCase:
-    """All texts of a manifest, whose keys have values of the right kinds."""
+    """All texts of a manifest, whose keys have values of the right kinds; ``text`` is its own."""
 
-    def __init__(self, document: Mapping[str, JSON]) -> None:
+    def __init__(self, document: Mapping[str, JSON], text: str) -> None:
         self.document = document
-
-    @cached_property
-    def texts(self) -> list[Text]:
-        """The texts in the order in which they stand; keys of one's own, ``x-…``, are left out."""
-        shown = {key: each for key, each in self.document.items() if not key.startswith("x-")}
-        return [*_texts(shown, ())]
+        self._is_ascii = text.isascii() and "\\u" not in text
 
     @property
-    def prose(self) -> Iterator[Text]:
-        """The texts that are sentences."""
-        return (each for each in self.texts if each.is_prose)
+    def texts(self) -> Iterator[Text]:
+        """The texts in the order in which they stand; keys of one's own, ``x-…``, are left out."""
+        shown = {key: each for key, each in self.document.items() if not key.startswith("x-")}
+        return _texts(shown, ())
+
+    @cached_property
+    def prose(self) -> list[Text]:
+        """The texts that are sentences for a model."""
+        found: list[Text] = []
+        _find_prose(self.document, (), found)
+        return found
 
     @property
     def occasions(self) -> tuple[str, ...]:
         """What is remarkable about it, in the words in which rules declare their occasions."""
-        hidden = any(not each.text.isascii() for each in self.texts)
         hints = self.document.get("annotations")
-        return ("prose", *(("not ASCII",) * hidden), *(("annotations",) * bool(hints)))
+        return (
+            "prose",
+            *(() if self._is_ascii else ("not ASCII",)),
+            *(("annotations",) if hints else ()),
+        )
+
+
+def _find_prose(value: JSON, path: Path, found: list[Text]) -> None:
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(each, str):
+            if key in _PROSE:
+                found.append(Text((*path, key), each))
+        elif isinstance(each, dict | list):
+            _find_prose(each, (*path, key), found)
 
 
 def _texts(value: JSON, path: Path) -> Iterator[Text]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
@@ -214,11 +215,16 @@ def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     the like. Read secrets where the tool runs, from the environment or from ``ToolContext``; if it
     is none, leave the finding out with ``x-ignore``.
     """
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]", "_", str(node.path[-1])).casefold()
-    if node.is_property and _SECRET.search(name) and node.base[0] == "parameters":
+    if node.is_property and _is_secret(str(node.path[-1])) and node.base[0] == "parameters":
         message = f"{_named(node)} asks a model for a secret"
         advice = "read it where the tool runs, such as from the environment"
         yield Finding(ManifestPlace(node.path, "key"), message, advice)
+
+
+@lru_cache(maxsize=4096)
+def _is_secret(name: str) -> bool:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]", "_", name).casefold()
+    return _SECRET.search(words) is not None
 
 
 _SECRET = re.compile(
