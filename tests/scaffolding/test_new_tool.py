@@ -57,7 +57,7 @@ def put(folder: NewTool, root: Path) -> ToolRegistry:
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_new_tool_is_sound_and_returns_its_arguments(*, is_async: bool, tmp_path: Path) -> None:
     registry = put(tool_of_parameters("fresh", EVERY, is_async=is_async), tmp_path)
-    assert {each.code for each in registry.report.diagnostics} <= {"ST216"}
+    assert {each.code for each in registry.report.diagnostics} <= {"ST221"}
     assert inspect.iscoroutinefunction(registry["fresh"].function) is is_async
     value = Tooler(registry).call_sync("fresh", NEEDED).value
     assert value == {
@@ -83,7 +83,7 @@ def folders(root: Path) -> Any:
 
 def test_a_tool_may_have_no_parameters(tmp_path: Path) -> None:
     registry = put(tool_of_parameters("fresh", [], description="Do it."), tmp_path)
-    assert {each.code for each in registry.report.diagnostics} <= {"ST216"}
+    assert {each.code for each in registry.report.diagnostics} <= {"ST221"}
     assert registry["fresh"].description == "Do it."
     assert Tooler(registry).call_sync("fresh", {}).value == {}
 
@@ -148,7 +148,7 @@ def test_the_tool_of_a_function_is_sound(
 ) -> None:
     name = name or function.__name__
     registry = put(made_for(function, name), tmp_path)
-    assert {each.code for each in registry.report.diagnostics} <= {"ST216"}
+    assert {each.code for each in registry.report.diagnostics} <= {"ST221"}
     assert registry[name].function is function
     assert [plan_sync(each).is_changed for each in folders(tmp_path)] == [False]
 

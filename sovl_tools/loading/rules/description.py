@@ -86,7 +86,7 @@ def _texts(value: JSON, path: Path) -> Iterator[Text]:
             yield from _texts(each, (*path, index))
 
 
-@rule("ST216", "warning", at=["prose"])
+@rule("ST221", "warning", at=["prose"])
 def placeholder_text(case: DescriptionCase) -> Iterator[Finding]:
     """The description is still the one that ``sovl-tools new`` wrote.
 
