@@ -97,7 +97,10 @@ def _checkout(revision: str, paths: Sequence[str]) -> Iterator[list[str]]:
     Raises:
         Misuse: there is no git, no repository here, or no such revision.
     """
-    root = os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
+    try:
+        root = os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
+    except Misuse as error:
+        raise Misuse(f"there is no directory {revision!r}, and {error.message}") from error
     known = commit(revision)
     if known is None:
         is_new = commit("HEAD") is None

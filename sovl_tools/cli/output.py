@@ -7,7 +7,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TextIO
@@ -95,6 +95,23 @@ def write_to(path: str | None, text: str) -> None:
         save(str(path), text)
 
 
+def write_each(results: Iterable[tuple[str | None, str]]) -> None:
+    """Write results into files and to the standard output, those that can be written.
+
+    Raises:
+        ClickException: some can't be written; the others are all the same.
+    """
+    failures = []
+    # files first: nobody may read the standard output to its end
+    for path, text in sorted(results, key=lambda each: each[0] is None):
+        try:
+            write_to(path, text)
+        except click.ClickException as error:
+            failures.append(error.message)
+    if failures:
+        raise click.ClickException("; ".join(failures))
+
+
 def save(path: str, text: str) -> None:
     """Write a result into a file, with a final newline; what was there is replaced at once.
 
@@ -107,6 +124,8 @@ def save(path: str, text: str) -> None:
 
     data = f"{text}\n".encode()
     folder, name = os.path.split(path)
+    if not name:
+        raise click.ClickException(f"{path!r} can't be written: it names a directory")
     # a directory goes to replace_files as well, which says that it is one
     try:
         if os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path):

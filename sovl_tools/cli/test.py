@@ -20,7 +20,7 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.load_tools import complete_names
-from sovl_tools.cli.output import colored, json_text, save, write
+from sovl_tools.cli.output import colored, json_text, write_each
 from sovl_tools.cli.progress import Progress
 from sovl_tools.linting.example_processes import run_examples
 from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, groups_of
@@ -146,12 +146,15 @@ def test(
             observe=lambda each: progress.advance(each.example.folder.name),
         )
     duration = perf_counter() - started
-    if junit is not None:
-        save(junit, document("sovl-tools test", [_case(each) for each in tested], duration))
     if format_ == "json":
-        write(json_text(_document(tested), indent=2))
+        shown = json_text(_document(tested), indent=2)
     else:
-        write("\n".join([*map(_lines, _unpassed(tested)), _summary(tested, duration)]))
+        shown = "\n".join([*map(_lines, _unpassed(tested)), _summary(tested, duration)])
+    results: list[tuple[str | None, str]] = [(None, shown)]
+    if junit is not None:
+        report = document("sovl-tools test", [_case(each) for each in tested], duration)
+        results.append((junit, report))
+    write_each(results)
     ctx.exit(FINDINGS if any(each.status == "failed" for each in tested) else 0)
 
 

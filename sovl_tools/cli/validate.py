@@ -23,7 +23,7 @@ from sovl_tools.cli.command import (
     targets_option,
     tools_option,
 )
-from sovl_tools.cli.output import colored, write_to
+from sovl_tools.cli.output import colored, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
@@ -326,16 +326,21 @@ def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics:
     Raises:
         ClickException: some can't be written; the others are all the same.
     """
-    failures = []
+    results = []
     for each in destinations:
         if statistics:
             text = table(outcome) if each.format in _FOR_PEOPLE else document(outcome)
         else:
             text = render(outcome, each.format)
-        try:
-            write_to(each.file, text)
-        except click.ClickException as error:
-            failures.append(error.message)
+        results.append((each.file, text))
+    try:
+        write_each(results)
+    finally:
+        _annotate(outcome, destinations, statistics=statistics)
+
+
+def _annotate(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:
+    """Say beside the result what is found: in a line, if it went into files, and to GitHub."""
     shown = {each.format for each in destinations if each.file is None}
     if not shown and not is_quiet():
         click.echo(plain(outcome.summary), err=True)
@@ -344,8 +349,6 @@ def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics:
 
         click.echo(github.render(outcome), err=True)
         github.add_to_summary(outcome)
-    if failures:
-        raise click.ClickException("; ".join(failures))
 
 
 _FOR_PEOPLE = frozenset({"text", "concise"})

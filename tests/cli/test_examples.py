@@ -234,6 +234,14 @@ def test_misuse_is_told(
     assert words in done.err
 
 
+def test_a_report_that_can_not_be_written_keeps_the_results(run: Run, examples: Any) -> None:
+    examples("echo", SAYS)
+    for path, reason in (("absent/x", "No such file"), ("absent/", "it names a directory")):
+        done = run("test", "--junit", path)
+        assert (done.code, "passed" in done.out) == (1, True)
+        assert done.err.splitlines()[-1].startswith(f"Error: {path!r} can't be written: {reason}")
+
+
 def test_junit_has_a_case_for_each_example(run: Run, examples: Any, tmp_path: Path) -> None:
     examples("echo", {**SAYS, "output": "b"}, SAYS, {"input": "text"})
     assert run("test", "--junit", "report.xml").code == 1
