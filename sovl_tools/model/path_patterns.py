@@ -79,15 +79,18 @@ def is_excluded(location: str, patterns: Sequence[PathPattern]) -> bool:
     )
 
 
-_PARTS = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[!?[^\]/]+\]|\\?.")
-_WILDCARDS = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "**": "[^/]*", "?": "[^/]"}
+_PARTS = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[[!^]?(?:\][^\]/]*|[^\]/]+)\]|\\?.")
+_WILDCARDS = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "?": "[^/]"}
 
 
 def _translated(part: str) -> str:
+    # several asterisks that are no folders' are as good as one
+    part = part if part.strip("*") else "*"
     if part in _WILDCARDS:
         return _WILDCARDS[part]
     if part.startswith("[") and part.endswith("]"):
         # In a class of re these would mean something that they don't in a shell pattern.
-        inner = re.sub(r"([\\\[&~|])", r"\\\1", part[1:-1])
-        return f"[{inner.replace('!', '^', 1) if inner.startswith('!') else inner}]"
+        inner = re.sub(r"([\\\[\]&~|])", r"\\\1", part[1:-1])
+        # what is not listed may be anything but the end of a folder's name
+        return f"[^/{inner[1:]}]" if inner.startswith(("!", "^")) else f"[{inner}]"
     return re.escape(part.removeprefix("\\") or part)

@@ -25,6 +25,12 @@ from tests.tables import check_each
         ("../**/x", "/p/tools/x", True),
         ("x?", "/p/q/xy", True),
         ("x[!a-c]", "/p/q/xa", False),
+        ("x[^a-c]", "/p/q/xd", True),
+        ("x[^a-c]", "/p/q/xb", False),
+        ("x[!a]y", "/p/q/x/y", False),  # a slash is in no class
+        ("x[]a]", "/p/q/x]", True),
+        ("x[!]a]", "/p/q/xb", True),
+        ("x***", "/p/q/xyz", True),
         ("dir/", "/p/q/dir/x", True),
         ("dir/", "/p/q/dir", False),  # it is no folder here
         ("# a comment", "/p/q/# a comment", False),
