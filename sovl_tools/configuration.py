@@ -26,6 +26,7 @@ PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
 LOCK_FILE = "sovl-tools.lock"
 FILES = ("sovl-tools.toml", "pyproject.toml")
 """The files that are looked for in each directory, the one that wins first."""
+_TABLE = "sovl-tools"
 _PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures")
 
 
@@ -172,9 +173,10 @@ def _table(file: Path) -> dict[str, Any]:
         raise ConfigurationError(str(file), str(error)) from error
     is_own = file.name == FILES[0]
     tool = document.get("tool")
-    table: JSON = (
-        document if is_own else tool.get("sovl-tools", {}) if isinstance(tool, dict) else {}
-    )
+    for name in tool if isinstance(tool, dict) and not is_own else ():
+        if name != _TABLE and name.casefold().replace("_", "").replace("-", "") == "sovltools":
+            raise ConfigurationError(f"{file}: [tool.{name}]", f"the table is [tool.{_TABLE}]")
+    table: JSON = document if is_own else tool.get(_TABLE, {}) if isinstance(tool, dict) else {}
     source = str(file) if is_own else f"{file}: [tool.sovl-tools]"
     _check(source, table)
     found: dict[str, Any] = {}

@@ -140,6 +140,15 @@ def test_a_date_is_the_value_of_no_setting(here: Path, key: str, value: str) -> 
         configuration()
 
 
+@pytest.mark.parametrize("name", ["sovl_tools", "sovltools", "Sovl-Tools"])
+def test_a_table_of_nearly_that_name_is_not_passed_over(here: Path, name: str) -> None:
+    file = here / "pyproject.toml"
+    file.write_text(f"[tool.{name}]\npaths = ['a']")
+    with pytest.raises(ConfigurationError) as caught:
+        configuration()
+    assert str(caught.value) == f"{file}: [tool.{name}]: the table is [tool.sovl-tools]"
+
+
 def test_a_file_of_its_own_has_its_keys_at_the_top(here: Path) -> None:
     file = here / "sovl-tools.toml"
     file.write_text("[tool.sovl-tools]\npaths = ['a']")
