@@ -200,7 +200,7 @@ def test_drift_within_a_parameter_is_mended_or_told(run: Run, write: Write) -> N
     done = run("sync", "--check")
     assert (done.code, done.err) == (1, "")
     assert "ST407 'days' is 4 by default, 3 in the manifest" in done.out
-    assert "ST408 \"m\" is no value that the function takes for 'unit'" in done.out
+    assert "ST412 \"m\" is no value that the function takes for 'unit'" in done.out
     assert done.out.endswith("\n0 manifests would change, of 1 tool\n")
     assert '-        "enum": ["m", "metre"]' in run("sync", "--prune").out
     called = run("call", "echo", 'place={"x": 1, "y": 2}', "unit=metre")
