@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -107,13 +107,6 @@ def _destinations(
         raise click.BadParameter(str(error)) from error
 
 
-def _configured_destinations(found: Configuration) -> tuple[Destination, ...]:
-    try:
-        return destinations_of(found.format or ("text",))
-    except ValueError as error:
-        raise ConfigurationError(f"{found.file}: format", str(error)) from error
-
-
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @tools_option
@@ -158,30 +151,7 @@ def _configured_destinations(found: Configuration) -> tuple[Destination, ...]:
 @click.option("--no-cache", is_flag=True, help="Neither read nor write what is kept of runs.")
 @import_timeout_option
 @click.pass_context
-def validate(
-    ctx: click.Context,
-    *,
-    paths: tuple[str, ...],
-    tools: tuple[str, ...],
-    no_import: bool,
-    formats: tuple[Destination, ...],
-    changed: bool,
-    since: str | None,
-    exclude: tuple[str, ...],
-    select: tuple[str, ...],
-    extend_select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    targets: tuple[str, ...],
-    locked: bool | None,
-    warnings_as_errors: bool,
-    exit_zero: bool,
-    statistics: bool,
-    fix: bool,
-    diff: bool,
-    unsafe_fixes: bool,
-    no_cache: bool,
-    import_timeout: float | None,
-) -> None:
+def validate(ctx: click.Context, /, **options: Any) -> None:
     """Check tool folders against the convention and against their own code, and procedures.
 
     PATH is a directory, for the tools and the procedures in it; one tool folder or a file in one; a
@@ -201,63 +171,88 @@ def validate(
     what is shown. No change is made that keeps a tool from loading.
     """
     started = perf_counter()
-    places = places_of(paths, tools, exclude=exclude, locked=locked)
-    if changed or since is not None:
-        places = changed_places(places, changed_files(since))
+    asked = _Options(**options)
+    places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
+    if asked.changed or asked.since is not None:
+        places = changed_places(places, changed_files(asked.since))
     found = places.configuration
-    targets = targets or configured_targets(found)
-    destinations = formats or _configured_destinations(found)
-    unfit = [each.format for each in destinations if each.format not in {*_FOR_PEOPLE, "json"}]
-    if statistics and unfit:
-        raise Misuse(f"--statistics has no {unfit[0]}; use --format text or json")
-    collected = places.collected
-    limit = import_timeout or found.import_timeout
-    lock = read_lock(found.lock_file) if found.locked else None
-    limits = Settings(imports=not no_import, limit=limit, compiles=True, locked=lock)
-    cache = None if no_cache else Cache(cache_directory(found), limits)
-    candidates = _load(collected.folders, limits, cache)
-    plugged, unusable = _check_plugins(places.plugins, limits)
-    removed = removed_tools(lock, found.lock_file, collected.folders) if lock is not None else ()
-    check = _Check(
-        places,
-        limits,
-        targets,
-        selection_of(found, select, extend_select, ignore),
-        warnings_as_errors or found.warnings_as_errors,
-        plugged,
-        (*places.misplaced, *collected.diagnostics, *unusable, *removed),
-    )
+    destinations = _known_destinations(asked, found)
+    check = _Check.of(asked, places)
+    cache = None if asked.no_cache else Cache(cache_directory(found), check.limits)
+    candidates = _load(places.collected.folders, check.limits, cache)
     procedures = check.procedures(candidates)
     report, fixed, is_unwritten = check.report(candidates, procedures), None, False
-    if fix or diff:
+    if asked.fix or asked.diff:
         from sovl_tools.cli import fix as fixing  # noqa: PLC0415 - most only look
 
         mending = fixing.mend(
-            collected.folders,
+            places.collected.folders,
             candidates,
-            load=lambda folders: _load(folders, limits),
+            load=lambda folders: _load(folders, check.limits),
             check=lambda found, lines_of: check.report(found, procedures, lines_of),
-            settings=limits,
-            unsafe=unsafe_fixes,
+            settings=check.limits,
+            unsafe=asked.unsafe_fixes,
         )
-        if diff:
+        if asked.diff:
             ctx.exit(FINDINGS if fixing.show(mending) else 0)
         is_unwritten = not fixing.save(mending)
         candidates, fixed = [*mending.candidates.values()], mending.fixed.total()
         report = check.report(candidates, check.procedures(candidates) if fixed else procedures)
-    _tell_ignored(places.ignored)
     outcome = Outcome(
         report,
         perf_counter() - started,
         colored(),
         len(places.procedures),
         RULES,
-        imported=not no_import,
+        imported=check.limits.imports,
         fixes=check.fixes(report),
         fixed=fixed,
     )
-    _write(outcome, destinations, statistics=statistics)
-    ctx.exit(FINDINGS if is_unwritten or (report.errors and not exit_zero) else 0)
+    _tell_ignored(places.ignored)
+    _write(outcome, destinations, statistics=asked.statistics)
+    ctx.exit(FINDINGS if is_unwritten or (report.errors and not asked.exit_zero) else 0)
+
+
+class _Options(NamedTuple):
+    """What the command line says, by the names of its parameters."""
+
+    paths: tuple[str, ...]
+    tools: tuple[str, ...]
+    no_import: bool
+    formats: tuple[Destination, ...]
+    changed: bool
+    since: str | None
+    exclude: tuple[str, ...]
+    select: tuple[str, ...]
+    extend_select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    targets: tuple[str, ...]
+    locked: bool | None
+    warnings_as_errors: bool
+    exit_zero: bool
+    statistics: bool
+    fix: bool
+    diff: bool
+    unsafe_fixes: bool
+    no_cache: bool
+    import_timeout: float | None
+
+
+def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destination, ...]:
+    """Return where the result is written.
+
+    Raises:
+        ConfigurationError: the configuration names a format that there is not.
+        Misuse: statistics are asked for in a format that has none.
+    """
+    try:
+        destinations = asked.formats or destinations_of(found.format or ("text",))
+    except ValueError as error:
+        raise ConfigurationError(f"{found.file}: format", str(error)) from error
+    unfit = [each.format for each in destinations if each.format not in {*_FOR_PEOPLE, "json"}]
+    if asked.statistics and unfit:
+        raise Misuse(f"--statistics has no {unfit[0]}; use --format text or json")
+    return destinations
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +266,27 @@ class _Check:
     is_strict: bool
     plugged: Sequence[Candidate]
     others: Sequence[Diagnostic]
+
+    @classmethod
+    def of(cls, asked: _Options, places: Places) -> _Check:
+        """Return what is asked by options and by the configuration, and look at plugins.
+
+        Raises:
+            ConfigurationError: the configuration names a rule or a format that there is not, or the
+                lock can't be read.
+        """
+        found = places.configuration
+        targets = asked.targets or configured_targets(found)
+        selection = selection_of(found, asked.select, asked.extend_select, asked.ignore)
+        limit = asked.import_timeout or found.import_timeout
+        lock = read_lock(found.lock_file) if found.locked else None
+        limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
+        plugged, unusable = _check_plugins(places.plugins, limits)
+        folders, unlisted = places.collected
+        removed = removed_tools(lock, found.lock_file, folders) if lock is not None else ()
+        others = (*places.misplaced, *unlisted, *unusable, *removed)
+        is_strict = asked.warnings_as_errors or found.warnings_as_errors
+        return cls(places, limits, targets, selection, is_strict, plugged, others)
 
     def catalog(self, candidates: Sequence[Candidate]) -> Catalog:
         # folders come before plugins, as where they are served

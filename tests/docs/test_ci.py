@@ -20,7 +20,7 @@ from tests.docs.blocks import Block, Document
 PAGE = REPOSITORY / "docs" / "ci.md"
 HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
 ACTION = REPOSITORY / "action.yml"
-TEMPLATE = REPOSITORY / "ci" / "gitlab.yml"
+TEMPLATE = REPOSITORY / "docs" / "gitlab-ci.yml"
 SCHEMAS = {
     ".github/workflows/tools.yml": "github-workflows",
     ".github/workflows/branch.yml": "github-workflows",
