@@ -44,7 +44,7 @@ _LIKE, _LEAD = 0.8, 0.1
 """How like a name must be to what was written, and by how much more than any other name."""
 _KEYWORDS, _TYPES = frozenset(KEYWORDS), frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
-DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408"})
+DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
 """Findings that bringing the manifest into line with the function may mend."""
 
 
