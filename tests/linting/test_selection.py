@@ -4,6 +4,7 @@ import pytest
 
 from sovl_tools import Diagnostic
 from sovl_tools.configuration import Configuration
+from sovl_tools.linting import rules
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import (
     CODES,
@@ -46,7 +47,8 @@ def test_in_strict_reports_a_warning_is_an_error() -> None:
     assert report.warnings == ()
 
 
-def test_every_rule_has_a_name_of_its_own() -> None:
+def test_every_rule_has_a_code_and_a_name_of_its_own() -> None:
+    assert len(rules._RULES) == len(RULES)
     assert len(CODES) == len(RULES)
     assert all(code_of(name) == code for name, code in CODES.items())
 
