@@ -297,7 +297,7 @@ def unused_output_match(case: ManifestCase) -> Iterator[Finding]:
     ``sovl-tools test`` compares an ``output`` that is no description, and ``"schema"`` asks for an
     ``output_schema``: without one the example fails. Add what is missing, or remove the key.
     """
-    examples = case.document["examples"]
+    examples = case.document.get("examples")
     for index, example in enumerate(examples if isinstance(examples, list) else ()):
         if not isinstance(example, dict) or "output_match" not in example:
             continue
