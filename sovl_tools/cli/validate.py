@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
@@ -72,6 +73,7 @@ Examples:
   sovl-tools validate --format github          in a workflow
   sovl-tools validate --ignore ST306,ST305     without these findings
   sovl-tools validate --diff                   show what --fix would mend
+  sovl-tools validate --watch                  and again at each change
   sovl-tools validate --target openai-strict,gemini"""
 EXITS = {
     1: "There are errors.",
@@ -148,6 +150,7 @@ def _destinations(
 @click.option("--fix", is_flag=True, help="Mend what can be mended surely, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
 @click.option("--unsafe-fixes", is_flag=True, help="Mend also what may be meant otherwise.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write what is kept of runs.")
 @import_timeout_option
 @click.pass_context
@@ -170,8 +173,20 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     --fix and --diff look again after each change, until nothing more can be mended, and only at
     what is shown. No change is made that keeps a tool from loading.
     """
-    started = perf_counter()
     asked = _Options(**options)
+    if asked.watch:
+        from sovl_tools.cli.rechecking import recheck  # noqa: PLC0415 - 50 ms for its events
+
+        if asked.diff or asked.fix:
+            raise Misuse("--watch only looks: leave --fix and --diff out")
+        recheck(partial(_check_once, asked), partial(_watched, asked))
+        ctx.exit(0)
+    ctx.exit(_check_once(asked))
+
+
+def _check_once(asked: _Options) -> int:
+    """Check once, and write the result; return the exit code."""
+    started = perf_counter()
     places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
     if asked.changed or asked.since is not None:
         places = changed_places(places, changed_files(asked.since))
@@ -194,7 +209,7 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
             unsafe=asked.unsafe_fixes,
         )
         if asked.diff:
-            ctx.exit(FINDINGS if fixing.show(mending) else 0)
+            return FINDINGS if fixing.show(mending) else 0
         is_unwritten = not fixing.save(mending)
         candidates, fixed = [*mending.candidates.values()], mending.fixed.total()
         report = check.report(candidates, check.procedures(candidates) if fixed else procedures)
@@ -210,7 +225,15 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     )
     _tell_ignored(places.ignored)
     _write(outcome, destinations, statistics=asked.statistics)
-    ctx.exit(FINDINGS if is_unwritten or (report.errors and not asked.exit_zero) else 0)
+    return FINDINGS if is_unwritten or (report.errors and not asked.exit_zero) else 0
+
+
+def _watched(asked: _Options) -> list[str]:
+    """Return the directories and files that a check looks at."""
+    places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
+    found = places.configuration
+    tools = asked.paths or found.paths
+    return [*tools, *found.plugins, *found.procedures, *found.watch, *places.procedures]
 
 
 class _Options(NamedTuple):
@@ -234,6 +257,7 @@ class _Options(NamedTuple):
     fix: bool
     diff: bool
     unsafe_fixes: bool
+    watch: bool
     no_cache: bool
     import_timeout: float | None
 
