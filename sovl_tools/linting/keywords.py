@@ -30,19 +30,21 @@ def matcher_of(expression: str) -> Matcher:
 
 
 def _any(rest: list[str]) -> Matcher:
-    found = [_all(rest)]
-    while rest[-1:] == ["or"]:
-        rest.pop()
-        found.append(_all(rest))
+    found = _operands(rest, "or", _all)
     return lambda text: any(each(text) for each in found)
 
 
 def _all(rest: list[str]) -> Matcher:
-    found = [_one(rest)]
-    while rest[-1:] == ["and"]:
-        rest.pop()
-        found.append(_one(rest))
+    found = _operands(rest, "and", _one)
     return lambda text: all(each(text) for each in found)
+
+
+def _operands(rest: list[str], word: str, read: Callable[[list[str]], Matcher]) -> list[Matcher]:
+    found = [read(rest)]
+    while rest[-1:] == [word]:
+        rest.pop()
+        found.append(read(rest))
+    return found
 
 
 def _one(rest: list[str]) -> Matcher:

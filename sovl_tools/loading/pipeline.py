@@ -223,9 +223,11 @@ def schema_verdicts(
 def example_verdicts(manifest: Manifest, interface: Interface | None = None) -> list[Verdict]:
     """Return what is refused in the inputs of the examples: by the parameters, and then by a call.
 
-    With ``interface`` arguments count that the function doesn't take, or can't convert.
+    With ``interface`` arguments count that the function doesn't take, or can't convert; the
+    parameters have accepted them before.
     """
     schema, convert = manifest.parameters, None
+    properties = manifest.parameters["properties"].keys()
     if interface is not None and (signature := interface.signature) is not None:
         is_known = signature.is_certain or interface.function is not None
         schema = call_schema(schema, signature) if is_known else schema
@@ -233,7 +235,12 @@ def example_verdicts(manifest: Manifest, interface: Interface | None = None) -> 
             convert = converter_of(interface.function, manifest.parameters["properties"])
     given = [*_example_inputs(manifest)]
     found: dict[int, list[Problem]] = {}
-    doubtful = [index for index, (_, each) in enumerate(given) if not surely_fits(each, schema)]
+    doubtful = [
+        index
+        for index, (_, each) in enumerate(given)
+        # of what the parameters accept, a call refuses nothing but names that they don't list
+        if not (surely_fits(each, schema) if interface is None else each.keys() <= properties)
+    ]
     if doubtful:  # compiling the schema is what costs
         try:
             validator = compile_schema(schema)
