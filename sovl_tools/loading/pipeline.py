@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING
 from dataclasses import fields as fields_of
 from functools import partial
@@ -48,7 +47,7 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, KEYS, Manifest, ToolFolder
-from sovl_tools.schema.engine import Problem, compile_schema, published
+from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.schema.fit import surely_fits
 from sovl_tools.schema.subschemas import visit
 from sovl_tools.signature.agreement import call_schema
@@ -100,6 +99,7 @@ class Work(NamedTuple):
         manifest: the same without the refused keys, so that nobody reads them.
         verdicts: what the checks have said so far.
         has_schemas: whether the parameters and the output's schema can be relied on.
+        examples: the inputs that are arguments, unless something is wrong already.
     """
 
     folder: ToolFolder
@@ -107,6 +107,7 @@ class Work(NamedTuple):
     manifest: Manifest
     verdicts: list[Verdict]
     has_schemas: bool
+    examples: Sequence[ExampleCase]
 
 
 def load_folder(
@@ -187,12 +188,13 @@ def _checked(
         readable = {key: value for key, value in document.items() if key not in refused}
         manifest = manifest._replace(document=readable)
     has_schemas = "parameters" in document and refused.isdisjoint(("parameters", "output_schema"))
-    work = Work(folder, case, manifest, verdicts, has_schemas)
+    examples: list[ExampleCase] = []
     if has_schemas:
         verdicts += schema_verdicts(document, "error", compiles=settings.compiles)
         if "examples" in document and not has_errors(verdicts):
-            verdicts += example_verdicts(manifest)
-    return work
+            examples = example_inputs(manifest)
+            verdicts += example_verdicts(manifest, examples)
+    return Work(folder, case, manifest, verdicts, has_schemas, examples)
 
 
 def schema_verdicts(
@@ -220,52 +222,62 @@ def schema_verdicts(
     return verdicts
 
 
-def example_verdicts(manifest: Manifest, interface: Interface | None = None) -> list[Verdict]:
-    """Return what is refused in the inputs of the examples: by the parameters, and then by a call.
-
-    With ``interface`` arguments count that the function doesn't take, or can't convert; the
-    parameters have accepted them before.
-    """
-    schema, convert = manifest.parameters, None
-    properties = manifest.parameters["properties"].keys()
-    if interface is not None and (signature := interface.signature) is not None:
-        is_known = signature.is_certain or interface.function is not None
-        schema = call_schema(schema, signature) if is_known else schema
-        if interface.function is not None:
-            convert = converter_of(interface.function, manifest.parameters["properties"])
-    given = [*_example_inputs(manifest)]
-    found: dict[int, list[Problem]] = {}
-    doubtful = [
-        index
-        for index, (_, each) in enumerate(given)
-        # of what the parameters accept, a call refuses nothing but names that they don't list
-        if not (surely_fits(each, schema) if interface is None else each.keys() <= properties)
-    ]
-    if doubtful:  # compiling the schema is what costs
-        try:
-            validator = compile_schema(schema)
-        except SchemaError:
-            return []
-        found = {index: validator.problems(given[index][1]) for index in doubtful}
-    verdicts: list[Verdict] = []
-    for index, (path, arguments) in enumerate(given):
-        case = ExampleCase(path, arguments, found.get(index, []))
-        if convert is not None and not case.problems:
-            case = case._replace(unconvertible=_unconvertible(convert, arguments))
-        verdicts += ask((invalid_example,), case)
-    return verdicts
-
-
-def _example_inputs(manifest: Manifest) -> Iterator[tuple[Path, dict[str, JSON]]]:
-    """Yield the inputs of the examples that are arguments, each with its path."""
+def example_inputs(manifest: Manifest) -> list[ExampleCase]:
+    """Return the inputs of the examples that are arguments; nothing is wrong with them yet."""
+    found = []
     for index, example in enumerate(manifest.document.get("examples", ())):
         given = example["input"]
         if isinstance(given, str):
-            # text that is no JSON of an object is only shown
-            with suppress(ValueError, RecursionError):
+            try:
                 given = json.loads(given)
+            except (ValueError, RecursionError):
+                continue  # text that is no JSON of an object is only shown
         if isinstance(given, dict):
-            yield ("examples", index, "input"), given
+            found.append(ExampleCase(("examples", index, "input"), given))
+    return found
+
+
+def example_verdicts(manifest: Manifest, examples: Iterable[ExampleCase]) -> list[Verdict]:
+    """Return which inputs of examples the parameters refuse."""
+    schema = manifest.parameters
+    doubtful = [each for each in examples if not surely_fits(each.arguments, schema)]
+    return ask((invalid_example,), *_refused(doubtful, schema)) if doubtful else []
+
+
+def _refused(examples: Iterable[ExampleCase], schema: dict[str, JSON]) -> list[ExampleCase]:
+    """Return those of the examples that a schema refuses, with the reasons."""
+    try:
+        validator = compile_schema(schema)  # which is what costs
+    except SchemaError:
+        return []
+    cases = [each._replace(problems=validator.problems(each.arguments)) for each in examples]
+    return [each for each in cases if each.problems]
+
+
+def call_verdicts(
+    manifest: Manifest, examples: Sequence[ExampleCase], interface: Interface
+) -> list[Verdict]:
+    """Return which inputs of examples a call refuses that the parameters have accepted.
+
+    It refuses arguments that the function doesn't take, or can't convert.
+    """
+    names = manifest.parameters["properties"].keys()
+    signature, function = interface.signature, interface.function
+    if signature is None:
+        return []
+    # of what the parameters accept, a call refuses nothing but names that they don't list
+    doubtful = [each for each in examples if not each.arguments.keys() <= names]
+    found: list[ExampleCase] = []
+    if doubtful and (signature.is_certain or function is not None):
+        found = _refused(doubtful, call_schema(manifest.parameters, signature))
+    convert = None if function is None else converter_of(function, names)
+    if convert is not None:
+        refused = {each.path for each in found}
+        for each in examples:
+            reasons = () if each.path in refused else _unconvertible(convert, each.arguments)
+            if reasons:
+                found.append(each._replace(unconvertible=reasons))
+    return ask((invalid_example,), *found) if found else []
 
 
 def _unconvertible(convert: Conversion, arguments: dict[str, JSON]) -> tuple[tuple[Path, str], ...]:
@@ -293,8 +305,8 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             verdicts += border_verdicts(error, folder)
             return _candidate(work, "rejected", source=source)
         verdicts += interface_verdicts(manifest, interface, "error")
-        if "examples" in manifest.document and not has_errors(verdicts):
-            verdicts += example_verdicts(manifest, interface)
+        if work.examples and not has_errors(verdicts):
+            verdicts += call_verdicts(manifest, work.examples, interface)
         # warnings stop no load, and wait until somebody looks at the report
         lint = partial(interface_verdicts, manifest, interface, "warning", source=source)
         if has_errors(verdicts):
@@ -385,8 +397,8 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
         found += interface_verdicts(work.manifest, interface, severity, source=text)
     # with a schema that is refused, no engine may ever answer
     is_sound = readable and not has_errors((*work.verdicts, *found))
-    if is_sound and "examples" in work.manifest.document:
-        found += example_verdicts(work.manifest, interface)
+    if is_sound and work.examples:
+        found += call_verdicts(work.manifest, work.examples, interface)
     return interface, found
 
 

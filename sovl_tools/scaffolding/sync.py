@@ -11,7 +11,13 @@ from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import generation_of
-from sovl_tools.loading.pipeline import Settings, example_verdicts, load_folder, schema_verdicts
+from sovl_tools.loading.pipeline import (
+    Settings,
+    example_inputs,
+    example_verdicts,
+    load_folder,
+    schema_verdicts,
+)
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement
 from sovl_tools.loading.rules import manifest as manifest_rules
@@ -254,7 +260,7 @@ def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
     if not any(each.path[:1] in {("parameters",), ("output_schema",)} for each in problems):
         found += schema_verdicts(manifest.document, "error")
     if not has_errors(found):
-        found += example_verdicts(manifest)
+        found += example_verdicts(manifest, example_inputs(manifest))
     return tuple(found)
 
 

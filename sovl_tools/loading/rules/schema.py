@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -245,7 +245,7 @@ class ExampleCase(NamedTuple):
 
     path: Path
     arguments: dict[str, JSON]
-    problems: list[Problem]
+    problems: Sequence[Problem] = ()
     unconvertible: tuple[tuple[Path, str], ...] = ()
 
 
