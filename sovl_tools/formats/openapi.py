@@ -23,20 +23,25 @@ from sovl_tools.schema.subschemas import lookup
 
 
 class Answer(NamedTuple):
-    """How a server tells a kind of failure: by a status of HTTP, and what that means in words."""
+    """How a server tells a kind of failure: by a status of HTTP, a title, and what that means."""
 
     status: int
+    title: str
     description: str
 
 
 ANSWERS: dict[FailureKind, Answer] = {
-    "invalid_arguments": Answer(400, "The arguments are no JSON, or do not fit their schema."),
-    "unknown_tool": Answer(404, "There is no such tool any more."),
-    "cancelled": Answer(409, "Somebody cancelled the call."),
-    "tool_error": Answer(500, "The tool failed."),
-    "invalid_result": Answer(502, "What the tool returned is no JSON, or does not fit its schema."),
-    "unavailable": Answer(503, "The tool is there but could not be loaded."),
-    "timeout": Answer(504, "The tool was not done in time."),
+    "invalid_arguments": Answer(
+        400, "Invalid arguments", "The arguments are no JSON, or do not fit their schema."
+    ),
+    "unknown_tool": Answer(404, "Unknown tool", "There is no such tool any more."),
+    "cancelled": Answer(409, "Cancelled", "Somebody cancelled the call."),
+    "tool_error": Answer(500, "Tool failed", "The tool failed."),
+    "invalid_result": Answer(
+        502, "Invalid result", "What the tool returned is no JSON, or does not fit its schema."
+    ),
+    "unavailable": Answer(503, "Tool not available", "The tool is there but could not be loaded."),
+    "timeout": Answer(504, "Time limit", "The tool was not done in time."),
 }
 """The answer to each kind of failure; the status tells them apart, the body says more.
 
@@ -45,8 +50,13 @@ kind. HTTP has no status for a call that was cancelled; after 409, unlike 503, n
 by itself.
 """
 
+PROBLEM_TYPE = "urn:sovl-tools:problem:"
+"""The type of a problem (RFC 9457) is this and the kind of failure."""
+
+PROBLEM_MEDIA = "application/problem+json"
+
 _SCHEMAS = "#/components/schemas/"
-_VALUE, _FAILURE = "#/components/responses/Value", "#/components/responses/Failure"
+_VALUE, _PROBLEM = "#/components/responses/Value", "#/components/responses/Problem"
 _ANYTHING = "What the tool returned."
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -70,14 +80,14 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
 
 def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return one document of all tools; the call of NAME is ``POST /tools/NAME``."""
-    paths, schemas = {}, {"Failure": _failure()}
+    paths, schemas = {}, {"Problem": _problem()}
     for shape in shapes:
         name = shape.tool.name
         paths[f"/tools/{name}"], schemas[f"{name}.arguments"], others = shape.definition
         schemas.update(others)
-    lines = [f"- {status} `{name}`: {words}" for name, (status, words) in ANSWERS.items()]
+    lines = [f"- {status} `{name}`: {words}" for name, (status, _, words) in ANSWERS.items()]
     statuses = "\n".join(
-        ["There is no value. The status, and the kind in the body, say why:", "", *lines]
+        ["There is no value. The status, and the type in the body, say why:", "", *lines]
     )
     document = {
         "openapi": "3.1.0",
@@ -88,7 +98,7 @@ def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]
             "schemas": schemas,
             "responses": {
                 "Value": _response(_ANYTHING, {}),
-                "Failure": _response(statuses, {"$ref": f"{_SCHEMAS}Failure"}),
+                "Problem": _response(statuses, {"$ref": f"{_SCHEMAS}Problem"}, PROBLEM_MEDIA),
             },
         },
     }
@@ -105,7 +115,7 @@ def _operation(tool: ToolDefinition, arguments: str) -> dict[str, JSON]:
             "required": True,
             "content": {"application/json": {"schema": {"$ref": arguments}}},
         },
-        "responses": {"200": _value(tool), "default": {"$ref": _FAILURE}},
+        "responses": {"200": _value(tool), "default": {"$ref": _PROBLEM}},
     }
     if tool.tags:
         operation["tags"] = list(tool.tags)
@@ -119,34 +129,41 @@ def _value(tool: ToolDefinition) -> dict[str, JSON]:
     return _response(tool.returns, {}) if tool.returns else {"$ref": _VALUE}
 
 
-def _response(description: str, schema: JSON) -> dict[str, JSON]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
+def _response(description: str, schema: JSON, media: str = "application/json") -> dict[str, JSON]:
+    return {"description": description, "content": {media: {"schema": schema}}}
 
 
-def _failure() -> dict[str, JSON]:
-    """Return the schema of ``sovl_tools.model.result.Failure``, as far as clients are told it."""
+def _problem() -> dict[str, JSON]:
+    """Return the schema of a problem document (RFC 9457), as a server tells a failure by it."""
     text = {"type": "string"}
-    detail = {
+    types = ["about:blank", *(f"{PROBLEM_TYPE}{name}" for name in get_args(FailureKind))]
+    error = {
         "type": "object",
         "properties": {
-            "path": {**text, "description": "The argument, as a JSONPath such as $.a[0]."},
-            "message": {**text, "description": "What is wrong with it."},
+            "pointer": {**text, "description": "The argument, as a JSON Pointer such as #/a/0."},
+            "detail": {**text, "description": "What is wrong with it."},
         },
-        "required": ["path", "message"],
+        "required": ["pointer", "detail"],
     }
     return {
         "type": "object",
-        "description": "Why a call has no value.",
+        "description": "Why there is no value.",
         "properties": {
-            "kind": {**text, "enum": [*get_args(FailureKind)], "description": "For programs."},
-            "message": {**text, "description": "For the model."},
-            "details": {
+            "type": {
+                **text,
+                "enum": types,
+                "description": "For programs; about:blank if the status says all.",
+            },
+            "title": {**text, "description": "The same for every problem of the type."},
+            "status": {"type": "integer", "description": "The status of the response."},
+            "detail": {**text, "description": "For the model."},
+            "errors": {
                 "type": "array",
-                "items": detail,
+                "items": error,
                 "description": "One entry for each bad argument.",
             },
         },
-        "required": ["kind", "message", "details"],
+        "required": ["type", "title", "status", "detail"],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeAlias
 
@@ -86,6 +87,25 @@ def _selector(part: str | int) -> str:
     # RFC 9535 wants single quotes, in which only these, backslashes and controls are escaped
     escaped = json.dumps(part, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("'", "\\'")
     return f"['{escaped}']"
+
+
+def parse_json_path(text: str) -> Path:
+    """Return the path of a JSONPath that ``json_path`` wrote."""
+    return tuple(_part(*found.groups()) for found in _SELECTOR.finditer(text))
+
+
+_SELECTOR = re.compile(r"\.([^.[]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]", re.DOTALL)
+_QUOTING = {"\\'": "'", '"': '\\"'}
+
+
+def _part(name: str | None, index: str | None, quoted: str) -> str | int:
+    if name is not None:
+        return name
+    if index is not None:
+        return int(index)
+    # single quotes are the only difference from a string of JSON
+    text = re.sub(r'\\.|"', lambda found: _QUOTING.get(found[0], found[0]), quoted)
+    return str(json.loads(f'"{text}"'))
 
 
 def depth(document: JSON) -> int:

@@ -13,6 +13,7 @@ from sovl_tools.formats.openapi import ANSWERS, collect, convert
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.result import FailureKind
 from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.serving.problems import problem_of
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import arguments_for, moderate, parameters
 from tests.schema.strategies import values
@@ -37,7 +38,7 @@ def document(*tools: ToolDefinition) -> JSON:
 def components(schema: dict[str, JSON], **fields: Any) -> dict[str, JSON]:
     """Return the schemas of the document of one tool, but for that of failures."""
     schemas = document(tool(schema, **fields))["components"]["schemas"]
-    return {name: each for name, each in schemas.items() if name != "Failure"}
+    return {name: each for name, each in schemas.items() if name != "Problem"}
 
 
 def component(schema: JSON) -> JSON:
@@ -78,7 +79,7 @@ def test_each_tool_is_one_post() -> None:
         "requestBody": {"required": True, "content": {"application/json": {"schema": reference}}},
         "responses": {
             "200": {"description": "The weather.", "content": {"application/json": {"schema": {}}}},
-            "default": {"$ref": "#/components/responses/Failure"},
+            "default": {"$ref": "#/components/responses/Problem"},
         },
     }
     assert found["components"]["schemas"]["weather.arguments"] == EMPTY
@@ -123,28 +124,27 @@ def test_a_result_of_which_nothing_is_said_may_be_anything() -> None:
 
 
 def test_the_answer_to_a_failure_describes_each_status_and_has_one_schema() -> None:
-    failure = document(tool())["components"]["responses"]["Failure"]
-    reference = {"$ref": "#/components/schemas/Failure"}
-    assert failure["content"] == {"application/json": {"schema": reference}}
-    for name, (status, words) in ANSWERS.items():
-        assert f"\n- {status} `{name}`: {words}" in failure["description"]
+    problem = document(tool())["components"]["responses"]["Problem"]
+    reference = {"$ref": "#/components/schemas/Problem"}
+    assert problem["content"] == {"application/problem+json": {"schema": reference}}
+    for name, (status, _, words) in ANSWERS.items():
+        assert f"\n- {status} `{name}`: {words}" in problem["description"]
 
 
-def test_a_failure_fits_its_schema() -> None:
+def test_a_problem_fits_its_schema() -> None:
     def weather(city: str) -> str:
         raise ToolError(f"no {city}")
 
     registry = ToolRegistry()
     registry.register(weather)
-    tooler, check = Tooler(registry), compiled(document(), "Failure")
+    tooler, check = Tooler(registry), compiled(document(), "Problem")
     for name, arguments in (("weather", {"city": "x"}), ("weather", {}), ("wether", {})):
         failure = tooler.call_sync(name, arguments).error
         assert failure is not None
-        details = [each._asdict() for each in failure.details]
-        told = {"kind": failure.kind, "message": failure.message, "details": details}
+        told = problem_of(failure)
         assert check.is_valid(told)
-        assert not check.is_valid({**told, "kind": "other"})
-        assert not check.is_valid({**told, "details": [{"path": "$"}]})
+        assert not check.is_valid({**told, "type": "other"})
+        assert not check.is_valid({**told, "errors": [{"pointer": "#"}]})
 
 
 def test_definitions_of_arguments_and_result_are_components_apart() -> None:

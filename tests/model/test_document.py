@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.document import Path, depth, dotted, json_path, kind, pointer
+from sovl_tools.model.document import Path, depth, dotted, json_path, kind, parse_json_path, pointer
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
 
@@ -59,6 +59,13 @@ def test_a_dotted_path_is_written_as_people_do(path: Path, text: str) -> None:
 )
 def test_a_json_path_is_written_as_its_rfc_says(path: Path, text: str) -> None:
     assert json_path(path) == text
+    assert parse_json_path(text) == path
+
+
+@moderate
+@given(st.lists(st.text() | st.integers(min_value=0)))
+def test_a_json_path_leads_back_to_its_path(path: list[str | int]) -> None:
+    assert parse_json_path(json_path(tuple(path))) == tuple(path)
 
 
 @check_each(

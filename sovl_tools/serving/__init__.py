@@ -1,0 +1,1 @@
+"""Serves tools to programs elsewhere: a JSON API over HTTP, and the Model Context Protocol."""

@@ -1,0 +1,284 @@
+"""The JSON API: tools listed, described, found and called over plain HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Coroutine
+from functools import partial
+from hashlib import sha256
+from typing import Any, NamedTuple, TypeVar, cast
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive
+
+from sovl_tools.dispatch.async_runner import await_thread
+from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.loading.exporting import Export
+from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.model.result import Failure, FailureKind
+from sovl_tools.model.suggestion import as_hint, nearest
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.serving.description import describe
+from sovl_tools.serving.events import stream_call
+from sovl_tools.serving.problems import JSONAnswer, encoded, failed, problem
+
+_T = TypeVar("_T")
+
+PUBLIC = (
+    "name", "title", "description", "parameters", "output_schema", "annotations", "category",
+    "version", "tags", "activation_phrases", "examples", "instructions",
+)  # fmt: skip
+"""What clients are told of a tool: what its author wrote for them, and nothing of this machine."""
+
+MOST_LISTED = 1_000
+_CLIENT_LEFT = 499
+"""The status in the log of a request whose client did not wait; it is nginx's."""
+
+
+class Listing(NamedTuple):
+    """The tools of one catalog as clients are told of them.
+
+    Attributes:
+        catalog: where they come from.
+        tools: what is told of each, by name and in that order.
+        document: the OpenAPI document of the calls.
+        tag: the ETag: the same in every process that serves the same tools.
+    """
+
+    catalog: Catalog
+    tools: dict[str, dict[str, JSON]]
+    document: dict[str, JSON]
+    tag: str
+
+
+class Api:
+    """Answers requests with what a registry has and what a Tooler does.
+
+    Args:
+        registry: the tools, which may change at any time.
+        tooler: makes the calls.
+        is_guarded: whether requests need a bearer token, which the OpenAPI document says.
+    """
+
+    def __init__(self, registry: ToolRegistry, tooler: Tooler, *, is_guarded: bool = False) -> None:
+        self._registry = registry
+        self._tooler = tooler
+        self._is_guarded = is_guarded
+        self._listing: Listing | None = None
+
+    def routes(self) -> list[Route]:
+        """Return what there is, by path."""
+        return [
+            Route("/tools", self._list),
+            Route("/tools/{name}", self._tool, methods=["GET", "POST"]),
+            Route("/tools/{name}/stream", self._stream, methods=["POST"]),
+            Route("/search", self._search),
+            Route("/openapi.json", self._describe),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        """Answer with the tools, all or a page of them, by name."""
+        asked = _Query(request, ("tag", "category", "limit", "cursor"))
+        limit = asked.number("limit", most=MOST_LISTED)
+        if asked.refusal is not None:
+            return asked.refusal
+        listing = await self._tools()
+        tags, category = set(asked.several("tag")), asked.one("category")
+        after = asked.one("cursor") or ""
+        found = [
+            each
+            for name, each in listing.tools.items()
+            if name > after
+            and tags <= {*each.get("tags", ())}
+            and category in (None, each.get("category"))
+        ]
+        page = found if limit is None else found[:limit]
+        cursor = page[-1]["name"] if len(page) < len(found) else None
+        return _tagged(request, listing, {"tools": page, "next_cursor": cursor})
+
+    async def _tool(self, request: Request) -> Response:
+        """Answer with a tool, or with what came of calling it."""
+        name = request.path_params["name"]
+        if request.method == "POST":
+            return await self._call(request, name)
+        asked = _Query(request, ())
+        if asked.refusal is not None:
+            return asked.refusal
+        listing = await self._tools()
+        if name in listing.tools:
+            return _tagged(request, listing, listing.tools[name])
+        try:
+            found = self._registry[name]
+            return failed(Failure("unavailable", f"the schema of {found.name} can't be made now"))
+        except ToolNotFoundError as error:
+            kind: FailureKind = "unknown_tool" if error.reason is None else "unavailable"
+            return failed(Failure(kind, str(error)))
+
+    async def _call(self, request: Request, name: str) -> Response:
+        arguments = await _arguments(request)
+        if isinstance(arguments, Response):
+            return arguments
+        try:
+            result = await unless_left(request.receive, self._tooler.call(name, arguments))
+        except ClientDisconnect:
+            return Response(status_code=_CLIENT_LEFT)
+        return JSONAnswer(result.value) if result.error is None else failed(result.error)
+
+    async def _stream(self, request: Request) -> Response:
+        """Answer with what a call reports while it runs, its items and its result, as events.
+
+        What is refused before it runs is answered as without a stream.
+        """
+        arguments = await _arguments(request)
+        if isinstance(arguments, Response):
+            return arguments
+        return await stream_call(self._tooler, request.path_params["name"], arguments)
+
+    async def _search(self, request: Request) -> Response:
+        asked = _Query(request, ("q", "limit"))
+        limit = asked.number("limit", most=MOST_LISTED) or 10
+        query = asked.one("q")
+        if asked.refusal is not None:
+            return asked.refusal
+        if query is None:
+            return problem(400, "the query parameter 'q' is required: words to look for")
+        found = self._registry.search(query, limit=limit)
+        return JSONAnswer({"matches": [each._asdict() for each in found]})
+
+    async def _describe(self, request: Request) -> Response:
+        """Answer with the OpenAPI document of these routes."""
+        listing = await self._tools()
+        root = request.scope.get("root_path", "")
+        document = describe(listing.document, root, is_guarded=self._is_guarded)
+        return _tagged(request, listing, document)
+
+    async def _tools(self) -> Listing:
+        """Return the tools as they are now; they are listed anew only after a change."""
+        known = self._listing
+        if known is not None and known.catalog is self._registry.catalog:
+            return known
+        # on a thread: a thousand tools take a while, and parts of schemas may be functions
+        listing, is_lasting = await await_thread(partial(_listed, self._registry))
+        self._listing = listing if is_lasting else None
+        return listing
+
+
+def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
+    """Return the listing of the tools as they are now, and whether it holds until they change."""
+    catalog = registry.catalog
+    export = cast("Export", registry.export("openapi"))
+    # resolved: what functions make of a schema stands in it
+    tools = {name: _told(shape.tool) for name, shape in export.shapes.items()}
+    text = encoded([*tools.values(), export.definitions])
+    listing = Listing(catalog, tools, export.definitions, f'"{sha256(text).hexdigest()[:32]}"')
+    return listing, export.is_lasting
+
+
+def _told(tool: ToolDefinition) -> dict[str, JSON]:
+    """Return what clients are told of a tool, as far as it says anything."""
+    known = {key: getattr(tool, key) for key in PUBLIC}
+    return {key: value for key, value in known.items() if value not in (None, (), {})}
+
+
+def _tagged(request: Request, listing: Listing, value: JSON) -> Response:
+    """Return an answer that a client may keep, and that it has already if it says so."""
+    headers = {"ETag": listing.tag, "Cache-Control": "no-cache"}
+    known = {each.strip().removeprefix("W/") for each in _if_none_match(request)}
+    if known & {listing.tag, "*"}:
+        return Response(status_code=304, headers=headers)
+    return JSONAnswer(value, headers=headers)
+
+
+def _if_none_match(request: Request) -> list[str]:
+    return ",".join(request.headers.getlist("if-none-match")).split(",")
+
+
+_JSON_TYPE = re.compile(
+    r'\s*application/([\w.+-]+\+)?json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?', re.IGNORECASE
+)
+
+
+async def _arguments(request: Request) -> bytes | Response:
+    """Return the arguments as they were sent, which the Tooler reads, or why they can't be read."""
+    asked = _Query(request, ())
+    if asked.refusal is not None:
+        return asked.refusal
+    body = await request.body()
+    given = request.headers.get("content-type")
+    if body and (given is None or _JSON_TYPE.fullmatch(given) is None):
+        found = "of no type" if given is None else f"{given[:80]!r}"
+        headers = {"Accept-Post": "application/json"}
+        return problem(415, f"the arguments must be sent as application/json, not {found}", headers)
+    return body
+
+
+async def unless_left(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
+    """Await a work that is cancelled when the client leaves.
+
+    Raises:
+        ClientDisconnect: it has left.
+    """
+    has_left = False
+    task = cast("asyncio.Task[Any]", asyncio.current_task())
+
+    async def watch() -> None:
+        nonlocal has_left
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        has_left = True
+        task.cancel()
+
+    watching = asyncio.ensure_future(watch())
+    try:
+        return await work
+    except asyncio.CancelledError:
+        # both may happen at once: only a cancellation of ours is answered
+        if has_left and not task.uncancel():
+            raise ClientDisconnect from None
+        raise
+    finally:
+        watching.cancel()
+
+
+class _Query:
+    """The query parameters of a request.
+
+    Attributes:
+        refusal: the answer to the first one that is wrong; None if none is.
+    """
+
+    def __init__(self, request: Request, known: Collection[str]) -> None:
+        self._given = request.query_params
+        self.refusal: Response | None = None
+        for name in self._given:
+            if name not in known:
+                hint = as_hint(nearest(name, known))
+                self.refusal = problem(400, f"there is no query parameter {name[:80]!r}{hint}")
+
+    def several(self, name: str) -> list[str]:
+        return self._given.getlist(name)
+
+    def one(self, name: str) -> str | None:
+        found = self._given.getlist(name)
+        if len(found) > 1:
+            self.refusal = problem(400, f"the query parameter {name!r} is given more than once")
+        return found[0] if found else None
+
+    def number(self, name: str, *, most: int) -> int | None:
+        text = self.one(name)
+        if text is None:
+            return None
+        if not (text.isascii() and text.isdigit() and len(text) <= len(str(most))):
+            number = 0
+        else:
+            number = int(text)
+        if not 1 <= number <= most:
+            words = f"must be a whole number from 1 to {most:,}, not {text[:80]!r}"
+            self.refusal = problem(400, f"the query parameter {name!r} {words}")
+        return number

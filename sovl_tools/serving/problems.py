@@ -1,0 +1,73 @@
+"""Problem documents (RFC 9457): how the server tells that a request has no value for its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from sovl_tools.formats.openapi import ANSWERS, PROBLEM_MEDIA, PROBLEM_TYPE
+from sovl_tools.model.content import encodable
+from sovl_tools.model.document import JSON, parse_json_path, pointer
+from sovl_tools.model.result import BadArgument, Failure
+
+
+def encoded(value: JSON) -> bytes:
+    """Return a JSON value as it is sent."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode()
+
+
+class JSONAnswer(Response):
+    """A JSON value as the answer to a request."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Return the bytes of the value; bytes are those of one already."""
+        return content if isinstance(content, bytes) else encoded(content)
+
+
+class ProblemAnswer(JSONAnswer):
+    """A problem document as the answer to a request."""
+
+    media_type = PROBLEM_MEDIA
+
+
+def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> ProblemAnswer:
+    """Return the answer to a request that is wrong in itself, whatever tool it is about."""
+    document = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
+    return ProblemAnswer({**document, "detail": encodable(detail)}, status, headers)
+
+
+def failed(failure: Failure) -> ProblemAnswer:
+    """Return the answer to a call that has no value."""
+    return ProblemAnswer(problem_of(failure), ANSWERS[failure.kind].status)
+
+
+def problem_of(failure: Failure) -> dict[str, JSON]:
+    """Return the problem document of a call that has no value."""
+    status, title, _ = ANSWERS[failure.kind]
+    document = {
+        "type": PROBLEM_TYPE + failure.kind,
+        "title": title,
+        "status": status,
+        "detail": encodable(failure.message),
+    }
+    if failure.details:
+        document["errors"] = [_error(each) for each in failure.details]
+    return document
+
+
+def _error(bad: BadArgument) -> dict[str, JSON]:
+    try:
+        path = parse_json_path(bad.path)
+    except ValueError:  # a secret was taken out of the middle of it
+        path = ()
+    # as a fragment of a URI (RFC 6901), which is what the examples of RFC 9457 have
+    fragment = quote(encodable(pointer(path)), safe="/~!$&'()*+,;=:@?")
+    return {"pointer": f"#{fragment}", "detail": encodable(bad.message)}
