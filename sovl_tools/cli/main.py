@@ -37,6 +37,10 @@ COMMANDS = {
     "clean": ("sovl_tools.cli.clean:clean", "Remove what validate keeps between runs."),
     "lock": ("sovl_tools.cli.lock:lock", "Write down what has been reviewed."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
+    "install": (
+        "sovl_tools.cli.install:install",
+        "Tell an editor or an assistant to serve the tools.",
+    ),
     "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls, or the tokens of definitions."),
     "explain": ("sovl_tools.cli.explain:explain", "Explain a rule of validate."),
     "config": ("sovl_tools.cli.config:config", "Print the settings and where they come from."),
@@ -98,6 +102,13 @@ def _width() -> int:
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _width()},
 )
+@click.option(
+    "-C",
+    "--directory",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="DIR",
+    help="Run as if started in DIR.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but results and errors.")
 @click.option(
     "-v",
@@ -107,7 +118,7 @@ def _width() -> int:
 )
 @click.version_option(__version__, "-V", "--version", prog_name="sovl-tools")
 @click.pass_context
-def group(ctx: click.Context, *, quiet: bool, verbose: int) -> None:
+def group(ctx: click.Context, *, directory: str | None, quiet: bool, verbose: int) -> None:
     """Turn folders into tools that a language model can call.
 
     A folder tools/NAME with NAME.json (the manifest) and NAME.py (a function called NAME) is a
@@ -115,6 +126,11 @@ def group(ctx: click.Context, *, quiet: bool, verbose: int) -> None:
     pyproject.toml, or else it is ./tools.
     """
     ctx.obj = {"quiet": quiet, "verbose": verbose}
+    if directory is not None:
+        try:
+            os.chdir(directory)
+        except OSError as error:
+            raise click.BadParameter(f"{directory!r}: {error.strerror}", ctx) from error
 
 
 def main() -> None:

@@ -33,18 +33,18 @@ def create_folder(location: str, files: Mapping[str, bytes]) -> None:
         raise
 
 
-def replace_files(location: str, files: Mapping[str, bytes]) -> None:
+def replace_files(location: str, files: Mapping[str, bytes], *, mode: int | None = None) -> None:
     """Put files into a folder, in the place of those that are there.
 
     All are written beside their places before the first is moved. A link stays one: the file that
-    it leads to is replaced. Permissions are kept.
+    it leads to is replaced. Permissions are kept, unless ``mode`` says what they are to be.
 
     Raises:
         OSError: one can't be written; then none has been replaced.
     """
     with contextlib.ExitStack() as stack:
         staged = [
-            stack.enter_context(_staged(os.path.realpath(os.path.join(location, name)), data))
+            stack.enter_context(_staged(os.path.realpath(os.path.join(location, name)), data, mode))
             for name, data in files.items()
         ]
         # Nothing has been touched so far, and what is left can hardly fail.
@@ -53,16 +53,18 @@ def replace_files(location: str, files: Mapping[str, bytes]) -> None:
 
 
 @contextlib.contextmanager
-def _staged(path: str, data: bytes) -> Iterator[tuple[str, str]]:
+def _staged(path: str, data: bytes, mode: int | None) -> Iterator[tuple[str, str]]:
     """Write a file beside its place; remove it at the end if it is still there."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     parent, name = os.path.split(path)
     temporary = os.path.join(parent, _hidden(name))
     try:
-        _write(temporary, data)
+        # nobody else reads it meanwhile if nobody else may in the end
+        _write(temporary, data, mode=0o666 if mode is None else mode)
         with contextlib.suppress(FileNotFoundError):
-            shutil.copymode(path, temporary)
+            if mode is None:
+                shutil.copymode(path, temporary)
         yield temporary, path
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -74,8 +76,11 @@ def _hidden(name: str) -> str:
     return f".{name}.{token_hex(4)}.tmp"
 
 
-def _write(path: str, data: bytes) -> None:
-    with open(path, "xb") as file:
+def _write(path: str, data: bytes, *, mode: int = 0o666) -> None:
+    def opened(name: str, flags: int) -> int:
+        return os.open(name, flags, mode)
+
+    with open(path, "xb", opener=opened) as file:
         file.write(data)
         file.flush()
         # Otherwise a crash could leave an empty file under the right name.

@@ -1,4 +1,7 @@
-"""A JSON text that says something else: what stays the same stays as it is written."""
+"""A JSON text that says something else: what stays the same stays as it is written.
+
+The text may have comments and commas before closing brackets (JSONC), as editors' settings do.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
@@ -17,6 +19,8 @@ WIDTH = 100
 
 # text, bracket or scalar; json.loads has refused whatever else the text might hold
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s"{}\[\]:,]+', re.DOTALL)
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 
 
 class Node(NamedTuple):
@@ -34,6 +38,17 @@ class Node(NamedTuple):
     def between(self, index: int) -> slice:
         """The comma, and the space around it, before the child of that index, from 1."""
         return slice(self.children[index - 1].value.end, self.children[index].start)
+
+    @property
+    def tail(self) -> slice:
+        """The space between the last child and the closing bracket."""
+        return slice(self.children[-1].value.end, self.end - 1)
+
+    def gap(self, index: int) -> slice:
+        """What stands before the child of that index, or behind the last one."""
+        if index == len(self.children):
+            return self.tail
+        return self.between(index) if index else self.lead
 
     def containers(self) -> Iterator[Node]:
         """Yield every object and array that is not empty, outer ones first."""
@@ -53,6 +68,18 @@ class Child(NamedTuple):
     start: int
     key_end: int
     value: Node
+
+
+def without_comments(text: str) -> str:
+    """Return a text with comments and commas before closing brackets as JSON of the same length.
+
+    All else stands where it stood: blanks fill the places.
+    """
+    return _LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return found[1] or re.sub(r"[^\r\n]", " ", found[0])
 
 
 def parse_nodes(text: str) -> Node:
@@ -205,14 +232,16 @@ def edit_json(text: str, document: JSON) -> str:
     """Return a JSON text with as few changes as make it the text of the document.
 
     What is new is written in the manner of what stands beside it. Members that stay keep their
-    order. Text that says the same already comes back as it is.
+    order, and every comment stays that stands outside of what goes. Text that says the same
+    already comes back as it is.
 
     Raises:
         ValueError: the text is no JSON.
     """
-    before = json.loads(text)
-    tree = parse_nodes(text)
-    editor = _Editor(text, _layout_of(text, tree))
+    plain = without_comments(text)
+    before = json.loads(plain)
+    tree = parse_nodes(plain)
+    editor = _Editor(text, plain, _layout_of(plain, tree))
     return text[: tree.start] + editor.value(tree, before, document) + text[tree.end :]
 
 
@@ -254,9 +283,10 @@ class _Piece(NamedTuple):
 
 
 class _Editor(NamedTuple):
-    """Writes values anew, in the manner of an old text."""
+    """Writes values anew, in the manner of an old text; ``plain`` is that without comments."""
 
     text: str
+    plain: str
     layout: Layout
 
     def value(self, node: Node, before: JSON, after: JSON, *, is_free: bool = True) -> str:
@@ -264,13 +294,20 @@ class _Editor(NamedTuple):
         # 1 is not true, and not 1.0 either.
         if canonical(before) == canonical(after):
             return self._text_of(node)
-        if node.children and after and type(before) is type(after):
+        inside = slice(node.start, node.end)
+        is_commented = self.text[inside] != self.plain[inside]
+        is_like = isinstance(before, dict | list) and type(before) is type(after)
+        if is_like and node.children and (after or is_commented):
             pieces = self._members if isinstance(after, dict) else self._items
             return self._joined(node, list(pieces(node, before, after)))
         begin = self.text.rfind("\n", 0, node.start) + 1
         line = self.text[begin : node.start]
         indent = _indentation(line)
         lead, spread = len(line) - len(indent), None if is_free else False
+        if is_like and is_commented:  # nothing but comments stood there
+            new = render_json(after, self.layout, indent=indent, lead=lead, spread=True)
+            last = max(found.end() for found in _COMMENT.finditer(self._text_of(node)))
+            return self._text_of(node)[:last] + new[1:]
         return render_json(after, self.layout, indent=indent, lead=lead, spread=spread)
 
     def _text_of(self, node: Node) -> str:
@@ -311,13 +348,13 @@ class _Editor(NamedTuple):
 
     def _new(self, node: Node, key: str | None, value: JSON) -> str:
         """Return the text of a new child, on a line of its own if its siblings are."""
-        gaps = [node.lead, *map(node.between, range(1, len(node.children)))]
-        gap = next((self.text[each] for each in gaps if "\n" in self.text[each]), "")
+        gaps = [self.plain[node.gap(index)] for index in range(len(node.children))]
+        gap = next((each for each in gaps if "\n" in each), "")
         start = ""
         if key is not None:
             sibling = node.children[0]
             colon = self.text[sibling.key_end : sibling.value.start]
-            colon = self.layout.colon if "\n" in colon else colon
+            colon = self.layout.colon if "\n" in colon or "/" in colon else colon
             start = render_json(key, self.layout) + colon
         spread: bool | None = None if gap else False
         # the members of an object are siblings only if all are objects, as properties are
@@ -334,16 +371,95 @@ class _Editor(NamedTuple):
         return start + inner
 
     def _joined(self, node: Node, pieces: Sequence[_Piece]) -> str:
-        lead, count = self.text[node.lead], len(node.children)
-        parts = [self.text[node.start], lead, pieces[0].text]
-        for before, after in pairwise(pieces):
-            if count == 1:
-                separator = f",{lead}" if "\n" in lead else self.layout.comma
+        parts, last, count = [self.text[node.start]], -1, len(node.children)
+        before = _Piece(last, "")  # the opening bracket
+        for after in (*pieces, _Piece(count, "")):
+            if before.old is not None and after.old == before.old + 1:
+                parts.append(self.text[node.gap(after.old)])
             else:
-                # what stood there; a new child is set off as the old one was that followed here
-                is_new = before.old is not None and after.old is None
-                index = (before.old or 0) + 1 if is_new else after.old or 0
-                separator = self.text[node.between(min(max(index, 1), count - 1))]
-            parts += [separator, after.text]
-        tail = self.text[node.children[-1].value.end : node.end]
-        return "".join([*parts, tail])
+                behind = self._comments(node, last, last + 1)[0] if before.old is not None else []
+                above: list[str] = []
+                if after.old is not None:
+                    above = self._comments(node, last, after.old)[1]
+                parts.append(self._gap(node, before, after, behind=behind, above=above))
+            parts.append(after.text)
+            last = last if after.old is None else after.old
+            before = after
+        return "".join([*parts, self.text[node.end - 1]])
+
+    def _comments(self, node: Node, first: int, end: int) -> tuple[list[str], list[str]]:
+        """Return the comments between two children: on the first one's line, and all others."""
+        behind: list[str] = []
+        above: list[str] = []
+        for index in range(first + 1, end + 1):
+            gap = self.text[node.gap(index)]
+            for found in _COMMENT.finditer(gap):
+                is_behind = index == first + 1 and "\n" not in gap[: found.start()]
+                (behind if is_behind else above).append(found[0])
+        return behind, above
+
+    def _gap(
+        self,
+        node: Node,
+        before: _Piece,
+        after: _Piece,
+        *,
+        behind: Sequence[str],
+        above: Sequence[str],
+    ) -> str:
+        """Return what stands between two pieces that were no neighbours, or the brackets."""
+        count = len(node.children)
+        is_last = after.old == count
+        if is_last and before.old == -1 and not behind and not above:
+            return ""
+        gap = self._separator(node, before, after)
+        if is_last and before.old != -1 and "," in _COMMENT.sub("", self.text[node.tail]):
+            gap = f",{gap}"
+        if not behind and not above:
+            return gap
+        space, comma, rest = gap.partition(",")
+        rest = rest if comma else space
+        inner = self._new_line(node)
+        if "\n" not in rest and all(each.startswith("/*") for each in (*behind, *above)):
+            inner = " "
+        elif "\n" not in rest:
+            line = inner.rpartition("\n")[2].removesuffix(self.layout.unit)
+            rest = f"{self.layout.newline}{line}" if is_last else inner
+        # a new member follows the comments on the line of the one before it
+        lines = "".join(f"{inner}{each}" for each in above)
+        return "".join([comma, *(f" {each}" for each in behind), lines, rest])
+
+    def _separator(self, node: Node, before: _Piece, after: _Piece) -> str:
+        """Return what sets two pieces off, as in the old text, without its comments."""
+        count = len(node.children)
+        if before.old == -1:
+            return self._tidy(node.tail if after.old == count else node.lead)
+        if after.old == count:
+            return self._tidy(node.tail)
+        if count == 1:
+            lead = self._tidy(node.lead)
+            return f",{lead}" if "\n" in lead else self.layout.comma
+        # what stood there; a new child is set off as the old one was that followed here
+        is_new = before.old is not None and after.old is None
+        index = (before.old or 0) + 1 if is_new else after.old or 0
+        return self._tidy(node.between(min(max(index, 1), count - 1)))
+
+    def _tidy(self, gap: slice) -> str:
+        """Return a gap without its comments, and without the blanks in their place."""
+        plain = self.plain[gap]
+        if plain == self.text[gap]:
+            return plain
+        comma = "," if "," in plain else ""
+        if "\n" in plain:
+            return f"{comma}{self.layout.newline}{_indentation(plain)}"
+        return self.layout.comma if comma else ""
+
+    def _new_line(self, node: Node) -> str:
+        """Return the end of a line and what its children are indented by."""
+        gaps = (self.plain[node.gap(index)] for index in range(len(node.children)))
+        found = next((each for each in gaps if "\n" in each), None)
+        if found is not None:
+            return f"{self.layout.newline}{_indentation(found)}"
+        begin = self.text.rfind("\n", 0, node.start) + 1
+        indent = _indentation(self.text[begin : node.start])
+        return f"{self.layout.newline}{indent}{self.layout.unit}"

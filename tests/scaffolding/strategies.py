@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from tests.schema.strategies import values
 
 _GAPS = st.sampled_from(["", "", " ", "\n", "\n  ", "\r\n\t", "  "])
+_COMMENTED = st.sampled_from(
+    ["", " ", "\n  ", " // one\n", "/* two */", "\n\t// {3}, \n  ", "/*\n*/"]
+)
 _INDENTS = st.sampled_from([None, 2, 4, "\t"])
 
 
@@ -21,21 +24,36 @@ def texts_of(draw: st.DrawFn, value: Any) -> str:
     if draw(st.booleans()):
         text = json.dumps(value, indent=draw(_INDENTS), ensure_ascii=draw(st.booleans()))
         return text + draw(st.sampled_from(["", "\n"]))
-    return _odd(draw, value)
+    return _odd(draw, value, _GAPS, last=st.just(""))
 
 
-def _odd(draw: st.DrawFn, value: Any) -> str:
+@st.composite
+def commented_texts_of(draw: st.DrawFn, value: Any) -> str:
+    """Return a text of the value with comments, and commas before closing brackets."""
+    return f"// first\n{_odd(draw, value, _COMMENTED, last=st.sampled_from(['', ',']))}"
+
+
+def _odd(
+    draw: st.DrawFn,
+    value: Any,
+    gaps: st.SearchStrategy[str],
+    last: st.SearchStrategy[str],
+) -> str:
     def gap() -> str:
-        return draw(_GAPS)
+        return draw(gaps)
+
+    def end() -> str:
+        return f"{draw(last)}{gap()}"
 
     if isinstance(value, dict):
         parts = [
-            f"{gap()}{json.dumps(key)}{gap()}:{gap()}{_odd(draw, each)}{gap()}"
+            f"{gap()}{json.dumps(key)}{gap()}:{gap()}{_odd(draw, each, gaps, last)}{gap()}"
             for key, each in value.items()
         ]
-        return f"{{{','.join(parts) or gap()}}}"
+        return f"{{{','.join(parts) + end() if parts else gap()}}}"
     if isinstance(value, list):
-        return f"[{','.join(f'{gap()}{_odd(draw, each)}{gap()}' for each in value) or gap()}]"
+        items = [f"{gap()}{_odd(draw, each, gaps, last)}{gap()}" for each in value]
+        return f"[{','.join(items) + end() if items else gap()}]"
     return json.dumps(value)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import takewhile
 from typing import Any
 
@@ -8,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.scaffolding.jsonedit import Node, edit_json, parse_nodes, rename_keys
-from tests.scaffolding.strategies import changed, documents, texts_of
+from sovl_tools.scaffolding.jsonedit import (
+    Node,
+    edit_json,
+    parse_nodes,
+    rename_keys,
+    without_comments,
+)
+from tests.scaffolding.strategies import changed, commented_texts_of, documents, texts_of
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
 
@@ -83,6 +90,52 @@ def test_one_member_more_or_less_is_one_piece_of_text_more_or_less(data: st.Data
         new = edit_json(text, after)
         assert list(json.loads(new)) == list(after)
         assert is_one_piece(*sorted((text, new), key=len))
+
+
+def comments(text: str) -> list[str]:
+    return [
+        each[0]
+        for each in re.finditer(r'"(?:[^"\\]|\\.)*"|//.*|/\*[^*]*\*/', text)
+        if each[0][0] == "/"
+    ]
+
+
+@moderate
+@given(st.data())
+def test_comments_stay_where_members_come_and_go(data: st.DataObject) -> None:
+    before = data.draw(documents)
+    text = data.draw(commented_texts_of(before))
+    assert canonical(json.loads(without_comments(text))) == canonical(before)
+    assert edit_json(text, before) == text
+    longer = edit_json(text, {**before, "new": data.draw(values), "n": 1})
+    assert [*json.loads(without_comments(longer))] == [*before, "new", "n"]
+    assert comments(longer) == comments(text)
+    shorter = edit_json(longer, before)
+    assert canonical(json.loads(without_comments(shorter))) == canonical(before)
+    assert comments(shorter) == comments(text)
+    after = data.draw(changed(before))
+    assert canonical(json.loads(without_comments(edit_json(text, after)))) == canonical(after)
+
+
+@check_each(
+    ("text", "longer"),
+    [
+        ('{\n  "a": 1 // a\n  // end\n}', '{\n  "a": 1, // a\n  "n": 1\n  // end\n}'),
+        ('{\n  "a": 1, // a\n}', '{\n  "a": 1, // a\n  "n": 1,\n}'),
+        ('{ // a\n\t"a": 1\n}', '{ // a\n\t"a": 1,\n\t"n": 1\n}'),
+        ('{"a": 1 /* a */}', '{"a": 1, /* a */ "n": 1}'),
+        ('{"a": 1,}', '{"a": 1, "n": 1,}'),
+        ("{\n  // nothing\n}", '{\n  // nothing\n  "n": 1\n}'),
+        (
+            '{\r\n  "a": 1, // a\r\n  "b": 2\r\n}',
+            '{\r\n  "a": 1, // a\r\n  "b": 2,\r\n  "n": 1\r\n}',
+        ),
+    ],
+)
+def test_a_member_that_goes_again_leaves_the_text_as_it_was(text: str, longer: str) -> None:
+    before = json.loads(without_comments(text))
+    assert edit_json(text, {**before, "n": 1}) == longer
+    assert edit_json(longer, before) == text
 
 
 def is_one_piece(shorter: str, longer: str) -> bool:

@@ -1,0 +1,250 @@
+"""``sovl-tools install``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from sovl_tools.cli.command import Command, Misuse, is_quiet, settings, tools_option
+from sovl_tools.cli.output import write
+from sovl_tools.model.document import JSON
+from sovl_tools.reporting.plain import plain
+from sovl_tools.serving.clients import CLIENTS, Client, System
+from sovl_tools.serving.install import (
+    Change,
+    Server,
+    add_server,
+    is_variable,
+    is_writable,
+    literals,
+    read_variables,
+    reference,
+    remove_server,
+    required_variables,
+)
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools install claude-desktop
+  sovl-tools install vscode --project
+  sovl-tools install cursor --name weather --env WEATHER_KEY=abc --tools weather/tools
+  sovl-tools install mcp-json              print the entry, for any other client
+  sovl-tools install claude-desktop --undo"""
+EXITS = {2: "The client's configuration can't be read or written, or has another such server."}
+
+
+def _variables(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    pairs = [value.partition("=") for value in values]
+    for name, equals, value in pairs:
+        if not equals or not is_variable(name):
+            raise click.BadParameter("it is KEY=VALUE, such as API_KEY=abc")
+        if not is_writable(value):
+            raise click.BadParameter(f"the value of {name} is not UTF-8")
+    return {name: value for name, _, value in pairs}
+
+
+def _name(_: click.Context, __: click.Parameter, value: str) -> str:
+    # clients make names of tools of it
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", value):
+        raise click.BadParameter("it has letters, digits, '-' and '_', at most 64")
+    return value
+
+
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@click.argument("client", type=click.Choice(list(CLIENTS)), metavar="CLIENT")
+@click.option(
+    "--user/--project",
+    "is_user",
+    default=True,
+    help="For all projects of yours, which is the default, or for the one in this directory.",
+)
+@click.option(
+    "--name",
+    default="sovl-tools",
+    show_default=True,
+    metavar="NAME",
+    callback=_name,
+    help="What the client calls the server.",
+)
+@click.option(
+    "--env",
+    "variables",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_variables,
+    help="An environment variable for the tools; may be repeated.",
+)
+@click.option(
+    "--env-file",
+    type=click.Path(),
+    metavar="FILE",
+    help="A file with such variables, one KEY=VALUE a line.",
+)
+@click.option(
+    "--file",
+    "path",
+    type=click.Path(),
+    metavar="FILE",
+    help="The client's configuration, if it is not where it usually is.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
+@click.option("--undo", is_flag=True, help="Remove the entry.")
+@click.option("--force", is_flag=True, help="Replace another server of that name.")
+@tools_option
+def install(
+    *,
+    client: str,
+    is_user: bool,
+    name: str,
+    variables: dict[str, str],
+    env_file: str | None,
+    path: str | None,
+    dry_run: bool,
+    undo: bool,
+    force: bool,
+    tools: tuple[str, ...],
+) -> None:
+    """Tell a client of MCP to start sovl-tools serve with the tools of this directory.
+
+    CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, gemini-cli or mcp-json, which
+    prints what most other clients read.
+
+    The entry has absolute paths, so that it works wherever the client is started, and the
+    variables that manifests name in requires.env, which desktop programs may not inherit: from
+    --env, --env-file or the environment here. With --project, variables of the environment are
+    written as references, where the client knows them: others can share the file.
+
+    All else in the client's file stays as it is written, comments included; as it was before, it
+    is kept beside it.
+    """
+    known = CLIENTS[client]
+    place = path or _place(known, is_user=is_user)
+    if undo:
+        _undo(known, place, name, dry_run=dry_run)
+        return
+    server = _server(known, name, tools, {**_file_of(env_file), **variables}, is_user=is_user)
+    if place is None:
+        write(_shown(known, name, server.entry(known)))
+        _warn()
+        return
+    change = add_server(place, known, server, force=force, dry_run=dry_run)
+    if dry_run:
+        hidden = literals(known, change.entry)
+        environment = {key: "…" if key in hidden else value for key, value in _env(change).items()}
+        shown = {**change.entry, "env": environment} if environment else change.entry
+        write(_shown(known, name, shown))
+        _say(f"would be written into {place}" if change.is_changed else f"{place} says so already")
+        return
+    write(plain(place))
+    _tell(known, change, _undo_command(client, name, path, is_user=is_user))
+
+
+def _place(client: Client, *, is_user: bool) -> str | None:
+    """Return the file to write, or None if the entry is to be printed."""
+    if client.user is None:
+        return None
+    if is_user:
+        home = os.path.expanduser("~")
+        if not os.path.isabs(home):
+            raise Misuse("it can't be told where your own directory is; name a file with --file")
+        return os.path.abspath(client.user(System(sys.platform, Path(home), os.environ)))
+    if not client.project:
+        raise Misuse(f"{client.title} has no configuration for a project; leave --project out")
+    return client.project
+
+
+def _file_of(env_file: str | None) -> Mapping[str, str]:
+    return {} if env_file is None else read_variables(env_file)
+
+
+def _server(
+    client: Client,
+    name: str,
+    tools: Sequence[str],
+    given: Mapping[str, str],
+    *,
+    is_user: bool,
+) -> Server:
+    """Return how the client is to start the server; say which variables are missing."""
+    found = settings(tools)
+    environment = {**given}
+    for variable, names in required_variables(found).items():
+        value = os.environ.get(variable)
+        if variable in given:
+            continue
+        if value and not is_user and client.reference:
+            environment[variable] = reference(client, variable) or ""
+        elif value and is_writable(value):
+            environment[variable] = value
+        else:
+            of = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004
+            advice = f"--env {variable}=… or --env-file FILE"
+            _say(f"{variable} is not set, so {of} will be unavailable; give it with {advice}")
+    paths = tuple(os.path.abspath(each) for each in found.paths)
+    options = [word for each in paths for word in ("--tools", each)]
+    # -P: a module of the directory that the client starts in must not pass for one of Python's
+    start = ("-P", "-m", "sovl_tools", "--directory", os.getcwd(), "serve")
+    command = os.path.abspath(sys.executable)
+    return Server(name, command, (*start, *options), paths, environment)
+
+
+def _undo(client: Client, place: str | None, name: str, *, dry_run: bool) -> None:
+    if place is None:
+        raise Misuse(
+            "mcp-json writes nothing, so there is nothing to undo; name a file with --file"
+        )
+    remove_server(place, client, name, dry_run=dry_run)
+    write(plain(place))
+    _say(f"{'would remove' if dry_run else 'removed'} {name!r}")
+
+
+def _undo_command(client: str, name: str, path: str | None, *, is_user: bool) -> str:
+    options = [] if name == "sovl-tools" else ["--name", name]
+    options += [] if is_user else ["--project"]
+    options += ["--file", path] if path else []
+    return shlex.join(["sovl-tools", "install", client, "--undo", *options])
+
+
+def _env(change: Change) -> dict[str, str]:
+    variables: dict[str, str] = change.entry.get("env") or {}
+    return variables
+
+
+def _shown(client: Client, name: str, entry: Mapping[str, JSON]) -> str:
+    return json.dumps({client.key: {name: entry}}, indent=2, ensure_ascii=False)
+
+
+def _tell(client: Client, change: Change, undo: str) -> None:
+    """Say what was done, and what to do next."""
+    if not change.is_changed:
+        _say("it says so already")
+        return
+    if change.backup:
+        _say(f"as it was before: {change.backup}")
+    hidden = literals(client, change.entry)
+    if change.is_private:
+        names = ", ".join(hidden)
+        _say(f"it holds the value of {names}: only you may read it; keep it out of repositories")
+    odd = [key for key in hidden if client.reference and "$" in str(_env(change)[key])]
+    if odd:
+        _say(f"{', '.join(odd)}: {client.title} may take '$' in the value for a variable")
+    _warn()
+    _say(f"next: {client.follow_up}; undo: {undo}")
+
+
+def _warn() -> None:
+    if find_spec("mcp") is None:
+        _say("serve needs more: pip install 'sovl-tools[mcp]'")
+
+
+def _say(text: str) -> None:
+    if not is_quiet():
+        click.echo(plain(text), err=True)

@@ -1,0 +1,385 @@
+"""Entries for our server in the configuration of a client, written so that all else stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from sovl_tools.configuration import Configuration
+from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.rules.folder import Unreadable
+from sovl_tools.loading.sources import read_manifest, unique
+from sovl_tools.model.document import JSON, encodes
+from sovl_tools.model.errors import ConfigurationError
+from sovl_tools.scaffolding.files import replace_files
+from sovl_tools.scaffolding.jsonedit import HOUSE, edit_json, render_json, without_comments
+from sovl_tools.serving.clients import Client
+
+if sys.platform != "win32":
+    import fcntl
+
+BACKUP = ".sovl-tools.bak"
+"""What the name of a file ends with that holds a configuration as it was before."""
+
+_PRIVATE = 0o600
+_ATTEMPTS = 10
+_BOM = "\ufeff"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ASSIGNMENT = re.compile(rf"(?:export\s+)?({_VARIABLE.pattern})\s*=\s*(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How a client starts ``sovl-tools serve``.
+
+    Attributes:
+        name: what the client calls it.
+        command: the interpreter, an absolute path.
+        arguments: what follows it.
+        tools: the tools directories, absolute.
+        environment: what the client adds to the environment.
+    """
+
+    name: str
+    command: str
+    arguments: tuple[str, ...]
+    tools: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def entry(self, client: Client, old: JSON = None) -> dict[str, JSON]:
+        """Return what a client's configuration says of it.
+
+        What users have added to an ``old`` entry stays, such as ``"disabled"``.
+        """
+        kept = old if isinstance(old, dict) else {}
+        variables = kept.get("env")
+        environment = {
+            **(variables if isinstance(variables, dict) else {}),
+            **self.environment,
+        }
+        return {
+            **kept,
+            **client.fields,
+            "command": self.command,
+            "args": [*self.arguments],
+            **({"env": environment} if environment or variables is not None else {}),
+        }
+
+
+def required_variables(found: Configuration) -> dict[str, list[str]]:
+    """Return the variables that tool folders name in ``requires.env``, with the tools' names.
+
+    Nothing is imported. What is wrong with a manifest is not told here.
+    """
+    paths = [path for path in found.paths if os.path.exists(path)]
+    variables: dict[str, list[str]] = {}
+    for folder in collect(paths, exclude=found.exclude).folders:
+        reading = read_manifest(folder)
+        if isinstance(reading, Unreadable) or reading.manifest is None:
+            continue
+        document = reading.manifest.document
+        requires = document.get("requires") if isinstance(document, dict) else None
+        names = requires.get("env") if isinstance(requires, dict) else None
+        if isinstance(names, list) and document.get("enabled") is not False:
+            for name in names:
+                if isinstance(name, str) and is_variable(name):
+                    variables.setdefault(name, []).append(folder.name)
+    return dict(sorted(variables.items()))
+
+
+def is_variable(name: str) -> bool:
+    """Tell whether an environment variable may have that name."""
+    return _VARIABLE.fullmatch(name) is not None
+
+
+def read_variables(path: str) -> dict[str, str]:
+    """Return what an ``.env`` file sets: lines of ``KEY=VALUE``, values in quotes or without.
+
+    Raises:
+        ConfigurationError: it can't be read, or a line says something else.
+    """
+    variables: dict[str, str] = {}
+    for number, line in enumerate(_read(path).splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        found = _ASSIGNMENT.fullmatch(text)
+        if found is None:
+            raise ConfigurationError(f"{path}:{number}", "it should be KEY=VALUE")
+        name, value = found[1], found[2]
+        if value[:1] in ("'", '"'):
+            closed = re.fullmatch(r"""(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?""", value)
+            if closed is None:
+                raise ConfigurationError(f"{path}:{number}", f"the quotes of {name} do not end")
+            value = closed[1] if closed[2] is None else re.sub(r"\\(.)", _unescaped, closed[2])
+        else:
+            value = re.sub(r"\s+#.*", "", value).strip()
+        if "\0" in value:
+            raise ConfigurationError(f"{path}:{number}", f"{name} has a null character")
+        variables[name] = value
+    return variables
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return {"n": "\n", "r": "\r", "t": "\t"}.get(found[1], found[1])
+
+
+class Change(NamedTuple):
+    """What was done to a client's file.
+
+    Attributes:
+        path: the file.
+        entry: what it says of the server now, or said before it was removed.
+        backup: where it is as it was before, if there was one.
+        is_changed: False if it said so already.
+        is_private: whether nobody else may read it because of what it holds.
+    """
+
+    path: str
+    entry: dict[str, JSON]
+    backup: str | None = None
+    is_changed: bool = True
+    is_private: bool = False
+
+
+def add_server(
+    path: str, client: Client, server: Server, *, force: bool = False, dry_run: bool = False
+) -> Change:
+    """Write the entry of a server, in the place of the one that it had for the same tools.
+
+    The file is replaced at once; what else it says stays as it is written, comments included.
+
+    Raises:
+        ConfigurationError: the file can't be read or written, is no such configuration, or has
+            another server of that name and ``force`` does not say to replace it.
+    """
+    for _ in range(_ATTEMPTS):
+        with _exclusive(path, make=not dry_run):
+            before = _Configuration.read(path, client.key)
+            old = before.servers.get(server.name)
+            if old is not None and not force:
+                _check_replaceable(path, old, server)
+            kept = old if _tools_of(old) is not None else None
+            entry = server.entry(client, kept)
+            servers = {**before.servers, server.name: entry}
+            text = before.with_servers(servers)
+            is_private = bool(literals(client, entry))
+            if dry_run or before.is_same(text):
+                return Change(path, entry, None, is_changed=not before.is_same(text))
+            mode = _PRIVATE if is_private else before.mode
+            if before.replace(text, mode=mode, keep=True):
+                backup = None if before.data is None else path + BACKUP
+                return Change(path, entry, backup, is_private=is_private)
+    raise ConfigurationError(path, "another program keeps writing it; try again")
+
+
+def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False) -> Change:
+    """Remove the entry of our server, and the copy of the file from before it was there.
+
+    Raises:
+        ConfigurationError: as ``add_server``; or there is no such entry, or it is not ours.
+    """
+    for _ in range(_ATTEMPTS):
+        with _exclusive(path):
+            before = _Configuration.read(path, client.key)
+            if name not in before.servers:
+                raise ConfigurationError(path, f"there is no server {name!r} in {client.key!r}")
+            entry = before.servers[name]
+            if _tools_of(entry) is None:
+                words = f"the server {name!r} does not start sovl-tools; remove it by hand"
+                raise ConfigurationError(path, words)
+            servers = {key: each for key, each in before.servers.items() if key != name}
+            if dry_run or before.replace(before.with_servers(servers), mode=before.mode):
+                if not dry_run:
+                    with suppress(OSError):
+                        os.unlink(os.path.realpath(path) + BACKUP)
+                return Change(path, entry)
+    raise ConfigurationError(path, "another program keeps writing it; try again")
+
+
+def _check_replaceable(path: str, old: JSON, server: Server) -> None:
+    tools = _tools_of(old)
+    if tools is None:
+        words = "that does not start sovl-tools"
+    elif tools != server.tools:
+        words = f"for {', '.join(tools) or 'other tools'}"
+    else:
+        return
+    advice = "--name gives this one another name, --force replaces that one"
+    raise ConfigurationError(path, f"there is a server {server.name!r} {words}; {advice}")
+
+
+def _tools_of(entry: JSON) -> tuple[str, ...] | None:
+    """Return the tools directories of an entry, or None if it doesn't start our server."""
+    if not isinstance(entry, dict):
+        return None
+    command, arguments = entry.get("command"), entry.get("args")
+    if not isinstance(command, str) or not isinstance(arguments, list):
+        return None
+    words = [each for each in (command, *arguments) if isinstance(each, str)]
+    is_ours = any(re.search(r"\bsovl[-_]tools\b", each) for each in words)
+    if not is_ours or "serve" not in words:
+        return None
+    return tuple(value for option, value in pairwise(words) if option == "--tools")
+
+
+@dataclass(frozen=True, slots=True)
+class _Configuration:
+    """A client's file as it was read; ``data`` is None if there is none."""
+
+    path: str
+    key: str
+    data: bytes | None
+    text: str
+    document: dict[str, JSON]
+    mode: int | None
+
+    @classmethod
+    def read(cls, path: str, key: str) -> _Configuration:
+        """Read a file; one that is missing or blank says nothing.
+
+        Raises:
+            ConfigurationError: it can't be read, is no JSON, or has something else at the key.
+        """
+        # a link to nothing is one to a file that is still to be made
+        text = _read(path) if os.path.exists(path) else None
+        data = None if text is None else text.encode()
+        mode = None if text is None else stat.S_IMODE(os.stat(path).st_mode)
+        text = text or ""
+        document = _parsed(path, text)
+        if not isinstance(document, dict):
+            raise ConfigurationError(path, f"it should hold an object, not {_kind(document)}")
+        if not isinstance(document.get(key, {}), dict):
+            words = f"{key!r} should be an object, not {_kind(document[key])}"
+            raise ConfigurationError(path, f"{words}; nothing was changed")
+        return cls(path, key, data, text, document, mode)
+
+    @property
+    def servers(self) -> dict[str, JSON]:
+        """The entries by the names of their servers."""
+        servers: dict[str, JSON] = self.document.get(self.key, {})
+        return servers
+
+    def is_same(self, text: str) -> bool:
+        """Tell whether the file says that already."""
+        return self.data is not None and self.text == text
+
+    def with_servers(self, servers: Mapping[str, JSON]) -> str:
+        """Return the text with other entries."""
+        document = {**self.document, self.key: servers}
+        body = self.text.removeprefix(_BOM)
+        try:
+            if without_comments(body).strip():
+                bom = _BOM * self.text.startswith(_BOM)
+                return bom + edit_json(body, document)
+        except RecursionError:
+            raise ConfigurationError(self.path, "it is nested too deep") from None
+        # nothing but comments, which stand before what is new
+        before = f"{body.rstrip()}\n" if body.strip() else ""
+        return f"{before}{render_json(document, HOUSE._replace(is_mixed=False))}\n"
+
+    def replace(self, text: str, *, mode: int | None, keep: bool = False) -> bool:
+        """Replace the file, unless it is another one by now; tell whether that was done.
+
+        ``keep`` puts what was there beside it.
+        """
+        place = os.path.realpath(self.path)
+        folder, name = os.path.split(place)
+        files = {name: text.encode()}
+        if keep and self.data is not None:
+            files[name + BACKUP] = self.data
+        try:
+            os.makedirs(folder, exist_ok=True)
+            now = _read(self.path).encode() if os.path.exists(place) else None
+            if now != self.data:
+                return False
+            replace_files(folder, files, mode=mode)
+        except OSError as error:
+            words = f"it can't be written: {error.strerror}; nothing was changed"
+            raise ConfigurationError(self.path, words) from error
+        return True
+
+
+def _parsed(path: str, text: str) -> JSON:
+    plain = without_comments(text.removeprefix(_BOM))
+    if not plain.strip():
+        return {}
+    try:
+        return json.loads(plain, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        words = f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]}; nothing was changed"
+        raise ConfigurationError(f"{path}:{error.lineno}:{error.colno}", words) from error
+    except RecursionError:
+        raise ConfigurationError(path, "it is nested too deep") from None
+    except ValueError as error:
+        raise ConfigurationError(path, f"{error}; nothing was changed") from error
+
+
+def _read(path: str) -> str:
+    """Return the text of a regular file.
+
+    Raises:
+        ConfigurationError: it can't be read.
+    """
+    try:
+        # a pipe or a device might have no end
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            kind = "a directory" if os.path.isdir(path) else "no regular file"
+            raise ConfigurationError(path, f"it is {kind}")
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except OSError as error:
+        raise ConfigurationError(path, f"it can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(path, "it is not UTF-8; nothing was changed") from error
+
+
+def _kind(value: JSON) -> str:
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
+    return "null" if value is None else names.get(type(value), "a number")
+
+
+@contextmanager
+def _exclusive(path: str, *, make: bool = False) -> Iterator[None]:
+    """Let others that do the same wait; the directory is locked, so that no file is left over.
+
+    Where that can't be done, reading again before writing has to be enough.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    held = ExitStack()
+    with ExitStack() as stack, suppress(OSError):
+        if make:
+            os.makedirs(folder, exist_ok=True)
+        if sys.platform != "win32":
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        held = stack.pop_all()
+    with held:
+        yield
+
+
+def literals(client: Client, entry: Mapping[str, JSON]) -> list[str]:
+    """Return the variables of which an entry has the values, and not references to them."""
+    variables = entry.get("env")
+    if not isinstance(variables, dict):
+        return []
+    return [key for key, value in variables.items() if value != reference(client, key)]
+
+
+def reference(client: Client, name: str) -> str | None:
+    """Return how a client's file says the value of a variable, if it can."""
+    return client.reference.format(name) if client.reference else None
+
+
+def is_writable(value: str) -> bool:
+    """Tell whether a value can be written into JSON, and passed in an environment."""
+    return encodes(value) and "\0" not in value

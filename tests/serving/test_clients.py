@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from sovl_tools.serving.clients import CLIENTS, System
+from tests.tables import check_each
+
+HOME = Path("/home/ada")
+
+
+@check_each(
+    ("client", "platform", "environment", "place"),
+    [
+        (
+            *("claude-desktop", "darwin", {}),
+            "Library/Application Support/Claude/claude_desktop_config.json",
+        ),
+        ("claude-desktop", "linux", {}, ".config/Claude/claude_desktop_config.json"),
+        (
+            *("claude-desktop", "linux", {"XDG_CONFIG_HOME": "relative"}),
+            ".config/Claude/claude_desktop_config.json",
+        ),
+        ("claude-desktop", "win32", {}, "AppData/Roaming/Claude/claude_desktop_config.json"),
+        ("claude-code", "linux", {}, ".claude.json"),
+        ("cursor", "win32", {}, ".cursor/mcp.json"),
+        ("vscode", "darwin", {}, "Library/Application Support/Code/User/mcp.json"),
+        ("vscode", "linux", {}, ".config/Code/User/mcp.json"),
+        ("windsurf", "darwin", {}, ".codeium/windsurf/mcp_config.json"),
+        ("gemini-cli", "linux", {}, ".gemini/settings.json"),
+    ],
+)
+def test_where_a_client_keeps_a_users_servers(
+    client: str, platform: str, environment: dict[str, str], place: str
+) -> None:
+    user = CLIENTS[client].user
+    assert user is not None
+    assert user(System(platform, HOME, environment)) == HOME / place
+
+
+@check_each(
+    ("client", "platform", "environment", "place"),
+    [
+        ("claude-code", "linux", {"CLAUDE_CONFIG_DIR": "/c"}, "/c/.claude.json"),
+        ("vscode", "linux", {"XDG_CONFIG_HOME": "/x"}, "/x/Code/User/mcp.json"),
+        ("vscode", "win32", {"APPDATA": "/r"}, "/r/Code/User/mcp.json"),
+    ],
+)
+def test_where_it_keeps_them_if_variables_say_so(
+    client: str, platform: str, environment: dict[str, str], place: str
+) -> None:
+    user = CLIENTS[client].user
+    assert user is not None
+    assert user(System(platform, HOME, environment)) == Path(place)
+
+
+def test_an_installation_from_the_store_has_a_directory_of_its_own(tmp_path: Path) -> None:
+    directory = tmp_path / "Packages" / "Claude_abc" / "LocalCache" / "Roaming" / "Claude"
+    directory.mkdir(parents=True)
+    user = CLIENTS["claude-desktop"].user
+    assert user is not None
+    system = System("win32", HOME, {"LOCALAPPDATA": str(tmp_path)})
+    assert user(system) == directory / "claude_desktop_config.json"

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import copy
+import json
+import multiprocessing
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools.model.errors import ConfigurationError
+from sovl_tools.scaffolding.jsonedit import without_comments
+from sovl_tools.serving.clients import CLIENTS
+from sovl_tools.serving.install import BACKUP, Server, add_server, read_variables, remove_server
+from tests.tables import check_each
+
+CLIENT = CLIENTS["cursor"]
+START = ("-P", "-m", "sovl_tools", "serve", "--tools", "/t")
+SERVER = Server("ours", "/bin/python", START, ("/t",), {"KEY": "s3cret"})
+OPEN = Server("ours", "/bin/python", START, ("/t",))
+ODD: list[Any] = [None, True, 0, 1.5, "text", [], {}, [1], {"a": 1}, [[]], "é\ud800", 10**400]
+
+COMMENTED = """\
+// my servers
+{
+\t"mcpServers": {
+\t\t// the files
+\t\t"files": {"command": "npx", "args": ["-y", "files"],}, // needs node
+\t\t/* "old": {} */
+\t},
+\t"theme": "dark", // as it is
+}
+"""
+
+
+def paths_in(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    if isinstance(document, dict | list):
+        pairs = document.items() if isinstance(document, dict) else enumerate(document)
+        for key, value in pairs:
+            yield from paths_in(value, (*path, key))
+
+
+def replaced(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    new = copy.deepcopy(document)
+    place = new
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return new
+
+
+def test_whatever_stands_anywhere_nothing_is_raised_but_one_clear_message(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    sound = {"mcpServers": {"other": {"url": "x"}, "ours": SERVER.entry(CLIENT)}, "more": [1]}
+    outcomes = set()
+    for place in paths_in(sound):
+        for value in ODD:
+            document = replaced(sound, place, value)
+            path.write_text(json.dumps(document))
+            before = path.read_bytes()
+            words = told(path)
+            if words is not None:
+                assert "\n" not in words
+                assert path.read_bytes() == before
+                outcomes.add(words.removeprefix(f"{path}: ").partition(";")[0])
+                continue
+            now = json.loads(path.read_text())
+            assert now["mcpServers"].pop("ours")["args"] == [*START]
+            servers = {**document.get("mcpServers", {})}
+            servers.pop("ours", None)
+            assert now == {**document, "mcpServers": servers}
+            remove_server(str(path), CLIENT, "ours")
+            assert json.loads(path.read_text()) == now
+    assert outcomes >= {
+        "it should hold an object, not null",
+        "'mcpServers' should be an object, not a string",
+        "there is a server 'ours' that does not start sovl-tools",
+    }
+
+
+def told(path: Path) -> str | None:
+    """Return why our server can't be added, or None if it was."""
+    try:
+        add_server(str(path), CLIENT, SERVER)
+    except ConfigurationError as error:
+        return str(error)
+    return None
+
+
+@check_each(
+    ("content", "words"),
+    [
+        (b'{"mcpServers": {', "1:17: it is no JSON"),
+        (b'{"a": 1,,}', "it is no JSON"),
+        (b"{} {}", "1:4: it is no JSON"),
+        (b"/* no end", "1:1: it is no JSON"),
+        (b"[" * 100_000, "nested too deep"),
+        (b'{"a": ' + b"[" * 900 + b"]" * 900 + b"}", ""),
+        (b'{"a": ' + b"9" * 5000 + b"}", "nothing was changed"),
+        (b'{"mcpServers": {}, "mcpServers": {}}', "a key stands twice"),
+        (b"\xff\xfe{\x00}\x00", "it is not UTF-8"),
+        (b"null", "it should hold an object, not null"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_left_as_it_is(
+    tmp_path: Path, content: bytes, words: str
+) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_bytes(content)
+    found = told(path)
+    assert (found is None) == (not words)
+    assert words in (found or "")
+    assert (path.read_bytes() == content) == (found is not None)
+
+
+def test_comments_and_all_else_stay_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(COMMENTED)
+    change = add_server(str(path), CLIENT, SERVER)
+    new = path.read_text()
+    assert change.backup == f"{path}{BACKUP}"
+    assert Path(change.backup).read_text() == COMMENTED
+    begin = new.index('\n\t\t"ours"')
+    end = new.index("\n\t\t/*")
+    assert new[:begin] + new[end:] == COMMENTED
+    assert not add_server(str(path), CLIENT, SERVER).is_changed
+    assert Path(change.backup).read_text() == COMMENTED
+    remove_server(str(path), CLIENT, "ours")
+    assert path.read_text() == COMMENTED
+    assert os.listdir(tmp_path) == ["mcp.json"]
+
+
+@check_each(
+    "content", ["", " \n", "// nothing yet\n", "{}", "\ufeff{}\r\n", '{\r\n  "a": 1\r\n}\r\n']
+)
+def test_a_file_that_says_little_is_written(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_bytes(content.encode())
+    add_server(str(path), CLIENT, SERVER)
+    text = path.read_bytes().decode()
+    assert text.startswith("\ufeff") == content.startswith("\ufeff")
+    assert ("\r\n" in text) == ("\r\n" in content)
+    document = json.loads(without_comments(text.removeprefix("\ufeff")))
+    assert document["mcpServers"] == {"ours": SERVER.entry(CLIENT)}
+
+
+def test_what_users_added_to_the_entry_stays(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    add_server(str(path), CLIENT, SERVER)
+    document = json.loads(path.read_text())
+    document["mcpServers"]["ours"]["disabled"] = True
+    document["mcpServers"]["ours"]["env"]["MORE"] = "1"
+    path.write_text(json.dumps(document))
+    add_server(str(path), CLIENT, Server("ours", "/new", START, ("/t",), {"KEY": "2"}))
+    entry = json.loads(path.read_text())["mcpServers"]["ours"]
+    assert entry == {**entry, "command": "/new", "disabled": True}
+    assert entry["env"] == {"KEY": "2", "MORE": "1"}
+
+
+def test_another_server_of_that_name_is_replaced_only_by_force(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text('{"mcpServers": {"ours": {"command": "npx", "args": ["x"]}}}')
+    with pytest.raises(ConfigurationError, match="does not start sovl-tools; --name gives"):
+        add_server(str(path), CLIENT, SERVER)
+    with pytest.raises(ConfigurationError, match="remove it by hand"):
+        remove_server(str(path), CLIENT, "ours")
+    add_server(str(path), CLIENT, SERVER, force=True)
+    other = Server("ours", "/bin/python", (*START[:-1], "/u"), ("/u",))
+    with pytest.raises(ConfigurationError, match="there is a server 'ours' for /t; --name"):
+        add_server(str(path), CLIENT, other)
+    with pytest.raises(ConfigurationError, match="there is no server 'theirs'"):
+        remove_server(str(path), CLIENT, "theirs")
+
+
+def test_only_the_user_may_read_a_file_with_secrets(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "er" / "mcp.json"
+    assert add_server(str(path), CLIENT, SERVER).is_private
+    assert path.stat().st_mode & 0o777 == 0o600
+    public = tmp_path / "mcp.json"
+    public.write_text("{}")
+    public.chmod(0o644)
+    assert not add_server(str(public), CLIENT, OPEN).is_private
+    assert public.stat().st_mode & 0o777 == 0o644
+    add_server(str(public), CLIENT, SERVER)
+    places = [public, Path(f"{public}{BACKUP}")]
+    assert [each.stat().st_mode & 0o777 for each in places] == [0o600, 0o600]
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    real, link, nowhere = (tmp_path / name for name in ("real.json", "link.json", "nowhere.json"))
+    real.write_text('{"a": 1}')
+    link.symlink_to(real)
+    add_server(str(link), CLIENT, SERVER)
+    assert link.is_symlink()
+    assert json.loads(real.read_text())["a"] == 1
+    nowhere.symlink_to(tmp_path / "there" / "new.json")
+    add_server(str(nowhere), CLIENT, SERVER)
+    assert nowhere.is_symlink()
+    assert "ours" in (tmp_path / "there" / "new.json").read_text()
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="it is a directory"):
+        add_server(str(tmp_path), CLIENT, SERVER)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError, match="it is no regular file"):
+        add_server(str(tmp_path / "pipe"), CLIENT, SERVER)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError, match="it can't be written: File exists"):
+        add_server(str(tmp_path / "file" / "mcp.json"), CLIENT, SERVER)
+
+
+def _add(path: str, index: int) -> None:
+    add_server(path, CLIENT, Server(f"server{index}", "/bin/python", START, ("/t",)))
+
+
+def test_those_who_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "mcp.json"
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_add, args=(str(path), index)) for index in range(8)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+    assert [each.exitcode for each in workers] == [0] * 8
+    assert len(json.loads(path.read_text())["mcpServers"]) == 8
+
+
+def test_a_file_of_variables_is_read_as_others_read_it(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text(
+        '# keys\n\nA=1\nexport B = two words # said\nC=\'#3 \\n\'\nD="a\\n\\"b" # c\nE=\nF=a#b\n'
+    )
+    expected = {"A": "1", "B": "two words", "C": "#3 \\n", "D": 'a\n"b', "E": "", "F": "a#b"}
+    assert read_variables(str(path)) == expected
+
+
+@check_each(
+    ("content", "words"),
+    [
+        (b"A=1\nno value\n", ":2: it should be KEY=VALUE"),
+        (b"1A=1", ":1: it should be KEY=VALUE"),
+        (b'A="1', ":1: the quotes of A do not end"),
+        (b"A='1' 2", ":1: the quotes of A do not end"),
+        (b"A=\0", ":1: A has a null character"),
+        (b"\xff", "it is not UTF-8"),
+    ],
+)
+def test_a_line_that_sets_no_variable_is_told(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / ".env"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError) as caught:
+        read_variables(str(path))
+    assert words in str(caught.value)
