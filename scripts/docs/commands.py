@@ -40,15 +40,23 @@ def section(name: str) -> str:
     context = click.Context(group, info_name="sovl-tools", terminal_width=100)
     command = group.get_command(context, name)
     assert command is not None
-    own = click.Context(command, parent=context, info_name=name)
-    usage = " ".join(["sovl-tools", name, *command.collect_usage_pieces(own)])
+    return "".join(f"\n{each}\n" for each in _blocks(command, context)) + "\n"
+
+
+def _blocks(command: click.Command, parent: click.Context) -> list[str]:
+    """Return the paragraphs of a command, or of a group and each of its commands."""
+    own = click.Context(command, parent=parent, info_name=command.name)
+    usage = " ".join([own.command_path, *command.collect_usage_pieces(own)])
     blocks = [
-        f"\n`{usage}`",
+        f"`{usage}`",
         cleandoc(command.help or ""),
         "\n".join(_options(command, own)),
         "\n".join(_exits(command)),
     ]
-    return "\n\n".join(block for block in blocks if block) + "\n\n"
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    return [block for block in blocks if block] + [
+        block for each in below for block in _blocks(each, own)
+    ]
 
 
 def _options(command: click.Command, context: click.Context) -> list[str]:

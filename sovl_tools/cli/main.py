@@ -32,6 +32,7 @@ COMMANDS = {
     "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
     "search": ("sovl_tools.cli.search:search", "Find the tools that a text asks for."),
     "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
+    "import": ("sovl_tools.cli.import_group:import_", "Write folders of tools defined elsewhere."),
     "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
     "diff": ("sovl_tools.cli.diff:diff", "Tell what has changed in tools, and what breaks."),
     "clean": ("sovl_tools.cli.clean:clean", "Remove what validate keeps between runs."),

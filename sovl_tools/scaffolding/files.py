@@ -33,6 +33,38 @@ def create_folder(location: str, files: Mapping[str, bytes]) -> None:
         raise
 
 
+def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> None:
+    """Make many folders with files in a directory, which is made if need be: all, or none.
+
+    A folder that is there already keeps its other files; those of the same names are replaced.
+
+    Raises:
+        OSError: something can't be written; then everything is as it was.
+    """
+    is_new_root = not os.path.isdir(root)
+    os.makedirs(root, exist_ok=True)
+    made: list[str] = []
+    stage = os.path.join(root, _hidden("import"))
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, stage, ignore_errors=True)
+        try:
+            os.mkdir(stage)
+            replaced: dict[str, bytes] = {}
+            for name, files in folders.items():
+                if os.path.lexists(os.path.join(root, name)):
+                    replaced |= {os.path.join(name, file): data for file, data in files.items()}
+                else:
+                    create_folder(os.path.join(stage, name), files)
+            for name in os.listdir(stage):
+                os.rename(os.path.join(stage, name), os.path.join(root, name))
+                made.append(os.path.join(root, name))
+            replace_files(root, replaced)
+        except BaseException:
+            for each in [*made, *([root] if is_new_root else [])]:
+                shutil.rmtree(each, ignore_errors=True)
+            raise
+
+
 def replace_files(location: str, files: Mapping[str, bytes], *, mode: int | None = None) -> None:
     """Put files into a folder, in the place of those that are there.
 

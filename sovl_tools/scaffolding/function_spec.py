@@ -68,7 +68,7 @@ class FunctionSpec(NamedTuple):
         One with a default whose name begins with ``_`` is the function's own affair.
         """
         properties = self.parameters["properties"]
-        own = {name for name in properties if name[0] == "_" and self.has_default(name)}
+        own = {name for name in properties if name[:1] == "_" and self.has_default(name)}
         return {name: schema for name, schema in properties.items() if name not in own}
 
     def takes(self, name: str) -> bool:

@@ -14,7 +14,7 @@ from sovl_tools.loading.rules.schema import (
     missing_items,
     missing_type,
 )
-from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.scaffolding.function_spec import FunctionSpec, defined_name, needed_definitions
 from sovl_tools.schema import fit
@@ -51,20 +51,7 @@ _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains"})
 
 def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:
     """Return a manifest; where nothing is known, its texts say what is to be written there."""
-    parameters: dict[str, JSON] = copied({**spec.parameters, "properties": spec.described})
-    # what the checks would miss is added, and a default that they refuse goes
-    for node in nodes(parameters, BASE):
-        schema = node.schema
-        if any(invalid_default.check(node)) or any(default_on_required.check(node)):
-            del schema["default"]
-        if any(missing_type.check(node)):
-            types = ["string", "number", "boolean", "array", "object", "null"]
-            _overwrite(schema, _insert(schema, "type", types, after=()))
-        if any(missing_items.check(node)):
-            _overwrite(schema, _insert(schema, "items", {}, after=("type",)))
-        if any(missing_description.check(node)):
-            text = property_placeholder(node.path[-1])
-            _overwrite(schema, _insert(schema, "description", text, after=("$ref", "type")))
+    parameters = complete({**spec.parameters, "properties": spec.described}, BASE)
     title = {key: value for key, value in spec.fields.items() if key == "title"}
     return {
         "name": name,
@@ -75,6 +62,29 @@ def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict
         "parameters": parameters,
         **{key: value for key, value in spec.fields.items() if key not in title},
     }
+
+
+def complete(
+    schema: dict[str, JSON], base: Path, describe: Callable[[SchemaNode], str] | None = None
+) -> dict[str, JSON]:
+    """Return a schema with what the checks would miss; a default that they refuse goes.
+
+    ``describe`` says what a property means; otherwise a text says that this is to be written.
+    """
+    found: dict[str, JSON] = copied(schema)
+    for node in nodes(found, base):
+        own = node.schema
+        if any(invalid_default.check(node)) or any(default_on_required.check(node)):
+            del own["default"]
+        if any(missing_type.check(node)):
+            types = ["string", "number", "boolean", "array", "object", "null"]
+            _overwrite(own, _insert(own, "type", types, after=()))
+        if any(missing_items.check(node)):
+            _overwrite(own, _insert(own, "items", {}, after=("type",)))
+        if any(missing_description.check(node)):
+            text = property_placeholder(node.path[-1]) if describe is None else describe(node)
+            _overwrite(own, _insert(own, "description", text, after=("$ref", "type")))
+    return found
 
 
 def description_placeholder(name: str) -> str:

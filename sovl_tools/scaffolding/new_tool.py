@@ -28,6 +28,7 @@ _FORM = re.compile(
     r"(?P<name>[^:=?]+):(?P<type>[^=?]*)(?P<optional>\?)?(?:=(?P<default>.*))?", re.DOTALL
 )
 _WIDTH = 88
+_UNSEEN = r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]"
 
 
 class NewParameter(NamedTuple):
@@ -145,22 +146,36 @@ def source_of(
         elif default is None or isinstance(default, list | dict):  # calls would share a list
             declared.append(f"{each.name}: {annotation} | None = None")
         else:
-            # quoted as formatters want it, and with letters as they are
-            is_text = isinstance(default, str)
-            literal = json.dumps(default, ensure_ascii=False) if is_text else repr(default)
+            literal = default_literal(default)
             declared.append(f"{each.name}: {annotation} = {literal}")
-    start = f"{'async ' if is_async else ''}def {name}("
-    head = f"{start}{', '.join(declared)}) -> dict:"
-    if len(head) > _WIDTH:
-        head = "\n".join([start, *(f"    {each}," for each in declared), ") -> dict:"])
     arguments = ", ".join(f'"{each.name}": {each.name}' for each in parameters)
-    return f"{head}\n{_docstring(description)}    return {{{arguments}}}\n"
+    head = function_head(name, declared, returns="dict", is_async=is_async)
+    return f"{head}\n{docstring(description)}    return {{{arguments}}}\n"
 
 
-def _docstring(text: str) -> str:
+def default_literal(value: JSON) -> str:
+    """Return a scalar as Python writes it: quoted as formatters want it, with letters as are."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def function_head(
+    name: str, parameters: Sequence[str], *, returns: str, is_async: bool = False
+) -> str:
+    """Return the line, or the lines, with which a function begins."""
+    start = f"{'async ' if is_async else ''}def {name}("
+    head = f"{start}{', '.join(parameters)}) -> {returns}:"
+    if len(head) <= _WIDTH:
+        return head
+    return "\n".join([start, *(f"    {each}," for each in parameters), f") -> {returns}:"])
+
+
+def docstring(text: str) -> str:
+    """Return the docstring of a function, with a line break at its end."""
     text = text.strip()
     body = text.removesuffix('"')
     escaped = body.replace("\\", "\\\\").replace('"""', r"\"\"\"")
+    # a NUL is no Python, and nobody sees the others
+    escaped = re.sub(_UNSEEN, lambda found: found[0].encode("unicode_escape").decode(), escaped)
     # A quotation mark at the end would join those of the docstring.
     if body != text:
         escaped += r"\""

@@ -35,7 +35,7 @@ PAGES = [
     REFERENCE,
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("running", "hot-reload", "authoring")),
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("migration", "formats", "search")),
-    *(REPOSITORY / "docs" / f"{name}.md" for name in ("agents", "chat", "procedures")),
+    *(REPOSITORY / "docs" / f"{name}.md" for name in ("agents", "chat", "procedures", "importing")),
     REPOSITORY / "README.md",
 ]
 

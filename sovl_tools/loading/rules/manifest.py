@@ -135,8 +135,9 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
     """The manifest is a definition in the form of OpenAI, MCP or another system.
 
     Such forms hold name, description and schema one level deeper, as in ``{"type": "function",
-    "function": {…}}`` or ``{"tools": […]}``. Lift the inner object to the top; a list of several
-    becomes as many folders. ``sovl-tools export`` makes every such form of a manifest.
+    "function": {…}}`` or ``{"tools": […]}``. Lift the inner object to the top, or let
+    ``sovl-tools import openai FILE`` write the folders: a list of several becomes as many.
+    ``sovl-tools export`` makes every such form of a manifest.
     """
     key = case.wrapper
     if key is not None:
@@ -144,6 +145,7 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
         hint = f"lift the inner object: write at the top what stands in {key!r}"
         schema = _inner_schema(case.document[key])
         hint += f", and {schema!r} as 'parameters'" if schema else ""
+        hint += "; or have folders written: sovl-tools import openai FILE"
         yield Finding(ManifestPlace((key,), "key"), message, hint)
 
 

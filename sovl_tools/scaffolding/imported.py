@@ -1,0 +1,207 @@
+"""Tool folders made of definitions that stand elsewhere: names, manifests, and the modules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from sovl_tools.annotations.docstrings import Documentation
+from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTool
+from sovl_tools.loading.definitions import checked
+from sovl_tools.loading.rules.folder import MAX_NAME_LENGTH, fitting_name
+from sovl_tools.model.content import cut_characters
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON, copied, kind
+from sovl_tools.scaffolding.function_spec import FIELDS, FunctionSpec
+from sovl_tools.scaffolding.manifest import complete, description_placeholder, manifest_of
+from sovl_tools.scaffolding.new_tool import (
+    PYTHON,
+    NewTool,
+    default_literal,
+    docstring,
+    function_head,
+)
+from sovl_tools.schema.applicators import kinds
+from sovl_tools.schema.subschemas import SchemaNode, follow
+from sovl_tools.signature.pairs import BASE
+from sovl_tools.signature.signature import from_function
+
+Write = Callable[[str, ForeignTool], str]
+"""Returns the text of a tool's module, by the tool's name here."""
+
+MAX_MANIFEST = 1 << 20
+_LONGEST = 60
+
+
+class ImportedTools(NamedTuple):
+    """What came of definitions.
+
+    Attributes:
+        tools: the folders to write.
+        flaws: what can't become a tool, and why.
+        notes: what is otherwise than in the definitions.
+    """
+
+    tools: tuple[NewTool, ...]
+    flaws: tuple[Flaw, ...]
+    notes: tuple[str, ...]
+
+
+def import_tools(definitions: Iterable[Definition], write: Write) -> ImportedTools:
+    """Return the folders of definitions, checked as those of a tools directory are."""
+    every = [*definitions]
+    names = fit_names(each for each in every if isinstance(each, ForeignTool))
+    flaws: list[Flaw] = []
+    notes: list[str] = []
+    tools: list[NewTool] = []
+    for each in every:
+        if isinstance(each, ProviderTool):
+            notes.append(f"{_shown(each.name)} is left out: the provider brings it")
+            continue
+        made: NewTool | Flaw
+        if isinstance(each, Flaw):
+            made = each
+        else:
+            name = next(names)
+            made = new_tool(name, each, write)
+            if name != each.name:
+                notes.append(f"{_shown(each.name)} is called {name!r} here")
+        if isinstance(made, Flaw):
+            flaws.append(made)
+        else:
+            tools.append(made)
+    return ImportedTools(tuple(tools), tuple(flaws), tuple(notes))
+
+
+def fit_names(tools: Iterable[ForeignTool]) -> Iterator[str]:
+    """Yield names that the folders of tools may have, no two equal, also where case is lost."""
+    taken: set[str] = set()
+    for each in tools:
+        wanted = name = (fitting_name(each.name[:_MOST_CHARACTERS]) or "tool").lstrip("_") or "tool"
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{wanted[: MAX_NAME_LENGTH - len(str(number)) - 1]}_{number}"
+        taken.add(name.casefold())
+        yield name
+
+
+_MOST_CHARACTERS = 1000
+
+
+def new_tool(name: str, tool: ForeignTool, write: Write) -> NewTool | Flaw:
+    """Return the folder of one definition, or the first reason why it can't be a tool."""
+    definition = ToolDefinition(
+        name,
+        tool.description if tool.description.strip() else in_words(name),
+        tool.parameters,
+        _anything,
+        title=tool.title,
+        tags=tool.tags,
+        output_schema=tool.output_schema,
+        annotations=tool.annotations,
+        requires=tool.requires,
+        metadata=tool.metadata,
+    )
+    for found in checked(definition, name).diagnostics:
+        if found.severity == "error":
+            return Flaw(tool.place, f"{_shown(tool.name)}: {found.message}")
+    said = {key: getattr(definition, key) for key in FIELDS}
+    fields = {key: _as_json(value) for key, value in said.items() if value}
+    if tool.output_schema:
+        fields["output_schema"] = complete(tool.output_schema, ("output_schema",), _describe)
+    spec = FunctionSpec(
+        Documentation(tool.description if tool.description.strip() else ""),
+        complete(tool.parameters, BASE, _describe),
+        from_function(_anything),
+        fields=fields,
+    )
+    made = NewTool(name, manifest_of(name, spec), write(name, tool))
+    size = len(made.files[f"{name}.json"])
+    if size > MAX_MANIFEST:
+        words = f"its manifest would have {size:,} bytes, more than {MAX_MANIFEST:,}"
+        return Flaw(tool.place, f"{_shown(tool.name)}: {words}")
+    return made
+
+
+def _anything(**arguments: Any) -> Any:
+    """Stand for the function that is not written yet."""
+
+
+def _as_json(value: Any) -> JSON:
+    return list(value) if isinstance(value, tuple) else copied(value)
+
+
+def _shown(name: str) -> str:
+    return repr(cut_characters(name, _LONGEST))
+
+
+def in_words(name: str) -> str:
+    """Return a name as a sentence: ``petId`` is ``Pet id.``, for want of a description."""
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+", " ", name).split()
+    text = " ".join(part if part.isupper() else part.lower() for part in parts) or name
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _describe(node: SchemaNode) -> str:
+    """Describe a property that nobody has described."""
+    title = node.schema.get("title")
+    is_text = isinstance(title, str) and bool(title.strip())
+    return str(title) if is_text else in_words(str(node.path[-1]))
+
+
+def stub(name: str, tool: ForeignTool) -> str:
+    """Return a module whose function takes what the schema says, and is still to be written."""
+    properties = tool.parameters["properties"]
+    required = {*tool.parameters.get("required", ())}
+    named = [each for each in properties if _can_be_named(each)]
+    declared = [
+        _declaration(each, properties[each], tool.parameters, is_required=each in required)
+        for each in sorted(named, key=lambda each: each not in required)
+    ]
+    is_open = tool.parameters.get("additionalProperties", False) is not False
+    if is_open or "patternProperties" in tool.parameters or len(named) < len(properties):
+        others = "others"
+        while others in properties:
+            others += "_"
+        declared.append(f"**{others}: Any")
+    import_ = "from typing import Any\n\n\n" if any("Any" in each for each in declared) else ""
+    description = tool.description if tool.description.strip() else description_placeholder(name)
+    head = function_head(name, declared, returns="object")
+    words = f"{name} is imported, but not written yet: write its function in {name}.py"
+    body = f'    raise NotImplementedError(\n        "{words}"\n    )\n'
+    return f"{import_}{head}\n{docstring(description)}{body}"
+
+
+def _can_be_named(name: str) -> bool:
+    # a first parameter of these names would make it look like a method
+    return fitting_name(name) == name and name not in {"self", "cls"} and name[0] != "_"
+
+
+def _declaration(name: str, schema: JSON, root: dict[str, JSON], *, is_required: bool) -> str:
+    annotation = _annotation(schema, root)
+    found = follow(schema, root)
+    default = found.get("default") if isinstance(found, dict) else None
+    if is_required:
+        return f"{name}: {annotation}"
+    if isinstance(default, bool | int | float | str) and kind(default) in PYTHON:
+        return f"{name}: {annotation} = {default_literal(default)}"
+    optional = annotation if "None" in annotation or annotation == "Any" else f"{annotation} | None"
+    return f"{name}: {optional} = None"
+
+
+def _annotation(schema: JSON, root: dict[str, JSON]) -> str:
+    """Return the annotation of values that a schema admits, as far as Python's own types say it."""
+    found = kinds(schema, root)
+    if not found or found >= PYTHON.keys():
+        return "Any"
+    names = [own for each, own in PYTHON.items() if each in found]
+    if "float" in names:
+        names.remove("int")
+    if "list" in names:
+        target = follow(schema, root)
+        items = target.get("items") if isinstance(target, dict) else None
+        inner = _annotation(items, root) if isinstance(items, dict) and items else "Any"
+        names[names.index("list")] = f"list[{inner}]" if inner in PYTHON.values() else "list"
+    return " | ".join([*names, *(["None"] if "null" in found else [])])

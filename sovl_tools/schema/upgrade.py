@@ -1,0 +1,148 @@
+"""Schemas of older drafts, of OpenAPI 3.0 and of Gemini as draft 2020-12 says the same."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sovl_tools.model.document import JSON, JSON_KINDS, Path
+from sovl_tools.schema.keywords import ANNOTATIONS, COMBINING, IDENTITY
+from sovl_tools.schema.rewrite import Definitions, Rewrite
+from sovl_tools.schema.subschemas import follow
+
+_BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+_MOST_DIGITS = 19
+_OLD = frozenset({"nullable", "example", "items", "dependencies", "properties", *_BOUNDS, *_COUNTS})
+
+
+def upgrade(
+    schema: dict[str, JSON], root: dict[str, JSON] | None = None, *, is_request: bool = False
+) -> dict[str, JSON]:
+    """Return a schema in draft 2020-12; what it refers to stands in its ``$defs``.
+
+    What is wrong in it stays, for those who say so.
+
+    Args:
+        schema: in any dialect.
+        root: the document in which its references are looked up; None for the schema itself.
+        is_request: leaves out properties that only ever come back (``readOnly``).
+    """
+    definitions = Definitions(schema if root is None else root)
+    copy = _Upgrade(definitions, is_request=is_request)
+    made = copy.schema(schema, ())
+    found = copy.finish()
+    # providers and checks want to see at the root that it is an object
+    if "$ref" in made and "type" not in made:
+        target = follow(made, {"$defs": found})
+        if isinstance(target, dict):
+            made = {**target, **{key: each for key, each in made.items() if key != "$ref"}}
+    return {**made, "$defs": found} if found else made
+
+
+class _Upgrade(Rewrite):
+    """A copy in draft 2020-12."""
+
+    dropped: ClassVar[frozenset[str]] = IDENTITY | {
+        "$schema", "xml", "externalDocs", "discriminator", "propertyOrdering",
+    }  # fmt: skip
+
+    def __init__(self, definitions: Definitions, *, is_request: bool) -> None:
+        super().__init__(definitions)
+        self._is_request = is_request
+
+    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
+        """Tell whether there are keywords of other dialects, or a type as Gemini writes it."""
+        return not _OLD.isdisjoint(keywords) or (kind is not None and kind not in JSON_KINDS)
+
+    def single(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Return the copy of a keyword's subschema; that of ``items`` may be a list."""
+        if isinstance(value, list):
+            return [self.schema(each, (*path, keyword, at)) for at, each in enumerate(value)]
+        return super().single(keyword, value, path)
+
+    def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
+        """Say in the words of draft 2020-12 what a subschema says."""
+        del schema
+        _rename(copy)
+        if isinstance(copy.get("items"), list):
+            self._with_tuple(copy, path)
+        if isinstance(copy.get("dependencies"), dict):
+            self._with_dependencies(copy, path)
+        if self._is_request:
+            _leave_out_read_only(copy)
+        return _nullable(copy) if copy.pop("nullable", False) is True else copy
+
+    def _with_tuple(self, copy: dict[str, JSON], path: Path) -> None:
+        copy["prefixItems"] = copy.pop("items")
+        if not copy["prefixItems"]:
+            del copy["prefixItems"]
+        if "additionalItems" in copy:
+            further = copy.pop("additionalItems")
+            copy["items"] = self.schema(further, (*path, "additionalItems"))
+
+    def _with_dependencies(self, copy: dict[str, JSON], path: Path) -> None:
+        for name, each in copy.pop("dependencies").items():
+            if isinstance(each, list):
+                copy["dependentRequired"] = {**copy.get("dependentRequired", {}), name: each}
+            else:
+                schema = self.schema(each, (*path, "dependencies", name))
+                copy["dependentSchemas"] = {**copy.get("dependentSchemas", {}), name: schema}
+
+
+def _rename(copy: dict[str, JSON]) -> None:
+    """Write keywords and types of other dialects as draft 2020-12 does."""
+    kind = copy.get("type")
+    if isinstance(kind, str) and kind.lower() in JSON_KINDS:
+        copy["type"] = kind.lower()
+    elif kind == "TYPE_UNSPECIFIED":
+        del copy["type"]
+    for key, bound in _BOUNDS.items():
+        if isinstance(copy.get(key), bool):
+            is_exclusive = copy.pop(key)
+            if is_exclusive and bound in copy:
+                copy[key] = copy.pop(bound)
+    for key in _COUNTS:  # Gemini's are 64 bits wide, which its JSON writes as texts
+        if (
+            isinstance(copy.get(key), str)
+            and copy[key].isdecimal()
+            and len(copy[key]) <= _MOST_DIGITS
+        ):
+            copy[key] = int(copy[key])
+    if "example" in copy:
+        example = copy.pop("example")
+        copy.setdefault("examples", [example])
+
+
+def _leave_out_read_only(copy: dict[str, JSON]) -> None:
+    properties, required = copy.get("properties"), copy.get("required")
+    if not isinstance(properties, dict):
+        return
+    gone = {
+        name
+        for name, each in properties.items()
+        if isinstance(each, dict) and each.get("readOnly") is True
+    }
+    if gone:
+        copy["properties"] = {name: each for name, each in properties.items() if name not in gone}
+    if gone and isinstance(required, list):
+        copy["required"] = [each for each in required if not _is_in(each, gone)]
+
+
+def _is_in(value: JSON, names: set[str]) -> bool:
+    return isinstance(value, str) and value in names
+
+
+def _nullable(copy: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a schema that admits null besides."""
+    if not COMBINING.isdisjoint(copy) or "const" in copy:
+        outer = {key: each for key, each in copy.items() if key in ANNOTATIONS}
+        inner = {key: each for key, each in copy.items() if key not in ANNOTATIONS}
+        return {**outer, "anyOf": [inner, {"type": "null"}]}
+    kind, values = copy.get("type"), copy.get("enum")
+    if isinstance(kind, str):
+        copy["type"] = [kind, "null"] if kind != "null" else kind
+    elif isinstance(kind, list) and "null" not in kind:
+        copy["type"] = [*kind, "null"]
+    if isinstance(values, list) and None not in values:
+        copy["enum"] = [*values, None]
+    return copy

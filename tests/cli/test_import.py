@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import Run
+
+WEATHER: dict[str, Any] = {
+    "name": "get-weather",
+    "description": "Tell the weather of a city.",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string", "description": "Its name."}},
+        "required": ["city"],
+    },
+}
+TIME = {"name": "get_time", "description": "Tell the time.", "parameters": {}}
+
+
+def put(directory: Path, document: Any) -> None:
+    (directory / "tools.json").write_text(json.dumps(document))
+
+
+def content(root: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+
+
+def test_definitions_become_folders_that_validate(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, [{"type": "function", "function": WEATHER}, TIME])
+    done = run("import", "openai", "tools.json")
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        f"tools/{name}/{name}.{suffix}"
+        for name in ("get_weather", "get_time")
+        for suffix in ("json", "py")
+    ]
+    assert done.err.splitlines() == [
+        "'get-weather' is called 'get_weather' here",
+        "next: write the functions, then: sovl-tools validate",
+    ]
+    assert run("validate", "--warnings-as-errors").code == 0
+    called = run("call", "get_weather", "city=Oslo")
+    assert called.code == 1
+    assert "get_weather is imported, but not written yet" in called.err
+
+
+def test_a_list_can_come_from_the_standard_input(run: Run, tmp_path: Path) -> None:
+    done = run("import", "openai", "-", "-o", "lab/tools", "-q", stdin=json.dumps([TIME]))
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "lab/tools/get_time/get_time.json\nlab/tools/get_time/get_time.py\n"
+    assert (tmp_path / "lab" / "tools" / "get_time").is_dir()
+
+
+def test_what_is_there_stays_unless_forced(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, [TIME])
+    run("import", "openai", "tools.json")
+    (tmp_path / "tools" / "get_time" / "notes.txt").write_text("mine")
+    (tmp_path / "tools" / "get_time" / "get_time.py").write_text("# mine\n")
+    put(tmp_path, [WEATHER, TIME])
+    before = content(tmp_path)
+    done = run("import", "openai", "tools.json")
+    assert done.code == 2
+    assert done.err.endswith(
+        "'tools/get_time' is already there; --force writes over their files\n"
+    ), done.err
+    assert content(tmp_path) == before
+    assert run("import", "openai", "tools.json", "--force").code == 0
+    after = content(tmp_path)
+    assert after["tools/get_time/notes.txt"] == b"mine"
+    assert after["tools/get_time/get_time.py"] != b"# mine\n"
+    assert "tools/get_weather/get_weather.py" in after
+
+
+def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, [TIME])
+    done = run("import", "openai", "tools.json", "--dry-run")
+    assert done.out == "tools/get_time/get_time.json\ntools/get_time/get_time.py\n"
+    assert done.err == "nothing is written: these would be 1 tool\n"
+    assert not (tmp_path / "tools").exists()
+
+
+def test_one_bad_definition_keeps_all_from_being_written(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, [WEATHER, {**TIME, "parameters": {"type": "array"}}, 3])
+    done = run("import", "openai", "tools.json")
+    assert (done.code, done.out) == (1, "")
+    first, second, last = done.err.splitlines()
+    assert first.startswith("Error: tools.json: $[1]: 'get_time': 'parameters.type'")
+    assert second == "tools.json: $[2]: a definition must be an object, not 'integer'"
+    assert last == "nothing is written"
+    assert not (tmp_path / "tools").exists()
+
+
+def test_misuse_is_one_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text("[{")
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00\xd8")
+    (tmp_path / "empty.json").write_text("[]")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    for file, words in {
+        "broken.json": "is not JSON",
+        "binary.json": "is not JSON",
+        "deep.json": "is not JSON: it is nested too deep",
+        "absent.json": "can't be read: No such file",
+        "empty.json": "defines no tool",
+        ".": "can't be read",
+    }.items():
+        done = run("import", "openai", file)
+        assert (done.code, done.out) == (2, "")
+        assert words in done.err
+        assert done.err.count("\n") == 1
+    put(tmp_path, [TIME])
+    assert run("import", "openai", "tools.json", "-o", "tools.json").code == 2
+    assert run("import", "openai", "tools.json", "-o", "").code == 2
+
+
+def test_a_folder_that_can_not_be_written_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, [TIME, WEATHER])
+    # with --force its files would be replaced, but one of them is a directory
+    (tmp_path / "tools" / "get_weather" / "get_weather.py").mkdir(parents=True)
+    done = run("import", "openai", "tools.json", "--force")
+    assert (done.code, done.out) == (2, "")
+    assert "can't be written: Is a directory" in done.err
+    assert content(tmp_path).keys() == {"tools.json"}
+
+
+def test_the_group_lists_its_commands_and_suggests_them(run: Run) -> None:
+    assert "openai" in run("import", "--help").out
+    done = run("import", "opnai")
+    assert done.code == 2
+    assert "did you mean 'openai'" in done.err.lower()
