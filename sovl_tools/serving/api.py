@@ -26,7 +26,7 @@ from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.description import describe
 from sovl_tools.serving.events import stream_call
-from sovl_tools.serving.problems import JSONAnswer, encoded, failed, problem
+from sovl_tools.serving.problems import CLIENT_LEFT, JSONAnswer, encoded, failed, problem
 
 _T = TypeVar("_T")
 
@@ -37,8 +37,6 @@ PUBLIC = (
 """What clients are told of a tool: what its author wrote for them, and nothing of this machine."""
 
 MOST_LISTED = 1_000
-_CLIENT_LEFT = 499
-"""The status in the log of a request whose client did not wait; it is nginx's."""
 
 
 class Listing(NamedTuple):
@@ -127,7 +125,7 @@ class Api:
         try:
             result = await unless_left(request.receive, self._tooler.call(name, arguments))
         except ClientDisconnect:
-            return Response(status_code=_CLIENT_LEFT)
+            return Response(status_code=CLIENT_LEFT)
         return JSONAnswer(result.value) if result.error is None else failed(result.error)
 
     async def _stream(self, request: Request) -> Response:

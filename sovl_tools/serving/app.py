@@ -6,6 +6,8 @@ from typing import cast
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -15,23 +17,52 @@ from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.api import Api
 from sovl_tools.serving.problems import JSONAnswer, problem
+from sovl_tools.serving.security import Guard, Log, Security, Traffic
 
 
-def make_app(registry: ToolRegistry, tooler: Tooler) -> Starlette:
+def make_app(
+    registry: ToolRegistry,
+    tooler: Tooler,
+    *,
+    security: Security | None = None,
+    log: Log | None = None,
+) -> Starlette:
     """Return the application that serves the tools of a registry.
 
     It needs no lifespan and may be mounted in another application under any path.
+
+    Args:
+        registry: the tools.
+        tooler: makes the calls.
+        security: who may call and how much; without it, what ``Security()`` says.
+        log: told of each request when its answer has ended.
     """
-    routes = [
-        *Api(registry, tooler).routes(),
-        Route("/healthz", _healthy),
-        Route("/readyz", _ready),
-    ]
+    checks, traffic = security or Security(), Traffic()
+    routes = [*Api(registry, tooler, is_guarded=bool(checks.tokens)).routes()]
+    routes += [Route("/healthz", _healthy), Route("/readyz", _ready)]
 
     async def refused(request: Request, error: Exception) -> Response:
         return _refused(request, cast("HTTPException", error), [each.path for each in routes])
 
-    app = Starlette(routes=routes, exception_handlers={HTTPException: refused, Exception: _broken})
+    middleware = [Middleware(Guard, security=checks, traffic=traffic, log=log)]
+    if checks.origins:
+        exposed = ["ETag", "Mcp-Session-Id", "WWW-Authenticate"]
+        methods = ["GET", "POST", "DELETE"]
+        middleware += [
+            Middleware(
+                CORSMiddleware,
+                allow_origins=checks.origins,
+                allow_methods=methods,
+                allow_headers=["*"],
+                expose_headers=exposed,
+            )
+        ]
+    app = Starlette(
+        routes=routes,
+        middleware=middleware,
+        exception_handlers={HTTPException: refused, Exception: _broken},
+    )
+    app.state.security, app.state.traffic = checks, traffic
     # a redirect would lead to the host that the request names
     app.router.redirect_slashes = False
     return app
@@ -41,7 +72,9 @@ async def _healthy(_: Request) -> Response:
     return JSONAnswer({"status": "ok"})
 
 
-async def _ready(_: Request) -> Response:
+async def _ready(request: Request) -> Response:
+    if request.app.state.traffic.is_ending:
+        return problem(503, "the server ends")
     return JSONAnswer({"status": "ready"})
 
 

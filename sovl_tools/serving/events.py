@@ -79,11 +79,26 @@ async def stream_call(tooler: Tooler, name: str, arguments: Arguments) -> Respon
     return ProblemAnswer(first.data, first.data["status"])
 
 
-async def call_events(tooler: Tooler, name: str, arguments: Arguments) -> AsyncGenerator[Event]:
-    """Make a call and yield what becomes of it; whoever stops early cancels it."""
+async def call_events(
+    tooler: Tooler,
+    name: str,
+    arguments: Arguments,
+    *,
+    prompt: float = PROMPT,
+    ping: float = PING,
+) -> AsyncGenerator[Event]:
+    """Make a call and yield what becomes of it; whoever stops early cancels it.
+
+    Args:
+        tooler: makes the call.
+        name: the tool's name.
+        arguments: see ``Tooler.call``.
+        prompt: when the first comment comes if nothing else does, in seconds.
+        ping: when each further one comes.
+    """
     reports = _Reports()
     stream = tooler.stream(name, arguments, on_event=reports.add)
-    items, pause = aiter(stream), PROMPT
+    items, pause = aiter(stream), prompt
     item: asyncio.Future[JSON] = asyncio.ensure_future(anext(items))
     try:
         while True:
@@ -103,7 +118,7 @@ async def call_events(tooler: Tooler, name: str, arguments: Arguments) -> AsyncG
                 item = asyncio.ensure_future(anext(items))
             elif not done:
                 yield _PING
-            pause = PING
+            pause = ping
     finally:
         item.cancel()
         with suppress(asyncio.CancelledError, StopAsyncIteration):

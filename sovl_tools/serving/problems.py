@@ -15,6 +15,9 @@ from sovl_tools.model.content import encodable
 from sovl_tools.model.document import JSON, parse_json_path, pointer
 from sovl_tools.model.result import BadArgument, Failure
 
+CLIENT_LEFT = 499
+"""The status, which nobody reads but the log, of a request whose client did not wait; nginx's."""
+
 
 def encoded(value: JSON) -> bytes:
     """Return a JSON value as it is sent."""

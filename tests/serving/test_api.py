@@ -351,20 +351,14 @@ async def test_a_stream_that_fails_later_ends_with_the_problem() -> None:
     assert (name, last["type"]) == ("problem", f"{PROBLEM}tool_error")
 
 
-async def test_a_silent_stream_says_that_it_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "PROMPT", 0.001)
-    monkeypatch.setattr(events, "PING", 0.001)
+async def test_a_silent_stream_says_that_it_is_alive() -> None:
     slow = Slow()
-    registry = registry_of(slow.wait)
-    exchange = Exchange(
-        make_app(registry, tooler_of(registry)), "POST", "/tools/wait/stream", b"{}"
-    )
-    assert (await exchange.next())["status"] == 200
+    tooler = tooler_of(registry_of(slow.wait))
+    stream = events.call_events(tooler, "wait", {}, prompt=0.001, ping=0.001)
     for _ in range(3):
-        assert (await exchange.next())["body"] == b":\n\n"
-    exchange.leave()
-    await asyncio.wait_for(exchange.task, PATIENCE)
-    await asyncio.wait_for(slow.cancelled.wait(), PATIENCE)
+        assert (await anext(stream)).encoded() == b":\n\n"
+    await stream.aclose()
+    assert slow.cancelled.is_set()
 
 
 @pytest.mark.parametrize("path", ["/tools/wait", "/tools/wait/stream"])

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import IO
+
+import httpx
+import pytest
+
+from sovl_tools import ToolContext, Tooler
+from sovl_tools.serving.app import make_app
+from sovl_tools.serving.run_http import ListeningError, listen, url_of
+from sovl_tools.serving.security import Security
+from tests.conftest import REPOSITORY
+from tests.patience import PATIENCE, wait_until
+from tests.serving.apps import registry_of
+from tests.serving.servers import connect, read_all, running
+
+HEAD = b"POST /tools/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+MOST = 1_000_000
+HASTY = Security(
+    head_timeout=0.2,
+    body_timeout=0.2,
+    write_timeout=0.5,
+    max_body_bytes=MOST,
+    max_connections=100,
+)
+OPEN: set[str] = set()
+"""The calls of ``hold`` that are under way."""
+
+
+def big() -> str:
+    """Return more than any buffer holds."""
+    return "x" * 30_000_000
+
+
+def hold(name: str, context: ToolContext) -> None:
+    """Wait until nobody waits for this."""
+    OPEN.add(name)
+    pause = Event()
+    while not context.cancelled:
+        pause.wait(0.002)
+    OPEN.discard(name)
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    registry = registry_of(big, hold)
+    with running(make_app(registry, Tooler(registry), security=HASTY)) as found:
+        yield found
+
+
+def is_served(url: str) -> bool:
+    """Tell whether others are served."""
+    found: object = httpx.post(f"{url}/tools/add", json={"first": 1}, timeout=PATIENCE).json()
+    return found == 3
+
+
+def answer_to(url: str, sent: bytes) -> tuple[int, dict[str, object]]:
+    """Return the status and the problem document that some bytes are answered with."""
+    with connect(url) as connection:
+        connection.sendall(sent)
+        head, _, body = read_all(connection).partition(b"\r\n\r\n")
+    assert b"content-type: application/problem+json" in head.lower()
+    return int(head.split()[1]), json.loads(body)
+
+
+def test_a_call_goes_over_the_network(url: str) -> None:
+    assert is_served(url)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"NONSENSE\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nA: " + b"a" * 70_000, 400),
+        (HEAD + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+        (HEAD + b"Content-Length: x\r\n\r\n", 400),
+        (HEAD + b"Content-Length: 100000000\r\n\r\n", 413),
+        (HEAD + b"Content-Length: 100\r\n\r\n{", 408),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{", 408),
+        (b"GET /tools HTTP/1.1\r\nHost: local", 408),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
+    ],
+)
+def test_what_is_no_whole_request_is_a_problem(url: str, sent: bytes, status: int) -> None:
+    found, document = answer_to(url, sent)
+    assert (found, document["status"]) == (status, status)
+    assert is_served(url)
+
+
+def test_a_client_that_says_nothing_is_given_up(url: str) -> None:
+    with connect(url) as connection:
+        assert read_all(connection) == b""
+
+
+def test_a_client_that_says_nothing_more_is_given_up(url: str) -> None:
+    with connect(url) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET")
+        assert b'{"status":"ok"}' in read_all(connection)
+
+
+def test_a_body_that_nobody_reads_does_not_keep_the_connection(url: str) -> None:
+    with connect(url) as connection:
+        connection.sendall(HEAD.replace(b"localhost", b"evil") + b"Content-Length: 9\r\n\r\n{")
+        assert b" 421 " in read_all(connection)
+
+
+def test_much_is_refused_without_being_read(url: str) -> None:
+    def endless() -> Iterator[bytes]:
+        yield from (b"x" * 65_536 for _ in range(1600))
+
+    headers = {"content-type": "application/json"}
+    response = httpx.post(f"{url}/tools/add", content=endless(), headers=headers, timeout=PATIENCE)
+    assert response.status_code == 413
+    assert is_served(url)
+
+
+def test_a_client_that_never_reads_is_given_up(url: str) -> None:
+    with connect(url) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sendall(HEAD.replace(b"add", b"big") + b"Content-Length: 2\r\n\r\n{}")
+        # reading nothing is what is tested; in the end there is less to read than was sent
+        wait_until(lambda: not connection_is_open(connection))
+    assert is_served(url)
+
+
+def connection_is_open(connection: socket.socket) -> bool:
+    """Tell whether the other end still has a connection."""
+    try:
+        connection.send(b"\r\n")
+    except OSError:
+        return False
+    return True
+
+
+def test_clients_that_come_and_go_leave_no_calls(url: str) -> None:
+    def come_and_go(number: int) -> None:
+        body = b'{"name": "%d"}' % number
+        with connect(url) as connection:
+            head = HEAD.replace(b"add", b"hold") + b"Content-Length: %d\r\n\r\n" % len(body)
+            connection.sendall(head + body)
+            if number % 2:
+                wait_until(lambda: str(number) in OPEN)
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(come_and_go, range(100)))
+    wait_until(lambda: not OPEN)
+    assert is_served(url)
+
+
+def test_more_connections_than_may_be_are_closed(url: str) -> None:
+    connections = [connect(url) for _ in range(2 * HASTY.max_connections)]
+    for each in connections:
+        with each:
+            assert read_all(each) == b""
+    assert is_served(url)
+
+
+def started() -> subprocess.Popen[str]:
+    """Start the server of ``ended_by_signals``."""
+    command = [sys.executable, "-m", "tests.serving.ended_by_signals"]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY
+    )
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    """Return the next line that a process writes."""
+    output: IO[str] | None = process.stdout
+    assert output is not None
+    return output.readline().strip()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_first_signal_lets_calls_end_and_the_second_does_not(number: signal.Signals) -> None:
+    is_patient = number == signal.SIGTERM
+    with started() as process, ThreadPoolExecutor(1) as pool:
+        url = line(process)
+        call = pool.submit(httpx.post, f"{url}/tools/wait", timeout=PATIENCE)
+        assert line(process) == "called"
+        process.send_signal(number)
+        wait_until(lambda: not is_listening(url))
+        if is_patient:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+            assert call.result().json() == "done"
+        else:
+            process.send_signal(number)
+            with pytest.raises(httpx.HTTPError):
+                call.result()
+        assert line(process) == "ended"
+        assert process.wait(PATIENCE) == 0
+
+
+def is_listening(url: str) -> bool:
+    try:
+        connect(url).close()
+    except OSError:
+        return False
+    return True
+
+
+def test_what_takes_too_long_at_the_end_is_cut_off() -> None:
+    registry = registry_of(hold)
+    with ThreadPoolExecutor(1) as pool:
+        with running(make_app(registry, Tooler(registry)), shutdown_timeout=0.01) as url:
+            call = pool.submit(
+                httpx.post, f"{url}/tools/hold", json={"name": "last"}, timeout=PATIENCE
+            )
+            wait_until(lambda: "last" in OPEN)
+        assert call.result().status_code == 503
+    wait_until(lambda: not OPEN)
+
+
+def test_a_port_that_is_taken_is_one_clear_line() -> None:
+    with listen("127.0.0.1", 0, Security()) as taken:
+        port = taken.getsockname()[1]
+        assert url_of(taken) == f"http://127.0.0.1:{port}"
+        with pytest.raises(ListeningError) as raised:
+            listen("127.0.0.1", port, Security())
+    assert str(raised.value) == f"can't listen on 127.0.0.1:{port}: address already in use"
+
+
+def test_everybody_may_not_call_unless_that_is_said() -> None:
+    with pytest.raises(ListeningError, match="everybody who reaches it could call the tools"):
+        listen("0.0.0.0", 0, Security())
+    listen("0.0.0.0", 0, Security(), allow_all=True).close()
+    listen("0.0.0.0", 0, Security(tokens=("a",))).close()
+    listen("localhost", 0, Security()).close()
+
+
+@pytest.mark.parametrize("host", ["nothing.invalid", "300.0.0.1", "a" * 70, "a..b", "\xff\x00"])
+def test_a_host_that_is_none_is_one_clear_line(host: str) -> None:
+    with pytest.raises(ListeningError, match="there is no address"):
+        listen(host, 0, Security())
+
+
+def test_a_port_of_another_protocol_is_told() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        with pytest.raises(ListeningError, match="address already in use"):
+            listen("127.0.0.1", other.getsockname()[1], Security())
+
+
+def test_an_address_of_the_newer_kind_has_brackets() -> None:
+    if not socket.has_ipv6:
+        pytest.skip("there is none")
+    try:
+        listening = listen("::1", 0, Security())
+    except ListeningError:
+        pytest.skip("there is none")
+    with listening:
+        assert url_of(listening).startswith("http://[::1]:")

@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sovl_tools.serving.app import make_app
+from sovl_tools.serving.security import Security
+from tests.patience import PATIENCE
+from tests.schema.strategies import moderate
+from tests.serving.apps import Exchange, Slow, client_of, registry_of, tooler_of
+
+TOKEN = "s3cret"
+OPEN = Security()
+CLOSED = Security(tokens=("other", TOKEN))
+
+
+async def status(security: Security, headers: dict[str, str], path: str = "/tools") -> int:
+    """Return the status of a request with those headers."""
+    registry = registry_of()
+    async with client_of(make_app(registry, tooler_of(registry), security=security)) as client:
+        response = await client.get(path, headers=headers)
+        if response.status_code != 200:
+            assert response.headers["content-type"] == "application/problem+json"
+        return response.status_code
+
+
+@pytest.mark.parametrize(
+    ("host", "answered"),
+    [
+        ("127.0.0.1:8000", True),
+        ("localhost", True),
+        ("LOCALHOST:1", True),
+        ("[::1]:8000", True),
+        ("10.0.0.7:8000", True),
+        ("localhost.", True),
+        ("evil.example", False),
+        ("localhost.evil.example", False),
+        ("127.0.0.1.evil.example:8000", False),
+        ("evil@localhost", False),
+        ("localhost:x", False),
+        ("[::1", False),
+        ("", False),
+        ("a b", False),
+    ],
+)
+async def test_a_name_that_leads_here_is_not_enough(host: str, *, answered: bool) -> None:
+    assert await status(OPEN, {"host": host}) == (200 if answered else 421)
+
+
+async def test_names_can_be_allowed() -> None:
+    security = Security(hosts=("Tools.example.com",))
+    assert await status(security, {"host": "tools.example.com:443"}) == 200
+    assert await status(security, {"host": "localhost"}) == 200
+    assert await status(security, {"host": "example.com"}) == 421
+    assert await status(Security(tokens=(TOKEN,)), {"host": "tools.example.com"}) == 401
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "answered"),
+    [
+        ("http://localhost:3000", "127.0.0.1:8000", True),
+        ("http://127.0.0.1:8000", "127.0.0.1:8000", True),
+        ("http://10.0.0.7:8000", "10.0.0.7:8000", True),
+        ("https://chat.example.com", "127.0.0.1:8000", True),
+        ("http://chat.example.com", "127.0.0.1:8000", False),
+        ("http://localhost:3000", "10.0.0.7:8000", False),
+        ("http://evil.example", "127.0.0.1:8000", False),
+        ("null", "127.0.0.1:8000", False),
+        ("", "127.0.0.1:8000", False),
+        ("http://localhost@evil.example", "127.0.0.1:8000", False),
+    ],
+)
+async def test_a_page_from_elsewhere_may_not_call(
+    origin: str, host: str, *, answered: bool
+) -> None:
+    security = Security(origins=("https://chat.example.com",))
+    found = await status(security, {"host": host, "origin": origin})
+    assert found == (200 if answered else 403)
+
+
+async def test_pages_that_may_call_are_told_so() -> None:
+    registry = registry_of()
+    security = Security(origins=("https://chat.example.com",), tokens=(TOKEN,))
+    headers = {
+        "origin": "https://chat.example.com",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+    }
+    async with client_of(make_app(registry, tooler_of(registry), security=security)) as client:
+        preflight = await client.options("/tools/add", headers=headers)
+        assert preflight.status_code == 200
+        allowed = preflight.headers["access-control-allow-headers"]
+        assert {"authorization", "content-type"} <= {*allowed.lower().split(",")}
+        given = {"origin": headers["origin"], "authorization": f"Bearer {TOKEN}"}
+        response = await client.get("/tools", headers=given)
+        assert response.headers["access-control-allow-origin"] == headers["origin"]
+        assert (await client.options("/tools", headers={"origin": headers["origin"]})).is_error
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, 401),
+        (f"Bearer {TOKEN}", 200),
+        (f"bearer  {TOKEN} ", 200),
+        ("Bearer other", 200),
+        ("Bearer s3cre", 401),
+        ("Bearer s3crett", 401),
+        ("Bearer", 401),
+        ("Bearer ", 401),
+        (f"Basic {TOKEN}", 401),
+        (TOKEN, 401),
+        ("Bearer \xff", 401),
+    ],
+)
+async def test_a_token_is_demanded(given: str | None, expected: int) -> None:
+    registry = registry_of()
+    async with client_of(make_app(registry, tooler_of(registry), security=CLOSED)) as client:
+        headers = httpx.Headers(
+            [] if given is None else [(b"authorization", given.encode("latin-1"))]
+        )
+        for method, path in (("GET", "/tools"), ("POST", "/tools/add/stream"), ("GET", "/x")):
+            response = await client.request(method, path, headers=headers)
+            assert (response.status_code == 401) == (expected == 401)
+            if expected == 401:
+                assert response.headers["www-authenticate"].startswith("Bearer")
+                assert TOKEN not in response.text
+        assert (await client.get("/healthz")).status_code == 200
+        assert (await client.get("/readyz")).status_code == 200
+
+
+async def test_the_document_says_that_a_token_is_demanded() -> None:
+    from openapi_spec_validator import validate
+
+    registry = registry_of()
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    app = make_app(registry, tooler_of(registry), security=CLOSED)
+    async with client_of(app, headers=headers) as client:
+        document = (await client.get("/openapi.json")).json()
+    validate(document)
+    assert document["security"] == [{"bearer": []}]
+    assert document["paths"]["/healthz"]["get"]["security"] == []
+
+
+def test_tokens_are_not_shown() -> None:
+    assert TOKEN not in repr(CLOSED)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"tokens": ("",)}, "visible ASCII"),
+        ({"tokens": ("a b",)}, "visible ASCII"),
+        ({"tokens": ("grüße",)}, "visible ASCII"),
+        ({"tokens": ("a\n",)}, "visible ASCII"),
+        ({"origins": ("example.com",)}, "an origin is like"),
+        ({"origins": ("https://example.com/",)}, "an origin is like"),
+        ({"max_body_bytes": 0}, "max_body_bytes must be more than 0"),
+        ({"body_timeout": float("nan")}, "body_timeout must be more than 0"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Security(**fields)
+
+
+@pytest.mark.parametrize("name", ["authorization", "host", "origin", "content-type"])
+async def test_headers_that_stand_twice_are_refused(name: str) -> None:
+    registry = registry_of()
+    async with client_of(make_app(registry, tooler_of(registry), security=OPEN)) as client:
+        request = client.build_request("GET", "/tools")
+        request.headers = httpx.Headers([("host", "localhost"), (name, "localhost"), (name, "b")])
+        response = await client.send(request)
+    assert (response.status_code, response.json()["status"]) == (400, 400)
+    assert "more than once" in response.json()["detail"]
+
+
+@moderate
+@given(st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=40)), max_size=9), st.data())
+def test_no_headers_break_the_guard(
+    headers: list[tuple[bytes, bytes]], data: st.DataObject
+) -> None:
+    known = [b"host", b"origin", b"authorization", b"content-length", b"mcp-method"]
+    names = st.sampled_from(known)
+    headers = [(data.draw(names), value) for _, value in headers] + headers
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
+    found = CLOSED.refusal(scope)
+    assert found is None or found.status_code in (400, 401, 403, 421)
+
+
+@pytest.mark.parametrize("length", ["11", "9" * 5000, "-1", "1e3", "+5", "ten"])
+async def test_a_length_that_is_too_much_is_refused_before_it_is_read(length: str) -> None:
+    registry = registry_of()
+    app = make_app(registry, tooler_of(registry), security=Security(max_body_bytes=10))
+    exchange = Exchange(app, "POST", "/tools/add", headers={"content-length": length})
+    start = await exchange.next()
+    assert start["status"] == (413 if length.isdigit() else 400)
+    assert (b"connection", b"close") in start["headers"]
+    assert exchange.messages.empty()
+
+
+async def test_a_body_that_turns_out_too_long_is_refused() -> None:
+    registry = registry_of()
+    app = make_app(registry, tooler_of(registry), security=Security(max_body_bytes=10))
+    exchange = Exchange(app, "POST", "/tools/add")
+    for _ in range(3):
+        exchange.messages.put_nowait({"type": "http.request", "body": b"12345", "more_body": True})
+    assert (await exchange.next())["status"] == 413
+
+
+async def test_half_a_body_and_silence_is_a_timeout() -> None:
+    registry = registry_of()
+    app = make_app(registry, tooler_of(registry), security=Security(body_timeout=0.01))
+    exchange = Exchange(app, "POST", "/tools/add")
+    exchange.messages.put_nowait({"type": "http.request", "body": b"{", "more_body": True})
+    start = await exchange.next()
+    assert start["status"] == 408
+    assert (b"connection", b"close") in start["headers"]
+
+
+async def test_a_client_that_leaves_while_it_sends_calls_nothing() -> None:
+    slow = Slow()
+    registry = registry_of(slow.wait)
+    exchange = Exchange(make_app(registry, tooler_of(registry)), "POST", "/tools/wait")
+    exchange.messages.put_nowait({"type": "http.request", "body": b"{", "more_body": True})
+    exchange.leave()
+    await asyncio.wait_for(exchange.task, PATIENCE)
+    assert not slow.started.is_set()
+
+
+async def test_more_than_may_be_under_way_is_told_to_come_again() -> None:
+    slow = Slow()
+    registry = registry_of(slow.wait)
+    app = make_app(registry, tooler_of(registry), security=Security(max_concurrency=1))
+    first = Exchange(app, "POST", "/tools/wait", b"{}")
+    await asyncio.wait_for(slow.started.wait(), PATIENCE)
+    async with client_of(app) as client:
+        busy = await client.get("/tools")
+        assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
+        assert busy.json()["detail"] == "1 requests are under way; try again later"
+        assert (await client.get("/healthz")).status_code == 200
+        first.leave()
+        await asyncio.wait_for(first.task, PATIENCE)
+        assert (await client.get("/tools")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/tools/wait", "/tools/wait/stream"])
+async def test_what_a_shutdown_cuts_off_is_answered(path: str) -> None:
+    slow = Slow()
+    registry = registry_of(slow.wait)
+    app = make_app(registry, tooler_of(registry))
+    exchange = Exchange(app, "POST", path, b"{}")
+    await asyncio.wait_for(slow.started.wait(), PATIENCE)
+    is_stream = path.endswith("stream")
+    if is_stream:
+        assert (await exchange.next())["status"] == 200
+        await exchange.next()  # a comment
+    app.state.traffic.end()
+    exchange.task.cancel()
+    if not is_stream:
+        assert (await exchange.next())["status"] == 503
+    while (await exchange.next()).get("more_body"):
+        pass
+    await asyncio.wait_for(exchange.task, PATIENCE)
+    assert slow.cancelled.is_set()
+    async with client_of(app) as client:
+        assert (await client.get("/readyz")).status_code == 503
+        assert (await client.get("/healthz")).status_code == 200
+        assert (await client.get("/tools")).status_code == 503
+
+
+async def test_the_access_log_tells_of_each_request() -> None:
+    records: list[dict[str, Any]] = []
+    registry = registry_of()
+    app = make_app(registry, tooler_of(registry), security=CLOSED, log=records.append)
+    async with client_of(app) as client:
+        await client.get("/search?q=private", headers={"authorization": f"Bearer {TOKEN}"})
+        await client.get("/tools/%0a%22")
+    first, second = records
+    assert first["path"] == "/search"
+    assert (first["method"], first["status"], first["client"]) == ("GET", 200, "127.0.0.1")
+    assert first["bytes"] > 0
+    assert first["duration"] >= 0
+    assert first["time"].endswith("Z")
+    assert (second["path"], second["status"]) == ("/tools/%0a%22", 401)
+    assert TOKEN not in str(records)
+    assert "private" not in str(records)
