@@ -37,6 +37,7 @@ IMPORTS_NEEDED = (
     "ST001",
     "ST309-unconvertible",
     "ST412-refused-values",
+    "ST413",
     "ST501-e",
     "ST501-in",
     "ST501-missing-package",

@@ -339,7 +339,10 @@ class _Check:
             others += losses(catalog.candidates, self.targets)
         others += equal_descriptions(catalog.candidates)
         report = report_of(catalog, [*others, *procedures])
-        unasked = [*["ST5", "ST6"] * (not self.limits.imports), *["ST9"] * (not self.targets)]
+        unasked = [
+            *["ST413", "ST5", "ST6"] * (not self.limits.imports),
+            *["ST9"] * (not self.targets),
+        ]
         report = suppress_findings(
             report, self.places.procedures, unasked=unasked, lines_of=lines_of
         )

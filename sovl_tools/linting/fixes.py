@@ -46,6 +46,8 @@ _KEYWORDS, _TYPES = frozenset(KEYWORDS), frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
 DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
 """Findings that bringing the manifest into line with the function may mend."""
+BEHIND = "ST413"
+"""The finding that it surely mends; what is left out may be meant so."""
 
 
 class Edit(NamedTuple):
@@ -443,6 +445,8 @@ def remedy_of(code: str) -> str:
     if code in DRIFT:
         more = "Brings the manifest into line with the function, as `sovl-tools sync` does."
         done = f"{done} {more}".strip()
+    if code == BEHIND:
+        done = "With `--unsafe-fixes`, as `sovl-tools sync` does."
     return f"`validate --fix`: {done}" if done else ""
 
 

@@ -8,7 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sovl_tools.linting.fixes import DRIFT, FIXERS, Fix, by_folder, encoded, fixes_in, mended
+from sovl_tools.linting.fixes import (
+    BEHIND,
+    DRIFT,
+    FIXERS,
+    Fix,
+    by_folder,
+    encoded,
+    fixes_in,
+    mended,
+)
 from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
 from sovl_tools.model.catalog import Candidate, LoadReport
@@ -142,7 +151,8 @@ class Mending:
             return []
         accepted = []
         for folder, found in by_folder(report, [*self.folders.values()]):
-            drift = [each for each in found if each.code in DRIFT]
+            codes = {*DRIFT, BEHIND} if self.unsafe else DRIFT
+            drift = [each for each in found if each.code in codes]
             key = (folder.path, "sync", "", 0)
             if not drift or key in self._refused:
                 continue
@@ -174,7 +184,7 @@ class Mending:
 
     def _pin(self, folder: ToolFolder, found: Sequence[Diagnostic]) -> None:
         """Keep what the files say in which something can be mended, whatever becomes of them."""
-        if not any(each.code in {*FIXERS, *DRIFT} for each in found):
+        if not any(each.code in {*FIXERS, *DRIFT, BEHIND} for each in found):
             return
         names = {folder.manifest_name, *(os.path.basename(each.path) for each in found)}
         drafts = dict(folder.drafts)

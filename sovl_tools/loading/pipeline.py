@@ -20,7 +20,7 @@ from sovl_tools.loading.location import Locator
 from sovl_tools.loading.lock import Lock, lock_verdicts
 from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.requirements import unmet
-from sovl_tools.loading.rules import agreement, description, module, offer, schema
+from sovl_tools.loading.rules import agreement, description, drift, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable, name_problem
@@ -332,6 +332,8 @@ def interface_verdicts(
     if severity == "warning" or agreed.converted:
         agreed = agreed.with_values()
     found = agreement.RULES.verdicts(agreed, severity)
+    if severity == "warning":
+        found += drift.drift_verdicts(checked, agreed)
     case = offer.OfferCase(interface, checked.phrases, source)
     return found + offer.RULES.verdicts(case, severity)
 

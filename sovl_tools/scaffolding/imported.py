@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from sovl_tools.annotations.docstrings import Documentation
 from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTool
 from sovl_tools.loading.definitions import checked
+from sovl_tools.loading.function_spec import FIELDS, FunctionSpec
 from sovl_tools.loading.rules.folder import MAX_NAME_LENGTH, fitting_name
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, kind
-from sovl_tools.scaffolding.function_spec import FIELDS, FunctionSpec
 from sovl_tools.scaffolding.manifest import complete, description_placeholder, manifest_of
 from sovl_tools.scaffolding.new_tool import (
     PYTHON,

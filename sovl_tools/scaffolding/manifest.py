@@ -1,11 +1,11 @@
-"""The manifest that a function asks for: a new one, or an old one patched to fit the function."""
+"""The manifest that a function asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import count
-from typing import NamedTuple
+from collections.abc import Callable
 
+from sovl_tools.loading.function_spec import FunctionSpec
+from sovl_tools.loading.patch import insert, overwrite
 from sovl_tools.loading.rules.description import DESCRIPTION_PLACEHOLDER, PROPERTY_PLACEHOLDER
 from sovl_tools.loading.rules.schema import (
     default_on_required,
@@ -15,38 +15,8 @@ from sovl_tools.loading.rules.schema import (
     missing_type,
 )
 from sovl_tools.model.document import JSON, Path, copied
-from sovl_tools.model.folder import SECTIONS
-from sovl_tools.scaffolding.function_spec import FunctionSpec, defined_name, needed_definitions
-from sovl_tools.schema import fit
-from sovl_tools.schema.applicators import alternatives_of, kinds
 from sovl_tools.schema.subschemas import SchemaNode, nodes
-from sovl_tools.signature.agreement import (
-    canonical,
-    contrary_bounds,
-    unknown_properties,
-    unknown_values,
-)
-from sovl_tools.signature.pairs import (
-    BASE,
-    Matcher,
-    Pair,
-    agreed,
-    exclude_each_other,
-    is_wider,
-    pairs,
-)
-
-# patched one by one, or not at all; all other keywords are constraints
-_STRUCTURE = frozenset(
-    {
-        "type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf",
-        "oneOf", "allOf", "not", "$ref", "$defs", "enum", "const", "default", "description",
-        "title", "discriminator",
-    }
-)  # fmt: skip
-
-_SAYS_VALUES = frozenset({"enum", "const", "anyOf", "oneOf", "allOf", "not", "if"})
-_SAYS_ITEMS = frozenset({"items", "prefixItems", "contains"})
+from sovl_tools.signature.pairs import BASE
 
 
 def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:
@@ -78,12 +48,12 @@ def complete(
             del own["default"]
         if any(missing_type.check(node)):
             types = ["string", "number", "boolean", "array", "object", "null"]
-            _overwrite(own, _insert(own, "type", types, after=()))
+            overwrite(own, insert(own, "type", types, after=()))
         if any(missing_items.check(node)):
-            _overwrite(own, _insert(own, "items", {}, after=("type",)))
+            overwrite(own, insert(own, "items", {}, after=("type",)))
         if any(missing_description.check(node)):
             text = property_placeholder(node.path[-1]) if describe is None else describe(node)
-            _overwrite(own, _insert(own, "description", text, after=("$ref", "type")))
+            overwrite(own, insert(own, "description", text, after=("$ref", "type")))
     return found
 
 
@@ -95,274 +65,3 @@ def description_placeholder(name: str) -> str:
 def property_placeholder(name: object) -> str:
     """Return what stands in the place of a property's description."""
     return PROPERTY_PLACEHOLDER.format(name)
-
-
-def patch_manifest(
-    document: Mapping[str, JSON], spec: FunctionSpec, *, name: str, prune: bool = False
-) -> dict[str, JSON]:
-    """Return a manifest brought into line with its folder and its function.
-
-    What it says otherwise stays.
-
-    Args:
-        document: a manifest whose ``parameters``, if it has any, are a valid schema.
-        spec: what the function says.
-        name: the folder's name.
-        prune: takes out properties and values that the function does not take.
-    """
-    found = dict(copied(dict(document)))
-    found = _insert(found, "name", name, after=("$schema",))
-    text, own = spec.documentation.description, found.get("description", "")
-    # A description of another type is a finding, and not ours to replace.
-    if text and isinstance(own, str) and not own.strip():
-        found = _insert(found, "description", text, after=("$schema", "name", "title"))
-    parameters = _parameters(found.get("parameters", {}), spec, prune=prune)
-    found = _insert(found, "parameters", parameters, after=("name", "title", "description"))
-    whole = _add_missing(found, spec.fields, after=("$schema", "name", "description", "parameters"))
-    for key in SECTIONS.keys() & spec.fields.keys():
-        if isinstance(whole[key], dict):
-            whole[key] = _add_missing(whole[key], spec.fields[key], after=whole[key])
-    return whole
-
-
-def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> dict[str, JSON]:
-    if not parameters:
-        return {**spec.parameters, "properties": spec.described}
-    spec = spec._replace(parameters=_rename_definitions(parameters, spec.parameters))
-    _patch_below(parameters, spec.parameters, prune=prune)
-    found = parameters
-    if "type" not in found:
-        found = _insert(found, "type", "object", after=("$schema",))
-    properties, texts = {}, spec.documentation.parameters
-    for name, each in found.get("properties", {}).items():
-        if prune and not spec.takes(name):
-            continue
-        properties[name] = each
-        if isinstance(each, dict):
-            own = spec.parameters["properties"].get(name, {})
-            node = SchemaNode((*BASE, "properties", name), each, found, BASE, is_property=True)
-            properties[name] = _with_annotations(node, own, texts.get(name))
-    properties = _add_missing(properties, spec.described)
-    found = _insert(found, "properties", properties, after=("type",))
-    required = _required(found, spec, prune=prune)
-    if required or "required" in found:
-        found = _insert(found, "required", required, after=("type", "properties"))
-    known, own = found.get("$defs", {}), spec.parameters.get("$defs", {})
-    new = sorted({*needed_definitions(found, {**own, **known})} - known.keys())
-    definitions = {**known, **{name: own[name] for name in new}}
-    return _insert(found, "$defs", definitions, after=found) if definitions else found
-
-
-def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> list[str]:
-    properties = parameters["properties"]
-    found = [
-        name
-        for name in parameters.get("required", ())
-        if not spec.has_default(name) and not (prune and name not in properties)
-    ]
-    # New names stand in the order of the signature, behind the one before them there.
-    position = 0
-    for name in filter(spec.needs, spec.arguments):
-        if name in found:
-            position = found.index(name) + 1
-        elif name in properties:
-            found.insert(position, name)
-            position += 1
-    return found
-
-
-def _rename_definitions(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a function's schema with its definitions under the names that a manifest has.
-
-    That is the name of the definition to which the manifest refers in the same place, or else of
-    one that says the same, or else one that is free.
-    """
-    theirs, ours = parameters.get("$defs", {}), own.get("$defs", {})
-    if not ours:
-        return own
-    same = {name for name, each in ours.items() if theirs.get(name) == each}
-    names = {name: name for name in same if same.issuperset(needed_definitions(ours[name], ours))}
-    # What both sides use in one place is one thing, whatever they call it.
-    known = {id(each): name for name, each in ours.items()}
-    partners: dict[str, str] = {}
-    for pair in agreed(pairs(parameters, own)):
-        path, partner = pair.path, known.get(id(pair.own))
-        if partner is not None and path[:-1] == (*BASE, "$defs"):
-            admitted = kinds(pair.schema, parameters), kinds(pair.own, own)
-            # one of the same name is not given up for another
-            if not exclude_each_other(*admitted) and partners.get(partner) != partner:
-                partners[partner] = str(path[-1])
-    names |= partners
-    taken = {*theirs, *names.values()}
-    for name in ours:
-        if name not in names:
-            tried = (name if number == 1 else f"{name}{number}" for number in count(1))
-            names[name] = next(each for each in tried if each not in taken)
-            taken.add(names[name])
-    found = copied(own)
-    for node in nodes(found, ()):
-        name = defined_name(node.schema.get("$ref"))
-        if name in names:
-            node.schema["$ref"] = f"#/$defs/{names[name]}"
-    return {**found, "$defs": {names[name]: each for name, each in found["$defs"].items()}}
-
-
-def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bool) -> None:
-    """Add to the properties of a manifest's schema what the function says within them.
-
-    Args:
-        parameters: the schema, which is changed; what it says stays.
-        own: what the function says, with its definitions under the manifest's names.
-        prune: takes out properties and values that the function does not take.
-    """
-    for pair in agreed(pairs(parameters, own)):
-        found = pair.schema
-        both = kinds(found, parameters), kinds(pair.own, own)
-        # What contradicts the function is told, not patched; see sync.
-        if "$ref" not in found and None not in both and not exclude_each_other(*both):
-            case = _PatchCase(pair, Matcher(parameters, own), prune)
-            for part in _PARTS:
-                found = part(case, found)
-            _overwrite(pair.schema, found)
-    # Descriptions and defaults come last, into the subschemas that are new by now, too.
-    places = {id(each.schema): each for each in nodes(parameters, BASE)}
-    for pair in pairs(parameters, own):
-        node = places.get(id(pair.schema))
-        if node is not None and pair.is_inner and pair.is_property and not pair.is_part:
-            _overwrite(pair.schema, _with_annotations(node, pair.own))
-
-
-def _with_annotations(
-    node: SchemaNode, own: Mapping[str, JSON], text: str | None = None
-) -> dict[str, JSON]:
-    """Return the schema of a property, with a description and a default if it lacks them."""
-    found = node.schema
-    text = own.get("description") or text
-    if text and any(missing_description.check(node)):
-        found = _insert(found, "description", text, after=("$ref", "type", "title"))
-    is_open = "default" in own and "default" not in found and not node.is_required
-    if is_open and not fit.problems(node, own["default"]):
-        found = _insert(found, "default", own["default"], after=found)
-    return found
-
-
-class _PatchCase(NamedTuple):
-    """A pair to patch, and the whole schemas that it is of."""
-
-    pair: Pair
-    matcher: Matcher
-    prune: bool
-
-    @property
-    def own(self) -> dict[str, JSON]:
-        """What the function says."""
-        return self.pair.own
-
-    def are(self, kind: str, found: dict[str, JSON]) -> bool:
-        """Tell whether both sides speak of values of one JSON type, beside null."""
-        both = (kinds(found, self.matcher.parameters), kinds(self.own, self.matcher.own))
-        return all(each is not None and each - {"null"} == {kind} for each in both)
-
-
-def _with_properties(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    own = case.own
-    is_plain = "anyOf" not in found and "oneOf" not in found
-    if "properties" not in own or not (is_plain and case.are("object", found)):
-        return found
-    # Without ``prune`` nothing that somebody wrote is taken out.
-    superfluous = set(unknown_properties(found, own)) if case.prune else set()
-    known = {
-        key: each for key, each in found.get("properties", {}).items() if key not in superfluous
-    }
-    properties = _add_missing(known, own["properties"])
-    required = [name for name in found.get("required", ()) if name not in superfluous]
-    required += [name for name in own.get("required", ()) if name not in required]
-    found = _insert(found, "properties", properties, after=("type", "title", "description"))
-    if required or "required" in found:
-        found = _insert(found, "required", required, after=("properties",))
-    return found
-
-
-def _with_items(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    own = case.own
-    if not case.are("array", found):
-        return found
-    if found.keys().isdisjoint(_SAYS_ITEMS):
-        said: dict[str, JSON] = {key: own[key] for key in ("prefixItems", "items") if key in own}
-        found = _add_missing(found, said, after=("type", "title", "description"))
-    places, known = own.get("prefixItems", []), found.get("prefixItems", [])
-    if "prefixItems" in found and len(places) > len(known):
-        found = {**found, "prefixItems": [*known, *places[len(known) :]]}
-    return found
-
-
-def _with_values(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    own = case.own
-    if "enum" not in own or "const" in found:
-        return found
-    if "enum" not in found:
-        is_same = kinds(found, case.matcher.parameters) == kinds(own, case.matcher.own)
-        is_open = is_same and found.keys().isdisjoint(_SAYS_VALUES)
-        return _insert(found, "enum", own["enum"], after=("type",)) if is_open else found
-    unknown = {canonical(each) for each in unknown_values(found["enum"], own)}
-    kept = [each for each in found["enum"] if not (case.prune and canonical(each) in unknown)]
-    known = {*map(canonical, found["enum"])}
-    return {**found, "enum": kept + [each for each in own["enum"] if canonical(each) not in known]}
-
-
-def _with_alternatives(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    key = next((key for key in ("anyOf", "oneOf") if key in found), None)
-    if key is None or "anyOf" not in case.own:
-        return found
-    matches = case.matcher.matches(found, case.own)
-    met = [{"type": "null"}, *(each.own for each in matches)]
-    new = [each for each in case.own["anyOf"] if each not in met]
-    return {**found, key: [*alternatives_of(found), *new]}
-
-
-def _with_constraints(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    own = {key: each for key, each in case.own.items() if key not in _STRUCTURE}
-    ours, theirs = kinds(found, case.matcher.parameters), kinds(case.own, case.matcher.own)
-    if is_wider(ours, theirs) or not found.keys().isdisjoint({"anyOf", "oneOf", "allOf"}):
-        return found
-    return found if any(contrary_bounds(found, own)) else _add_missing(found, own, after=found)
-
-
-_PARTS: tuple[Callable[[_PatchCase, dict[str, JSON]], dict[str, JSON]], ...] = (
-    _with_properties,
-    _with_items,
-    _with_values,
-    _with_alternatives,
-    _with_constraints,
-)
-
-
-def _insert(
-    document: Mapping[str, JSON], key: str, value: JSON, *, after: Iterable[str]
-) -> dict[str, JSON]:
-    """Return an object with a member: where it is, or else after those that are there."""
-    if key in document:
-        return {**document, key: value}
-    keys = list(document)
-    before = [keys.index(each) for each in after if each in document]
-    keys.insert(max(before, default=-1) + 1, key)
-    return {each: value if each == key else document[each] for each in keys}
-
-
-def _add_missing(
-    document: Mapping[str, JSON], members: Mapping[str, JSON], *, after: Iterable[str] = ()
-) -> dict[str, JSON]:
-    """Return an object with those members that it lacks, in their order; what is there stays."""
-    found, earlier = dict(document), [*after]
-    for key, value in members.items():
-        if key not in found:
-            found = _insert(found, key, value, after=earlier)
-        earlier.append(key)
-    return found
-
-
-def _overwrite(document: dict[str, JSON], found: Mapping[str, JSON]) -> None:
-    """Let an object hold other members: the very object, to which its parents lead."""
-    members = dict(found)
-    document.clear()
-    document.update(members)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, NamedTuple
 
+from sovl_tools.loading.function_spec import function_spec
 from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.model.document import JSON, JSON_TYPES, kind
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.scaffolding.function_spec import function_spec
 from sovl_tools.scaffolding.jsonedit import render_json
 from sovl_tools.scaffolding.manifest import (
     description_placeholder,

@@ -7,10 +7,12 @@ import json
 from types import FunctionType
 from typing import NamedTuple
 
+from sovl_tools.loading.function_spec import FunctionSpec, function_spec
 from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import generation_of
+from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.loading.pipeline import (
     Settings,
     example_inputs,
@@ -44,9 +46,8 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.errors import InferenceError, TimeLimitError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
 from sovl_tools.scaffolding.files import replace_files
-from sovl_tools.scaffolding.function_spec import FunctionSpec, function_spec
 from sovl_tools.scaffolding.jsonedit import edit_json, render_json
-from sovl_tools.scaffolding.manifest import manifest_of, patch_manifest
+from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import expands_too_far, visit
 from sovl_tools.signature.pairs import BASE
@@ -247,6 +248,11 @@ def _patch(
         for name, error in spec.errors.items()
         if name not in document["parameters"]["properties"] and spec.has_default(name)
     ]
+    if manifest is not None and not spec.signature.is_certain:
+        absent = [
+            name for name in spec.described if name not in document["parameters"]["properties"]
+        ]
+        notes += [f"{name!r} is left out: a decorator may supply it" for name in absent]
     notes += [*spec.notes, *(error.message for error in spec.losses)]
     return Sync(folder, before, after, tuple(verdicts), notes=tuple(notes))
 

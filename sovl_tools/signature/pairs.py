@@ -124,9 +124,15 @@ def _members(
 ) -> Iterator[_Step]:
     others = own.get("properties", {})
     for key, each in schema.get("properties", {}).items():
-        if key in others:
+        if key in others and not _says_its_type_alone(each, others[key]):
             whole = f"{name}.{key}" if name else key
             yield _Step(whole, (*path, "properties", key), each, others[key])
+
+
+def _says_its_type_alone(schema: JSON, own: JSON) -> bool:
+    """Tell whether a function says nothing of a value but its type, and that is the manifest's."""
+    said = type(schema) is dict and type(own) is dict and own.keys() <= {"type"}
+    return said and own.get("type") in (None, schema.get("type"))
 
 
 def _items(name: str, path: Path, schema: dict[str, JSON], own: dict[str, JSON]) -> Iterator[_Step]:

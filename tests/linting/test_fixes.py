@@ -49,7 +49,7 @@ MENDED = """{
             "times"]
     }
 }"""
-TIMES = "def echo(text, times=None):\n    return text\n"
+TIMES = "def echo(text, times):\n    return text\n"
 
 
 @check_each("newline", ["\n", "\r\n"])

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from sovl_tools import InferenceError, tool
-from sovl_tools.scaffolding.function_spec import function_spec, unwritable
+from sovl_tools.loading.function_spec import function_spec, unwritable
 from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.new_tool import tool_of_function
 from tests.scaffolding.test_patching import after, parameters

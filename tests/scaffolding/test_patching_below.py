@@ -9,12 +9,13 @@ from annotated_types import Ge, Le
 from hypothesis import given
 
 from sovl_tools import tool
+from sovl_tools.loading.function_spec import function_spec
 from sovl_tools.loading.interface import Interface
+from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.loading.rules.agreement import contradictions
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import Manifest
-from sovl_tools.scaffolding.function_spec import function_spec
-from sovl_tools.scaffolding.manifest import manifest_of, patch_manifest
+from sovl_tools.scaffolding.manifest import manifest_of
 from sovl_tools.scaffolding.sample import sample
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.signature import from_function

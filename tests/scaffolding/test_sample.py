@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given
 
-from sovl_tools.scaffolding.function_spec import function_spec
+from sovl_tools.loading.function_spec import function_spec
 from sovl_tools.scaffolding.sample import sample, sample_argument
 from sovl_tools.schema.engine import compile_schema
 from tests.scaffolding.strategies import annotated_types

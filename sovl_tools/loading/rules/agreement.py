@@ -17,7 +17,7 @@ from sovl_tools.model.diagnostic import (
     Verdict,
     rule,
 )
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.folder import Manifest
 from sovl_tools.model.suggestion import did_you_mean, nearest
 from sovl_tools.schema import fit
@@ -32,7 +32,8 @@ from sovl_tools.signature.agreement import (
 )
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
-_PROPERTIES = ("parameters", "properties")
+PARAMETERS: Path = ("parameters",)
+PROPERTIES: Path = (*PARAMETERS, "properties")
 _BUNDLES = frozenset(
     {"args", "arguments", "data", "input", "inputs", "kwargs", "params", "parameters", "payload"}
 )
@@ -85,6 +86,11 @@ class AgreementCase(NamedTuple):
             for each in signature.parameters
             if each.kind in BY_KEYWORD and not each.annotation.is_context
         ]
+
+    @property
+    def spare(self) -> list[str]:
+        """The parameters that have no property, for which a property may be meant."""
+        return [each for each in self.keywords if each not in self.properties]
 
     @property
     def annotations(self) -> dict[str, str]:
@@ -143,13 +149,13 @@ class AgreementCase(NamedTuple):
 
     def is_refused(self, difference: Difference) -> bool:
         """Tell whether a call refuses values that the manifest names outright."""
-        return difference.kind in _REFUSED and _argument(difference) in self.converted
+        return difference.kind in _REFUSED and argument_of(difference) in self.converted
 
 
 _REFUSED = frozenset({"types", "alternative", "value", "superfluous", "missing"})
 
 
-def _argument(difference: Difference) -> str:
+def argument_of(difference: Difference) -> str:
     """Return the parameter in whose value a difference lies."""
     return re.split(r"[.\[]", difference.name, maxsplit=1)[0]
 
@@ -213,13 +219,11 @@ def property_without_parameter(case: AgreementCase) -> Iterator[Finding]:
 
 
 def _not_taken(case: AgreementCase, name: str) -> Finding:
-    # a parameter that has a property of its own is not what another one was meant to be
-    spare = [each for each in case.keywords if each not in case.properties]
-    hint = did_you_mean(name, spare) or f"add a parameter {name!r}, or remove the property"
+    hint = did_you_mean(name, case.spare) or f"add a parameter {name!r}, or remove the property"
     if iskeyword(name) or not name.isidentifier():
         hint = "no parameter can have this name: rename it, or take it through **kwargs"
     message = f"the function does not take {name!r}, which the manifest lists"
-    return Finding(ManifestPlace((*_PROPERTIES, name), "key"), message, hint)
+    return Finding(ManifestPlace((*PROPERTIES, name), "key"), message, hint)
 
 
 @rule("ST403", at=["not_sent"])
@@ -317,7 +321,7 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """
     for each in case.differences:
         # what is left out may be meant, where the function looks at the value itself
-        is_passed_on = each.kind == "omitted" and _argument(each) not in case.converted
+        is_passed_on = each.kind == "omitted" and argument_of(each) not in case.converted
         words = None if case.is_refused(each) or is_passed_on else _contradiction(case, each)
         if words is not None:
             message, advice = words
@@ -402,7 +406,7 @@ def refused_values(case: AgreementCase) -> Iterator[Finding]:
     for each in case.differences:
         words = _contradiction(case, each) if case.is_refused(each) else None
         if words is not None:
-            other = ModulePlace(case.name, _argument(each))
+            other = ModulePlace(case.name, argument_of(each))
             yield Finding(_place_in_manifest(each), *words, other)
 
 
@@ -448,7 +452,7 @@ def invalid_context_parameter(case: AgreementCase) -> Iterator[Finding]:
             yield Finding(ModulePlace(case.name, name), message, "make it a plain parameter")
         else:
             message = f"the manifest lists {name!r}, which receives the ToolContext"
-            place = ManifestPlace((*_PROPERTIES, name), "key")
+            place = ManifestPlace((*PROPERTIES, name), "key")
             yield Finding(place, message, "remove the property, or rename one of the two")
 
 

@@ -82,9 +82,11 @@ class FunctionSpec(NamedTuple):
         return has and name not in self.required_by_decorator
 
     def needs(self, name: str) -> bool:
-        """Tell whether a call must give an argument: there is no default, nor can None be given."""
+        """Tell whether calls must give an argument, having neither a default nor None for it."""
         known = self.arguments.get(name)
-        needed = known is not None and known.default is REQUIRED and not known.annotation.optional
+        needed = (
+            known is not None and known.default is REQUIRED and known.annotation.optional is False
+        )
         return needed or name in self.required_by_decorator
 
     def without(self, errors: Mapping[str, InferenceError]) -> FunctionSpec:
@@ -248,13 +250,13 @@ def unwritable(value: Any) -> str | None:
     pending = [value]
     while pending:
         each = pending.pop()
-        if isinstance(each, Mapping):
-            pending += [*each.keys(), *each.values()]
-        elif isinstance(each, list | tuple):
-            pending += each
-        elif isinstance(each, str):
+        if isinstance(each, str):
             if not encodes(each):
                 return "it holds half of a surrogate pair"
+        elif isinstance(each, list | tuple):
+            pending += each
+        elif isinstance(each, Mapping):
+            pending += [*each.keys(), *each.values()]
         elif isinstance(each, int | float):
             # beyond what a float can hold, other languages read another number
             if not -_LARGEST <= each <= _LARGEST:
@@ -274,7 +276,7 @@ def plain(value: Any) -> JSON:
 def needed_definitions(schema: JSON, definitions: Mapping[str, JSON]) -> list[str]:
     """Return the names of the definitions that a schema refers to, or those that it needs do."""
     found: list[str] = []
-    pending = [schema]
+    pending = [schema] if definitions else []
     while pending:
         each = pending.pop()
         for node in nodes(each, ()) if isinstance(each, dict) else ():

@@ -1,0 +1,131 @@
+"""ST4xx, second part: what the manifest leaves out of what the function says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sovl_tools.loading.function_spec import function_spec
+from sovl_tools.loading.patch import Change, changes
+from sovl_tools.loading.rules.agreement import (
+    PARAMETERS,
+    PROPERTIES,
+    AgreementCase,
+    argument_of,
+)
+from sovl_tools.loading.rules.schema import missing_description, missing_items
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, Verdict, ask, rule
+from sovl_tools.model.document import Path
+from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.folder import Manifest
+from sovl_tools.model.suggestion import nearest
+from sovl_tools.schema.messages import shown
+from sovl_tools.schema.subschemas import nodes
+
+
+class DriftCase(NamedTuple):
+    """What ``sovl-tools sync`` would change, and the differences that other rules tell of."""
+
+    agreed: AgreementCase
+    changes: Sequence[Change]
+
+
+def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
+    """Return what is said of what a manifest leaves out, as far as its module was imported."""
+    function = agreed.interface.function
+    if function is None or agreed.occasions == ("no_function",):
+        return []
+    try:
+        found = changes(manifest.document, function_spec(function))
+    except InferenceError:
+        return []
+    return ask(RULES, DriftCase(agreed, found)) if found else []
+
+
+_MOST_CHANGES = 5
+# what is defined anew is referred to from a place of its own
+_DEFINITIONS = (*PARAMETERS, "$defs")
+
+
+@rule("ST413", "warning")
+def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
+    """The manifest leaves out what the function says, and ``sovl-tools sync`` would add it.
+
+    That is a parameter that no model is told of, one that is required although it has a default, a
+    default, a value of an enum, an alternative, an optional member, or what ``@tool`` says. No call
+    fails by that, but a model knows less than the function can do. Run ``sovl-tools sync``. If it
+    is left out on purpose, begin the parameter's name with ``_``, or write
+    ``"x-ignore": ["ST413"]`` into the manifest. What other rules tell of is not told again.
+    """
+    case = drift.agreed
+    told = {*_told_places(case)}
+    found = [
+        each for each in drift.changes if each.path not in told and each.path[:-1] != _DEFINITIONS
+    ]
+    if found:
+        words = [*dict.fromkeys(map(_change_in_words, found))]
+        more = ", …" * (len(words) > _MOST_CHANGES)
+        listed = f"{', '.join(words[:_MOST_CHANGES])}{more}"
+        message = f"the manifest leaves out what the function says: {listed}"
+        place = ManifestPlace(PARAMETERS if found[0].path[0] in PARAMETERS else ())
+        yield Finding(place, message, f"add it: sovl-tools sync {case.name}")
+
+
+def _told_places(case: AgreementCase) -> Iterator[Path]:
+    """Yield the places of changes that findings of other rules are about."""
+    yield from (("description",), _DEFINITIONS)
+    for node in nodes(case.parameters, PARAMETERS):
+        if any(missing_description.check(node)):
+            yield (*node.path, "description")
+        if any(missing_items.check(node)):
+            yield from ((*node.path, "items"), (*node.path, "prefixItems"))
+    for each in case.differences:
+        if each.kind == "not_sent":
+            yield (*PROPERTIES, each.name)
+            yield (*PARAMETERS, "required", each.name)
+        elif each.kind in {"required_not_taken", "optional_not_taken"}:
+            near = nearest(each.name, case.spare)
+            if near is not None:
+                yield (*PROPERTIES, near)
+        elif each.kind == "missing":
+            yield (*each.path, "properties", each.own)
+            yield (*each.path, "required", each.own)
+        elif each.kind == "omitted" and argument_of(each) in case.converted:
+            yield (*each.path, each.own[0])
+
+
+def _change_in_words(change: Change) -> str:
+    *above, last = change.path
+    kind = above[-1] if above else ""
+    name = _name_in_words(above[:-1])
+    match kind:
+        case "properties":
+            return f"the property {_name_in_words(change.path)!r}"
+        case "required":
+            whole = _name_in_words([*above[:-1], "properties", last])
+            return f"that {whole!r} {'is required' if change.is_added else 'may be left out'}"
+        case "enum":
+            return f"{shown(change.value)} for {name!r}"
+        case "anyOf" | "oneOf":
+            return f"an alternative of {name!r}"
+        case _ if change.path[0] in PARAMETERS and len(above) > 1:
+            return f"the {last} of {_name_in_words(above)!r}"
+        case _:
+            return repr(".".join(map(str, change.path)))
+
+
+def _name_in_words(path: Sequence[str | int]) -> str:
+    """Return what people call a place: ``places[].city``."""
+    name, keys = "", iter(path[1:])
+    for key in keys:
+        if key in {"properties", "$defs"}:
+            part = next(keys, "")
+            name = f"{name}.{part}" if name else str(part)
+        elif key in {"items", "additionalProperties"}:
+            name += "[]"
+        elif key == "prefixItems":
+            name += f"[{next(keys, '')}]"
+    return name
+
+
+RULES = RuleTable(manifest_behind_function)
