@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, cast
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,35 +12,52 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.api import Api
 from sovl_tools.serving.problems import JSONAnswer, problem
-from sovl_tools.serving.security import Guard, Log, Security, Traffic
+from sovl_tools.serving.security import MCP_PATH, Guard, Log, Security, Traffic
+
+
+class McpApp(Protocol):
+    """What speaks the Model Context Protocol; ``serving.mcp_http`` has it, and needs the SDK."""
+
+    def run(self) -> AbstractAsyncContextManager[None]:
+        """Answer requests for as long as a block."""
+        ...
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        ...
 
 
 def make_app(
     registry: ToolRegistry,
     tooler: Tooler,
     *,
+    mcp: McpApp | None = None,
     security: Security | None = None,
     log: Log | None = None,
 ) -> Starlette:
     """Return the application that serves the tools of a registry.
 
-    It needs no lifespan and may be mounted in another application under any path.
+    It may be mounted in another application under any path, which need not run its lifespan.
 
     Args:
         registry: the tools.
         tooler: makes the calls.
+        mcp: answers at ``/mcp``, behind the same checks.
         security: who may call and how much; without it, what ``Security()`` says.
         log: told of each request when its answer has ended.
     """
     checks, traffic = security or Security(), Traffic()
     routes = [*Api(registry, tooler, is_guarded=bool(checks.tokens)).routes()]
     routes += [Route("/healthz", _healthy), Route("/readyz", _ready)]
+    if mcp is not None:
+        routes.append(Route(MCP_PATH, mcp))
 
     async def refused(request: Request, error: Exception) -> Response:
         return _refused(request, cast("HTTPException", error), [each.path for each in routes])
@@ -61,6 +79,7 @@ def make_app(
         routes=routes,
         middleware=middleware,
         exception_handlers={HTTPException: refused, Exception: _broken},
+        lifespan=None if mcp is None else lambda _: mcp.run(),
     )
     app.state.security, app.state.traffic = checks, traffic
     # a redirect would lead to the host that the request names

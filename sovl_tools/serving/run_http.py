@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from ipaddress import ip_address
 from types import FrameType
 from typing import Any, cast
@@ -93,6 +94,9 @@ async def serve(
         listening: where; it is closed at the end.
         shutdown_timeout: how long calls may take to end, in seconds.
         on_start: told of the URL when requests are answered.
+
+    Raises:
+        ListeningError: the lifespan of the application failed.
     """
     config = uvicorn.Config(
         app,
@@ -115,6 +119,8 @@ async def serve(
         server.should_exit = True
         await serving
         raise
+    finally:
+        listening.close()
 
 
 class _Server(uvicorn.Server):
@@ -128,7 +134,10 @@ class _Server(uvicorn.Server):
         self._on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        try:
+            await super().startup(sockets)
+        except SystemExit:
+            raise ListeningError("the application did not start; the log says why") from None
         if self._on_start is not None and sockets:
             self._on_start(url_of(sockets[0]))
 
@@ -142,7 +151,8 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {each: signal.signal(each, self.handle_exit) for each in _SIGNALS}
+        # no method: whose handler is a server's, that server's streams sse-starlette ends at once
+        before = {each: signal.signal(each, partial(self.handle_exit)) for each in _SIGNALS}
         try:
             yield
         finally:

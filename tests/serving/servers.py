@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from threading import Thread
 
@@ -32,7 +32,8 @@ def running(app: Starlette, *, shutdown_timeout: float = PATIENCE) -> Iterator[s
             )
         )
         tasks.append((asyncio.get_running_loop(), task))
-        await asyncio.wait({task})
+        with suppress(asyncio.CancelledError):
+            await task
 
     thread = Thread(target=asyncio.run, args=(main(),), daemon=True)
     thread.start()

@@ -1,0 +1,85 @@
+"""The Model Context Protocol over streamable HTTP: the SDK's session manager in our application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from mcp.server import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Receive, Scope, Send
+
+
+class McpEndpoint:
+    """An ASGI application that speaks the protocol.
+
+    It runs for as long as a lifespan, or from its first request to the end of the loop: an
+    application that mounts another one does not run its lifespan.
+
+    Args:
+        server: the SDK's server.
+        is_stateless: whether each request stands for itself, so that any of several processes may
+            answer it. Clients up to 2025-11-25 then hear of no changes and can't be asked anything.
+        is_json: whether answers are JSON and never streams: calls then tell of no progress.
+        max_body_bytes: how long a request may be.
+    """
+
+    def __init__(
+        self,
+        server: Server[Any],
+        *,
+        is_stateless: bool = False,
+        is_json: bool = False,
+        max_body_bytes: int,
+    ) -> None:
+        self._server = server
+        self._is_stateless = is_stateless
+        self._is_json = is_json
+        self._max_body_bytes = max_body_bytes
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Answer requests for as long as a block; sessions end with it."""
+        manager = StreamableHTTPSessionManager(
+            self._server,
+            stateless=self._is_stateless,
+            json_response=self._is_json,
+            # hosts and origins have been checked
+            security_settings=None,
+            max_request_body_size=self._max_body_bytes,
+        )
+        async with manager.run():
+            self._manager = manager
+            try:
+                yield
+            finally:
+                self._manager = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        manager = self._manager or await self._begin()
+        await manager.handle_request(scope, receive, send)
+
+    async def _begin(self) -> StreamableHTTPSessionManager:
+        async with self._lock:
+            if self._manager is None:
+                started = asyncio.get_running_loop().create_future()
+                # cancelled at the end of the loop
+                self._running = asyncio.create_task(self._stay(started), name="sovl-tools-mcp")
+                await started
+            return cast("StreamableHTTPSessionManager", self._manager)
+
+    async def _stay(self, started: asyncio.Future[None]) -> None:
+        try:
+            async with self.run():
+                started.set_result(None)
+                await asyncio.Event().wait()
+        except Exception as error:
+            if started.done():
+                raise
+            started.set_exception(error)

@@ -1,0 +1,140 @@
+"""The protocol at ``/mcp``, over a server of the SDK's with two tools of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import mcp_types as types
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server import Server
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from sovl_tools.serving.app import make_app
+from sovl_tools.serving.mcp_http import McpEndpoint
+from sovl_tools.serving.security import Security
+from tests.patience import PATIENCE, wait_until
+from tests.serving.apps import client_of, registry_of, tooler_of
+from tests.serving.servers import running
+
+LIMIT = 1_000_000
+
+
+def server() -> Server[Any]:
+    """Return a server with a tool that adds and one that waits for ever."""
+
+    async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
+        schema = {"type": "object"}
+        tools = [types.Tool(name=name, input_schema=schema) for name in ("add", "wait")]
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name == "wait":
+            await asyncio.Event().wait()
+        text = str(sum((params.arguments or {}).values()))
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    return Server("test", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def app_of(security: Security | None = None, **options: bool) -> Starlette:
+    registry = registry_of()
+    endpoint = McpEndpoint(server(), max_body_bytes=LIMIT, **options)
+    return make_app(registry, tooler_of(registry), mcp=endpoint, security=security)
+
+
+@asynccontextmanager
+async def connected(url: str, mode: str, token: str | None = None) -> AsyncIterator[Client]:
+    """Yield a client of an era of the protocol."""
+    headers = {} if token is None else {"authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
+        transport = streamable_http_client(f"{url}/mcp", http_client=http)
+        async with Client(transport, mode=mode, read_timeout_seconds=PATIENCE) as client:
+            yield client
+
+
+@pytest.mark.parametrize("options", [{}, {"is_stateless": True}, {"is_json": True}])
+async def test_both_eras_are_served(options: dict[str, bool]) -> None:
+    security = Security(tokens=("secret",))
+    with running(app_of(security, **options)) as url:
+        for mode in ("legacy", "auto"):
+            async with connected(url, mode, "secret") as client:
+                tools = (await client.list_tools()).tools
+                assert [each.name for each in tools] == ["add", "wait"]
+                result = await client.call_tool("add", {"a": 1, "b": 2})
+                assert result.content == [types.TextContent(type="text", text="3")]
+
+
+async def test_what_guards_the_rest_guards_the_protocol() -> None:
+    security = Security(tokens=("secret",), max_body_bytes=100)
+    headers = {"authorization": "Bearer secret"}
+    async with client_of(app_of(security), headers=headers) as client:
+        response = await client.post("/mcp", headers={"authorization": "Bearer other"})
+        assert response.status_code == 401
+        response = await client.post("/mcp", headers={"origin": "http://evil.example"})
+        assert response.status_code == 403
+        assert (await client.post("/mcp", content=b"x" * 101)).status_code == 413
+        assert (await client.get("/tools")).status_code == 200
+
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+ACCEPT = {"accept": "application/json, text/event-stream"}
+
+
+async def test_it_runs_where_no_lifespan_does() -> None:
+    app = Starlette(routes=[Mount("/ai", app_of(is_stateless=True, is_json=True))])
+    async with client_of(app) as client:
+        first, second = await asyncio.gather(
+            *(client.post("/ai/mcp", json=PING, headers=ACCEPT) for _ in range(2))
+        )
+    assert first.json() == second.json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+async def test_what_keeps_it_from_starting_is_a_problem() -> None:
+    def broken(_: Any) -> Any:
+        raise ValueError
+
+    registry = registry_of()
+    endpoint = McpEndpoint(Server("test", lifespan=broken), max_body_bytes=LIMIT)
+    async with client_of(make_app(registry, tooler_of(registry), mcp=endpoint)) as client:
+        response = await client.post("/mcp", json=PING, headers=ACCEPT)
+        assert response.status_code == 500
+        assert response.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"{", 400),
+        (b"[]", 400),
+        (b"null", 400),
+        (b"[" * 20_000, 400),
+        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', 400),
+        (b"\xff", 400),
+    ],
+)
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28", "1999-01-01"])
+async def test_what_is_no_message_is_refused(body: bytes, status: int, version: str) -> None:
+    headers = {**ACCEPT, "content-type": "application/json", "mcp-protocol-version": version}
+    async with client_of(app_of(is_stateless=True, is_json=True)) as client:
+        response = await client.post("/mcp", content=body, headers=headers)
+        assert response.status_code == status
+        assert response.json()["error"]["message"]
+
+
+async def test_streams_of_news_end_when_the_server_does() -> None:
+    app = app_of()
+    with running(app) as url:
+        async with connected(url, "legacy") as client:
+            await client.list_tools()
+            # what only listens is no request that the server waits for
+            await asyncio.to_thread(wait_until, lambda: len(app.state.traffic.listeners) == 1)
+            app.state.traffic.end()
+            await asyncio.to_thread(wait_until, lambda: not app.state.traffic.listeners)
