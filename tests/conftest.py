@@ -23,7 +23,10 @@ REPOSITORY = Path(__file__).parent.parent
 SHIPPED = Path(__file__).parent / "tools"
 CONTRACTS = (
     *sorted(Path(__file__).parent.glob("test_*.py")),
-    *(Path(__file__).parent / name for name in ("agent", "cli", "docs", "documents", "testing")),
+    *(
+        Path(__file__).parent / name
+        for name in ("agent", "cli", "docs", "documents", "serving", "testing")
+    ),
     SHIPPED,
 )
 """Tests of what users rely on: the public API, commands, golden cases, documents, conversations.
@@ -40,6 +43,8 @@ SLOW = tuple(
         *("dispatch/test_giving_up.py", "dispatch/test_hostile_tools.py"),
         *("procedures/test_hostile_templates.py", "procedures/test_journal_processes.py"),
         "procedures/test_resuming.py",
+        *("serving/test_generated_client.py", "serving/test_mcp_http.py"),
+        "serving/test_run_http.py",
         *("test_distribution.py", "test_reload_stress.py"),
     )
 )
