@@ -78,7 +78,9 @@ def definitions_in(document: JSON) -> list[Definition]:
     ]
 
 
-class _Unfit(Exception):  # noqa: N818 - never leaves this module
+class UnfitDefinition(Exception):  # noqa: N818 - caught by those who read definitions
+    """What stands at a place can't become a tool."""
+
     def __init__(self, place: Path, message: str) -> None:
         super().__init__(message)
         self.flaw = Flaw(place, message)
@@ -113,13 +115,13 @@ def read_definition(value: JSON, place: Path = ()) -> Definition:
     """Return what one definition says."""
     try:
         return _read(value, place)
-    except _Unfit as error:
+    except UnfitDefinition as error:
         return error.flaw
 
 
 def _read(value: JSON, place: Path) -> Definition:
     if not isinstance(value, dict):
-        raise _Unfit(place, f"a definition must be an object, not {kind(value)!r}")
+        raise UnfitDefinition(place, f"a definition must be an object, not {kind(value)!r}")
     schema_key = next((key for key in _PARAMETERS if value.get(key) is not None), None)
     type_ = value.get("type")
     if schema_key is None and isinstance(type_, str) and type_ not in {"function", "custom"}:
@@ -129,15 +131,15 @@ def _read(value: JSON, place: Path) -> Definition:
         words = (
             "there is no name" if name is None else f"the name must be a text, not {kind(name)!r}"
         )
-        raise _Unfit(place, "the name is blank" if isinstance(name, str) else words)
+        raise UnfitDefinition(place, "the name is blank" if isinstance(name, str) else words)
     hints = value.get("annotations") or {}
     if not isinstance(hints, dict):
-        raise _Unfit((*place, "annotations"), f"must be an object, not {kind(hints)!r}")
+        raise UnfitDefinition((*place, "annotations"), f"must be an object, not {kind(hints)!r}")
     parameters = {} if schema_key is None else value[schema_key]
     output_key = next((key for key in _OUTPUT if value.get(key) is not None), None)
     icons = value.get("icons")
     if icons is not None and not isinstance(icons, list):
-        raise _Unfit((*place, "icons"), f"must be a list, not {kind(icons)!r}")
+        raise UnfitDefinition((*place, "icons"), f"must be a list, not {kind(icons)!r}")
     return ForeignTool(
         name,
         object_schema(_schema(parameters, (*place, schema_key or "parameters"))),
@@ -160,7 +162,7 @@ def _text(value: Mapping[str, JSON], key: str, place: Path) -> str | None:
     found = value.get(key)
     if found is None or isinstance(found, str):
         return found
-    raise _Unfit((*place, key), f"must be a text, not {kind(found)!r}")
+    raise UnfitDefinition((*place, key), f"must be a text, not {kind(found)!r}")
 
 
 def _annotations(hints: Mapping[str, JSON], place: Path) -> Iterator[tuple[str, bool]]:
@@ -170,15 +172,15 @@ def _annotations(hints: Mapping[str, JSON], place: Path) -> Iterator[tuple[str, 
             yield own, found
         elif found is not None:
             words = f"must be true or false, not {kind(found)!r}"
-            raise _Unfit((*place, "annotations", theirs), words)
+            raise UnfitDefinition((*place, "annotations", theirs), words)
 
 
 def _schema(schema: JSON, place: Path) -> dict[str, JSON]:
     if not isinstance(schema, dict):
-        raise _Unfit(place, f"a schema must be an object, not {kind(schema)!r}")
+        raise UnfitDefinition(place, f"a schema must be an object, not {kind(schema)!r}")
     # as Bedrock wraps it
     if isinstance(schema.get("json"), dict) and len(schema) == 1:
         schema, place = schema["json"], (*place, "json")
     if depth(schema) > MAX_DEPTH:
-        raise _Unfit(place, f"the schema is nested more than {MAX_DEPTH} levels deep")
+        raise UnfitDefinition(place, f"the schema is nested more than {MAX_DEPTH} levels deep")
     return upgrade(schema)

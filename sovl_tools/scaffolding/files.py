@@ -54,7 +54,12 @@ def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> Non
                 if os.path.lexists(os.path.join(root, name)):
                     replaced |= {os.path.join(name, file): data for file, data in files.items()}
                 else:
-                    create_folder(os.path.join(stage, name), files)
+                    os.mkdir(os.path.join(stage, name))
+                    for file, data in files.items():
+                        with open(os.path.join(stage, name, file), "xb") as opened:
+                            opened.write(data)
+            if hasattr(os, "sync"):  # once, not for each of thousands of files
+                os.sync()
             for name in os.listdir(stage):
                 os.rename(os.path.join(stage, name), os.path.join(root, name))
                 made.append(os.path.join(root, name))

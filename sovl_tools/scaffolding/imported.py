@@ -18,9 +18,9 @@ from sovl_tools.scaffolding.manifest import complete, description_placeholder, m
 from sovl_tools.scaffolding.new_tool import (
     PYTHON,
     NewTool,
-    default_literal,
     docstring,
     function_head,
+    literal,
 )
 from sovl_tools.schema.applicators import kinds
 from sovl_tools.schema.subschemas import SchemaNode, follow
@@ -186,7 +186,7 @@ def _declaration(name: str, schema: JSON, root: dict[str, JSON], *, is_required:
     if is_required:
         return f"{name}: {annotation}"
     if isinstance(default, bool | int | float | str) and kind(default) in PYTHON:
-        return f"{name}: {annotation} = {default_literal(default)}"
+        return f"{name}: {annotation} = {literal(default)}"
     optional = annotation if "None" in annotation or annotation == "Any" else f"{annotation} | None"
     return f"{name}: {optional} = None"
 

@@ -146,16 +146,17 @@ def source_of(
         elif default is None or isinstance(default, list | dict):  # calls would share a list
             declared.append(f"{each.name}: {annotation} | None = None")
         else:
-            literal = default_literal(default)
-            declared.append(f"{each.name}: {annotation} = {literal}")
+            declared.append(f"{each.name}: {annotation} = {literal(default)}")
     arguments = ", ".join(f'"{each.name}": {each.name}' for each in parameters)
     head = function_head(name, declared, returns="dict", is_async=is_async)
     return f"{head}\n{docstring(description)}    return {{{arguments}}}\n"
 
 
-def default_literal(value: JSON) -> str:
+def literal(value: JSON) -> str:
     """Return a scalar as Python writes it: quoted as formatters want it, with letters as are."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    if isinstance(value, str) and value.isprintable():
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
 
 
 def function_head(

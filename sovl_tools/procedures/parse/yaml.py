@@ -66,13 +66,21 @@ def _members(node: Node) -> list[tuple[str | int, tuple[Node, Node]]]:
     return [(index, (item, item)) for index, item in enumerate(items)]
 
 
-def load(text: str) -> Loaded:
+def load(text: str, *, most_values: int = MAX_VALUES, has_any_keys: bool = False) -> Loaded:
     """Return the one document of a text without a byte order mark.
+
+    Args:
+        text: what is in a file.
+        most_values: how many values it may have.
+        has_any_keys: takes keys such as ``200`` as the texts that they are in JSON.
 
     Raises:
         NotYamlError: it is no YAML, has something that JSON has not, or is too large.
     """
-    loader = _Loader(text)
+    try:
+        loader = _Loader(text, most_values)
+    except yaml.reader.ReaderError as error:
+        raise NotYamlError("a character here can't stand in YAML", error.position) from error
     try:
         node = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
@@ -89,7 +97,8 @@ def load(text: str) -> Loaded:
         raise NotYamlError("an escape or a number is too large here", loader.index) from error
     if node is None:
         raise NotYamlError("the file is empty", 0)
-    return Loaded(_Construction(text, loader.aliases).value(node, 1), node)
+    construction = _Construction(text, loader.aliases, has_any_keys=has_any_keys)
+    return Loaded(construction.value(node, 1), node)
 
 
 class _Loader(yaml.SafeLoader):
@@ -102,9 +111,10 @@ class _Loader(yaml.SafeLoader):
     # Its own, filled below: PyYAML's are those of YAML 1.1.
     yaml_implicit_resolvers = {}  # noqa: RUF012 - an instance variable, says the stub
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, most_values: int) -> None:
         super().__init__(text)
         self.aliases: set[int] = set()
+        self._most_values = most_values
         self._text = text
         self._level = 0
         self._weight = 0
@@ -123,8 +133,8 @@ class _Loader(yaml.SafeLoader):
             self._weight += len(event.value) // _CHARACTERS_PER_VALUE
             if event.tag == "!":  # PyYAML forgets it where nothing follows
                 event.tag = f"{_TAG}str"
-        if self._weight > MAX_VALUES:
-            raise NotYamlError(f"the file has more than {MAX_VALUES:,} values", offset)
+        if self._weight > self._most_values:
+            raise NotYamlError(f"the file has more than {self._most_values:,} values", offset)
         if isinstance(event, yaml.CollectionStartEvent):
             # A key is what PyYAML composes with None as its index.
             if isinstance(parent, MappingNode) and index is None:
@@ -163,8 +173,9 @@ class _Loader(yaml.SafeLoader):
 class _Construction:
     """Makes plain values of nodes; what an alias stands for is made anew each time."""
 
-    def __init__(self, text: str, aliases: set[int]) -> None:
+    def __init__(self, text: str, aliases: set[int], *, has_any_keys: bool) -> None:
         self._text = text
+        self._has_any_keys = has_any_keys
         self._aliases = aliases
         self._expanded = 0
 
@@ -201,6 +212,8 @@ class _Construction:
         key = self.value(node, 1, alias)
         if isinstance(key, str):
             return key
+        if self._has_any_keys and isinstance(node, ScalarNode) and node.value:
+            return _string(node.value)
         end = start(node) if node.end_mark is None else node.end_mark.index
         written = self._text[start(node) : end][:_SHOWN]
         if not written:

@@ -1,0 +1,324 @@
+"""OpenAPI documents as tools: what is read, what calls send, and every wrong type everywhere."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.cli.import_openapi import module_of
+from sovl_tools.formats.foreign import Flaw
+from sovl_tools.model.content import Image
+from sovl_tools.model.result import ToolResult
+from sovl_tools.remote.openapi import Api, DocumentError, Selection, read_api
+from sovl_tools.scaffolding.files import create_folders
+from sovl_tools.scaffolding.imported import ImportedTools, import_tools
+from tests.remote.documents import PETSTORE
+from tests.remote.recorder import Recorder, recording
+from tests.schema.strategies import examples, moderate
+from tests.test_wrong_types import changes, mutated
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
+
+
+def folders_of(api: Api) -> ImportedTools:
+    return import_tools(
+        api.definitions, lambda name, tool: module_of(name, tool, api.operations[tool.place])
+    )
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Recorder]:
+    with recording() as recorder:
+        yield recorder
+
+
+@pytest.fixture(scope="module")
+def registry(server: Recorder, tmp_path_factory: pytest.TempPathFactory) -> ToolRegistry:
+    """The petstore's tools, which call the server."""
+    root = tmp_path_factory.mktemp("petstore")
+    found = folders_of(read_api(PETSTORE, base_url=f"{server.url}/v1/"))
+    assert found.flaws == ()
+    create_folders(str(root), {each.name: each.files for each in found.tools})
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("KEY", "TOKEN", "LOGIN"):
+            patch.setenv(f"PETSTORE_{name}", "me:secret")
+        return ToolRegistry.from_directory(root)
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KEY", "TOKEN", "LOGIN"):
+        monkeypatch.setenv(f"PETSTORE_{name}", "me:secret")
+
+
+def call(registry: ToolRegistry, name: str, /, **arguments: Any) -> ToolResult:
+    return Tooler(registry).call_sync(name, arguments)
+
+
+def test_each_operation_is_a_sound_tool(registry: ToolRegistry) -> None:
+    assert registry.report.diagnostics == ()
+    assert {tool.name: dict(tool.annotations) for tool in registry} == {
+        "createPet": {},
+        "deletePet": {"destructive": True, "idempotent": True},
+        "get_pets_id": {"read_only": True},
+        "list_pets": {"read_only": True},
+        "replacePet": {"idempotent": True},
+        "write_note": {},
+    }
+    tool = registry["list_pets"]
+    assert (tool.title, tool.description, tool.tags) == (
+        "List pets.", "List all pets, page by page.", ("pets",),
+    )  # fmt: skip
+    assert tool.requires == {"env": ["PETSTORE_KEY"], "packages": ["httpx>=0.28,<1"]}
+    assert registry["replacePet"].requires == {"packages": ["httpx>=0.28,<1"]}
+
+
+def test_schemas_are_those_of_requests_in_draft_2020_12(registry: ToolRegistry) -> None:
+    parameters = registry["createPet"].parameters
+    assert parameters["required"] == ["body"]
+    assert parameters["properties"]["body"] == {
+        "$ref": "#/$defs/Pet", "description": "The pet.",
+    }  # fmt: skip
+    pet = parameters["$defs"]["Pet"]
+    assert pet["required"] == ["name"]
+    assert pet["properties"] == {
+        "name": {"type": "string", "description": "Its name.", "examples": ["Rex"]},
+        "tag": {"type": ["string", "null"], "description": "Tag."},
+        "parent": {"$ref": "#/$defs/Pet", "description": "Parent."},
+        "age": {"type": "number", "exclusiveMinimum": 0, "description": "Age."},
+    }
+
+
+def test_arguments_go_where_the_document_says(registry: ToolRegistry, server: Recorder) -> None:
+    server.answers(b"[]")
+    result = call(
+        registry, "list_pets", limit=3, tags=["a b", "c&d"], ids=[1, 2], filter={"a": True},
+        where={"x": [1]}, session="s1", **{"X-Trace": "t"},
+    )  # fmt: skip
+    assert result.value == []
+    assert server.last.target == (
+        "/v1/pets?limit=3&tags=a+b&tags=c%26d&ids=1%2C2&filter%5Ba%5D=true"
+        "&where=%7B%22x%22%3A+%5B1%5D%7D"
+    )
+    assert server.last.headers["x-trace"] == "t"
+    assert server.last.headers["cookie"] == "session=s1"
+    assert server.last.headers["x-key"] == "me:secret"
+    server.answers(b'{"id": 1}')
+    assert call(registry, "createPet", body={"name": "Rex"}).value == {"id": 1}
+    assert json.loads(server.last.body) == {"name": "Rex"}
+    assert server.last.headers["content-type"] == "application/json"
+    assert server.last.headers["authorization"] == "Basic bWU6c2VjcmV0"
+    call(registry, "get_pets_id", id="a/b c", id_query=7)
+    assert server.last.target == "/v1/pets/a%2Fb%20c?id=7"
+    assert "authorization" not in server.last.headers
+    call(registry, "replacePet", id="1", body={"a": [1, "x"], "b": True})
+    assert server.last.body == b"a=1&a=x&b=true"
+    call(registry, "deletePet", id="1")
+    assert (server.last.method, server.last.headers["authorization"]) == (
+        "DELETE", "Bearer me:secret",
+    )  # fmt: skip
+    call(registry, "write_note", name="n", body="héllo")
+    assert (server.last.target, server.last.body) == ("/v1/notes/n.txt", "héllo".encode())
+
+
+@pytest.mark.parametrize("value", ["..", ".", "", "%2e%2e/../x"])
+def test_no_argument_leads_to_another_operation(
+    value: str, registry: ToolRegistry, server: Recorder
+) -> None:
+    server.answers(b"1")
+    result = call(registry, "get_pets_id", id=value)
+    if result.ok:
+        assert server.last.target == "/v1/pets/%252e%252e%2F..%2Fx"
+    else:
+        assert server.asked == []
+
+
+def test_a_header_takes_no_line_break(registry: ToolRegistry, server: Recorder) -> None:
+    server.answers(b"1")
+    error = call(registry, "list_pets", **{"X-Trace": "a\r\nX-Admin: 1"}).error
+    assert error is not None
+    assert "can't have line breaks" in error.message
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("body", "media", "value"),
+    [
+        (b'{"a": 1}', "application/vnd.x+json; charset=utf-8", {"a": 1}),
+        (b"plain", "text/plain", "plain"),
+        (b"", "application/json", None),
+        (b"\xff\x00", "application/zip", None),
+    ],
+)
+def test_an_answer_is_a_value_by_its_media_type(
+    body: bytes, media: str, value: Any, registry: ToolRegistry, server: Recorder
+) -> None:
+    server.answers(body, media)
+    result = call(registry, "get_pets_id", id="1")
+    assert result.ok
+    if media == "application/zip":
+        assert len(result.content) == 1
+    else:
+        assert result.value == value
+
+
+def test_a_picture_is_content(registry: ToolRegistry, server: Recorder) -> None:
+    server.answers(PNG, "image/png")
+    assert call(registry, "get_pets_id", id="1").content == (Image(PNG, "image/png"),)
+
+
+def test_an_error_of_the_api_is_the_tools_own(registry: ToolRegistry, server: Recorder) -> None:
+    server.answers(b'{"detail": "no such pet"}', status=404)
+    error = call(registry, "get_pets_id", id="9").error
+    assert error is not None
+    assert error.message == (
+        f"GET {server.url}/v1/pets/{{id}} was answered with 404 Not Found:"
+        ' {"detail": "no such pet"}'
+    )
+    server.answers(b"x" * 100_000, status=500)
+    error = call(registry, "get_pets_id", id="9").error
+    assert error is not None
+    assert len(error.message) < 3000
+    server.answers(b"", status=302, Location="http://elsewhere.example/")
+    error = call(registry, "get_pets_id", id="9").error
+    assert error is not None
+    assert "302 Found, which leads to http://elsewhere.example/" in error.message
+    server.answers(b"{", status=200)
+    error = call(registry, "get_pets_id", id="9").error
+    assert error is not None
+    assert "JSON that is none" in error.message
+
+
+def test_no_secret_stands_in_an_error(
+    registry: ToolRegistry, server: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers(b"no", "text/plain", status=401)
+    error = call(registry, "deletePet", id="9").error
+    assert error is not None
+    assert "secret" not in error.message
+    monkeypatch.delenv("PETSTORE_TOKEN")
+    error = call(registry, "deletePet", id="9").error
+    assert error is not None
+    assert "PETSTORE_TOKEN" in error.message
+
+
+async def test_a_call_of_a_server_that_hangs_can_be_given_up(
+    registry: ToolRegistry, server: Recorder
+) -> None:
+    server.answers(b"1")
+    server.hangs.set()
+    try:
+        result = await Tooler(registry, timeout=0.2).call("get_pets_id", {"id": "1"})
+        assert result.error is not None
+        assert result.error.kind == "timeout"
+    finally:
+        server.hangs.clear()
+    server.answers(b"2")
+    assert (await Tooler(registry).call("get_pets_id", {"id": "1"})).value == 2
+
+
+def test_operations_are_chosen_by_patterns() -> None:
+    def chosen(**patterns: tuple[str, ...]) -> list[str]:
+        api = read_api(PETSTORE, selection=Selection(**patterns))
+        return [getattr(each, "name", "flaw") for each in api.definitions]
+
+    assert chosen(include=("pets",)) == ["list-pets", "createPet"]
+    assert chosen(include=("pets",), exclude=("admin",)) == ["list-pets"]
+    assert chosen(include=("* /pets/*",), exclude=("GET *",)) == ["replacePet", "deletePet"]
+    assert chosen(include=("nothing",)) == []
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ([], "must be an object, not 'array'"),
+        ({}, "no OpenAPI 3 document"),
+        ({"swagger": "2.0"}, "this is Swagger '2.0', not OpenAPI 3; convert it"),
+        ({"openapi": "3.1.0", "paths": []}, "'paths' must be an object"),
+        ({"openapi": "3.1.0", "paths": {"/a": {"get": {}}}}, "give --base-url"),
+    ],
+)
+def test_a_document_that_is_none_is_refused(document: Any, words: str) -> None:
+    with pytest.raises(DocumentError, match=words):
+        read_api(document)
+
+
+def test_a_server_may_stand_relative_to_the_document() -> None:
+    document = {**PETSTORE, "servers": [{"url": "../v2"}]}
+    api = read_api(document, source="https://example.com/docs/openapi.json")
+    urls = {operation.url for operation in api.operations.values()}
+    assert "https://example.com/v2/pets" in urls
+
+
+def test_references_in_circles_and_to_nowhere_are_flaws_of_their_operation() -> None:
+    circle = {"$ref": "#/components/parameters/a"}
+    document = {
+        "openapi": "3.1.0",
+        "paths": {
+            "/a": {"get": {"parameters": [circle]}},
+            "/b": {"get": {"parameters": [{"$ref": "#/nowhere"}]}},
+            "/c": {"get": {"parameters": [{"$ref": "urn:x"}]}},
+            "/d": {"get": {"operationId": "fine"}},
+            "/e": {"$ref": "#/paths/~1e"},
+        },
+        "components": {"parameters": {"a": circle}},
+    }
+    api = read_api(document, base_url="http://localhost")
+    flaws = [each for each in api.definitions if isinstance(each, Flaw)]
+    assert [(flaw.place[1], flaw.message) for flaw in flaws] == [
+        ("/a", "must be an object, not 'a circle of references'"),
+        ("/b", "the reference '#/nowhere' leads nowhere"),
+        ("/c", "the reference 'urn:x' leads out of the schema, and nothing is fetched"),
+        ("/e", "must be an object, not 'a circle of references'"),
+    ]  # fmt: skip
+    assert len(api.definitions) == 5
+
+
+@settings(moderate, max_examples=examples(2000))
+@given(change=changes(PETSTORE))
+def test_a_wrong_value_in_a_document_is_told_or_makes_sound_tools(
+    change: tuple[Any, Any],
+) -> None:
+    check(mutated(PETSTORE, *change))
+
+
+def check(document: Any) -> None:
+    try:
+        found = folders_of(read_api(document))
+    except DocumentError:
+        return
+    for flaw in found.flaws:
+        assert flaw.message
+        assert "\n" not in flaw.message
+    for tool in found.tools:
+        ast.parse(tool.source)
+        assert json.loads(tool.files[f"{tool.name}.json"])["name"] == tool.name
+
+
+def test_our_own_document_comes_back_as_the_same_tools(server: Recorder, tmp_path: Path) -> None:
+    def add(a: int, b: int = 1) -> int:
+        """Add two numbers.
+
+        Args:
+            a: The first.
+            b: The second.
+        """
+        return a + b
+
+    own = ToolRegistry()
+    own.register(add)
+    found = folders_of(read_api(own.definitions("openapi"), base_url=server.url))
+    assert found.flaws == ()
+    create_folders(str(tmp_path), {each.name: each.files for each in found.tools})
+    registry = ToolRegistry.from_directory(tmp_path)
+    assert registry.report.diagnostics == ()
+    server.answers(b"3")
+    assert call(registry, "add", body={"a": 1, "b": 2}).value == 3
+    assert json.loads(server.last.body) == {"a": 1, "b": 2}
