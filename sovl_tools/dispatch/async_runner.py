@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from types import CoroutineType
@@ -17,6 +18,7 @@ from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import drive, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
+from sovl_tools.dispatch.remote import Remote, cancel_future
 from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.runner import (
     FINAL,
@@ -54,7 +56,9 @@ class AsyncRunner:
         """Return what takes the steps: on a thread, or on this loop if one has to be awaited."""
         work: Coroutine[Any, Any, Any]
         # one thread for all steps of a sync tool, not one for each
-        if tool.is_blocking and scope is not None and scope.mode != "inline":
+        if scope is not None and scope.mode == "process" and tool.remote is not None:
+            work = _call_remotely(tool.remote, value, scope)
+        elif tool.is_blocking and scope is not None and scope.mode != "inline":
             steps = partial(tool.take, value, scope)
             work = await_thread(steps, scope, threads=tool.threads)
         else:
@@ -115,6 +119,34 @@ async def _take_steps(tool: Stepwise, value: Any, scope: CallScope | None) -> An
             work = partial(step, value, scope)
             value = await await_thread(work, scope, threads=tool.threads)
     return value
+
+
+async def _call_remotely(remote: Remote, keywords: Any, scope: CallScope) -> Any:
+    """Make a call in another process; see ``run_remotely``."""
+    outcome = await _await_future(remote.begin(keywords, scope), scope)
+    if outcome.needs_sources:
+        outcome = await _await_future(remote.begin(keywords, scope, with_sources=True), scope)
+    return remote.end(outcome, scope)
+
+
+async def _await_future(future: Future[_T], scope: CallScope) -> _T:
+    """Await what a future stands for; it is cancelled when the waiting ends early."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def done(_: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(set_outcome, ended, None, None)
+
+    future.add_done_callback(done)
+    try:
+        await ended
+    finally:
+        if not future.done():
+            cancel_future(future, scope)
+    if future.cancelled():
+        raise RunCancelledError
+    return future.result()
 
 
 async def _run_admitted(

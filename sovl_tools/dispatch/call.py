@@ -11,7 +11,7 @@ from functools import cache
 from threading import TIMEOUT_MAX
 from time import perf_counter, time
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from sovl_tools.dispatch.failure import failure_of, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
@@ -20,7 +20,7 @@ from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, Prepared
 from sovl_tools.dispatch.runner import SYNC, Runner, in_background, run_without_loop
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
-from sovl_tools.model.call import CallEvent, ToolCall
+from sovl_tools.model.call import MODES, CallEvent, ToolCall
 from sovl_tools.model.content import Content
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
@@ -151,13 +151,15 @@ def _failure_result(
         error = RunCancelledError()
         if scope is not None:
             scope.stop()
-    is_abandoned = scope is not None and scope.is_abandoned
+    abandoned: Literal["thread", "call"] | None = None
+    if scope is not None and scope.is_abandoned:
+        abandoned = "call" if scope.mode == "process" else "thread"
     failure = failure_of(
         error,
         tool.name,
         function=tool.definition.function,
         secrets=tool.secrets,
-        is_abandoned=is_abandoned,
+        abandoned=abandoned,
     )
     return ToolResult(tool.name, None, failure, perf_counter() - started)
 
@@ -282,7 +284,8 @@ class Caller:
         """Call a tool and await its result; see ``call_sync`` for the arguments.
 
         An async tool runs on the caller's loop. A sync tool runs on a thread of its own, so that
-        the loop never blocks, unless its ``execution.mode`` is ``"inline"``.
+        the loop never blocks, unless its ``execution.mode`` is ``"inline"``. With ``"process"``
+        either runs in a worker process.
         """
         tool = self._engine.tool(name)
         if type(tool) is Failure:
@@ -351,7 +354,7 @@ def check_options(options: Mapping[str, Any]) -> None:
         if name not in _OPTIONS:
             raise TypeError(f"a call has no option {name!r}, but {one_of(_OPTIONS)}")
     check_timeout(options.get("timeout"))
-    check_word("mode", options.get("mode"), (None, "inline", "thread"))
+    check_word("mode", options.get("mode"), (None, *MODES))
     check_word("coerce", options.get("coerce"), (None, "strict", "lenient"))
 
 

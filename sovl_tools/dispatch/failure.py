@@ -10,6 +10,7 @@ from functools import cache
 from json import dumps
 from pathlib import Path
 from traceback import TracebackException
+from typing import Literal
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
@@ -20,6 +21,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import (
     TRACE,
     RunCancelledError,
+    SovlToolsError,
     TimeLimitError,
     ToolError,
     UnavailableError,
@@ -28,6 +30,16 @@ from sovl_tools.model.result import BadArgument, Failure, FailureKind
 from sovl_tools.schema.messages import MAX_MESSAGE, MAX_NAME, brief
 
 _LOGGER = logging.getLogger("sovl_tools")
+
+
+class RemoteError(SovlToolsError):
+    """A tool has failed in another process, where the failure was put in words."""
+
+    def __init__(self, failure: Failure, trace: str = "") -> None:
+        super().__init__(failure, trace)
+        self.failure = failure
+        self.trace = trace
+
 
 type_name: Callable[[type], str] = vars(type)["__name__"].__get__
 """The name of a type, whatever its metaclass says."""
@@ -57,7 +69,7 @@ def failure_of(
     *,
     function: object = None,
     secrets: Iterable[str] = (),
-    is_abandoned: bool = False,
+    abandoned: Literal["thread", "call"] | None = None,
 ) -> Failure:
     """Return the failure that an exception stands for; the traceback goes to the log.
 
@@ -66,13 +78,17 @@ def failure_of(
         tool: the name of the tool or the action.
         function: the author's, whose place in the code is named.
         secrets: names of environment variables whose values are not to be seen.
-        is_abandoned: whether a thread was given up that may still be at it.
+        abandoned: what was given up and may still be at it: a thread, or a call on an executor.
     """
+    if isinstance(error, RemoteError):
+        if error.trace:
+            _LOGGER.debug("tool %s failed: %s\n%s", tool, error.failure.message, error.trace)
+        return error.failure
     if isinstance(error, TimeLimitError | RunCancelledError):
         # these two are the dispatcher's own, and have no place in the author's code
         kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
-        is_abandoned = is_abandoned or error.is_abandoned
-        worker = "task" if error.is_abandoned else "thread"
+        is_abandoned = abandoned is not None or error.is_abandoned
+        worker = "task" if error.is_abandoned else abandoned
         more = f"; its {worker} was given up and may still be at it" if is_abandoned else ""
         return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=is_abandoned)
     if isinstance(error, UnavailableError):

@@ -5,34 +5,36 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial, reduce
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, final
 
-from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.jsonvalues import InvalidResult
-from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.failure import redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook, with_form
 from sovl_tools.dispatch.limiter import Limiter
-from sovl_tools.dispatch.results import convert_result, limit_result
-from sovl_tools.dispatch.runner import Step, Take, blocking_call, is_async
+from sovl_tools.dispatch.remote import Remote
+from sovl_tools.dispatch.results import limit_result
+from sovl_tools.dispatch.runner import Step, Take, is_async
 from sovl_tools.dispatch.scope import CallScope, Coerce
 from sovl_tools.dispatch.statistics import CallLog
+from sovl_tools.dispatch.steps import author_steps, chained
+from sovl_tools.dispatch.workers import RemoteTool, Workers
+from sovl_tools.loading.requirements import needs_process
 from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.content import Content
 from sovl_tools.model.context import Listener, State, ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ResolutionError, SchemaError, ToolError, UnavailableError
+from sovl_tools.model.errors import ResolutionError, SchemaError, UnavailableError
 from sovl_tools.model.protocols import ToolCaller, ToolLookup
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.messages import MAX_NAME, brief, describe
-from sovl_tools.signature.signature import Signature, from_function
+from sovl_tools.signature.signature import from_function
 
 Observer: TypeAlias = Callable[[CallEvent], object]
 """Told of every call when it has ended, in the thread in which it ended."""
@@ -45,6 +47,7 @@ class Settings(NamedTuple):
     """What a Tooler says of all its calls; see there."""
 
     threads: Limiter
+    workers: Workers
     timeout: float | None = None
     mode: Mode | None = None
     coerce: Coerce = "strict"
@@ -62,7 +65,7 @@ class UnpreparedTool:
         hooks: what stands around it, the outermost first.
         observers: told when a call has ended.
         limit: how long a call may take, in seconds.
-        mode: where a sync tool runs, if that was said.
+        mode: where the tool runs, if that was said.
         coerce: whether arguments are repaired.
         secrets: environment variables whose values must not be seen.
         threads: lets in as many threads as there may be.
@@ -90,7 +93,9 @@ class UnpreparedTool:
         )
         self.observers = settings.observers
         self.limit: float | None = execution.get("timeout") or settings.timeout
-        self.mode: Mode | None = _MODES.get(execution.get("mode", ""), settings.mode)
+        self.mode: Mode | None = execution.get("mode") or (
+            "process" if needs_process(execution) else settings.mode
+        )
         self.coerce = settings.coerce
         self.secrets = secrets_of(definition)
         self.threads = settings.threads
@@ -98,9 +103,6 @@ class UnpreparedTool:
         self.log = log
         self.needs_loop = self.is_async or any(each.form == "async" for each in self.hooks)
         self.is_scoped = self.is_scoped_async = True
-
-
-_MODES: dict[str, Mode] = {"inline": "inline", "thread": "thread", "process": "thread"}
 
 
 class PreparedTool(UnpreparedTool):
@@ -112,12 +114,13 @@ class PreparedTool(UnpreparedTool):
         steps: from valid arguments to the value and its content.
         take: all of them, in one thread.
         is_blocking: whether none of the steps has to be awaited.
+        remote: takes the steps to JSON in another process.
 
     Raises:
         UnavailableError: a schema of the tool is none that a validator can be made of.
     """
 
-    __slots__ = ("check", "is_blocking", "repair", "steps", "take")
+    __slots__ = ("check", "is_blocking", "remote", "repair", "steps", "take")
 
     def __init__(
         self,
@@ -128,6 +131,7 @@ class PreparedTool(UnpreparedTool):
         make_context: MakeContext,
     ) -> None:
         super().__init__(definition, settings, log)
+        context = partial(make_context, self)
         with _unavailable(definition.name, "parameters"):
             check = ArgumentCheck(definition)
         # the bound method, because calling the object would take a detour through its type
@@ -136,19 +140,21 @@ class PreparedTool(UnpreparedTool):
         # a tool that was reloaded has another: calls of its old version take no room there
         most = definition.execution.get("max_concurrency")
         self.limiter = None if most is None else Limiter(most)
-        self.steps = tuple(_steps(definition, settings, partial(make_context, self)))
-        self.take: Take = reduce(
-            lambda first, second: lambda value, scope: second(first(value, scope), scope),
-            [each.take for each in self.steps],
+        last = tuple(_result_steps(definition, settings))
+        self.steps = (*author_steps(definition, context), *last)
+        self.take = chained(self.steps)
+        self.remote: Remote | None = RemoteTool(
+            definition, settings.workers, lambda scope: context(scope).tell, chained(last)
         )
         self.is_blocking = not any(each.is_async for each in self.steps)
         # what may be given up or looked at from outside needs a scope
-        has_thread = self.limit is not None or self.mode == "thread"
+        has_thread = self.limit is not None or self.mode in {"thread", "process"}
         contexts = from_function(definition.function).contexts
         is_scoped = bool(self.hooks or self.limiter or contexts or self.coerce == "lenient")
         self.is_scoped = is_scoped or has_thread or self.needs_loop
-        is_on_loop = self.mode == "inline" or all(
-            each.is_async for each in self.steps if each.function is not None
+        is_on_loop = self.mode == "inline" or (
+            self.mode != "process"
+            and all(each.is_async for each in self.steps if each.function is not None)
         )
         self.is_scoped_async = is_scoped or not is_on_loop
 
@@ -156,37 +162,8 @@ class PreparedTool(UnpreparedTool):
 MakeContext: TypeAlias = Callable[[UnpreparedTool, CallScope | None], ToolContext]
 
 
-def _steps(
-    definition: ToolDefinition,
-    settings: Settings,
-    context: Callable[[CallScope | None], ToolContext],
-) -> Iterator[Step]:
-    """Yield the steps from valid arguments to the value that the model reads."""
-    function, signature = definition.function, from_function(definition.function)
-    if definition.preprocess is not None:
-        yield _author_step(definition.preprocess)
-        yield Step(_preprocessed_check(function, signature))
-    names = {*definition.parameters.get("properties", ())}
-    if definition.preprocess is not None:  # it may return what no property stands for
-        names |= {each.name for each in signature.parameters}
-    convert = converter_of(function, names, definition.types)
-    if convert is not None:
-        yield Step(lambda keywords, _: convert(keywords))
-    if signature.contexts:
-        yield Step(
-            lambda keywords, scope: {
-                **keywords,
-                **{name: context(scope) for name in signature.contexts},
-            }
-        )
-    yield Step(
-        blocking_call(function, takes_keywords=True),
-        lambda keywords: function(**keywords),
-        is_async(function),
-    )
-    if definition.postprocess is not None:
-        yield _author_step(definition.postprocess)
-    yield Step(convert_result)
+def _result_steps(definition: ToolDefinition, settings: Settings) -> Iterator[Step]:
+    """Yield the steps from JSON to the value that the model reads."""
     if definition.output_schema is not None:
         with _unavailable(definition.name, "output_schema"):
             output = compile_schema(definition.output_schema)
@@ -203,34 +180,6 @@ def _steps(
         yield Step(lambda value, _: limit_result(value[0], value[1], maximum))
 
 
-def _author_step(function: Callable[[Any], Any]) -> Step:
-    return Step(blocking_call(function), function, is_async(function))
-
-
-def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., dict[str, Any]]:
-    """Return what refuses arguments of ``preprocess`` that the function can't have."""
-    required = frozenset(signature.required) - {*signature.contexts}
-    # a wrapper may take more than what it wraps, whose signature counts
-    is_open = signature.takes_any_keyword or hasattr(function, "__wrapped__")
-    known = None if is_open else {each.name for each in signature.parameters}
-
-    def check(keywords: Any, _: object) -> dict[str, Any]:
-        if not isinstance(keywords, dict):
-            kind = type(keywords).__name__
-            raise ToolError(f"preprocess returned {kind!r}, not the arguments as a dictionary")
-        for name in keywords:
-            if not isinstance(name, str):
-                raise ToolError(f"preprocess returned the key {name!r:.60}, which is no string")
-            if known is not None and name not in known:
-                raise ToolError(f"preprocess returned {name!r:.60}, which is no parameter")
-        missing = sorted(required - keywords.keys())
-        if missing:
-            raise ConversionError([((name,), "is required") for name in missing])
-        return keywords
-
-    return check
-
-
 @final
 class DynamicTool(UnpreparedTool):
     """A tool whose schema is made by functions at each call, until that has been done.
@@ -242,6 +191,7 @@ class DynamicTool(UnpreparedTool):
 
     __slots__ = ("_known", "_lock", "_prepare", "steps", "take")
     is_blocking = True
+    remote: Remote | None = None
 
     def __init__(
         self,

@@ -29,9 +29,10 @@ from sovl_tools.annotations.jsonvalues import (
     take_limited,
 )
 from sovl_tools.dispatch.limiter import Limiter, leave_once
-from sovl_tools.dispatch.scope import CallScope, Sink
+from sovl_tools.dispatch.remote import Remote, run_remotely
+from sovl_tools.dispatch.scope import CallScope, Sink, stop_call
 from sovl_tools.model.call import ToolCall
-from sovl_tools.model.errors import RunCancelledError, TimeLimitError
+from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
 from sovl_tools.threads import start
 
@@ -62,6 +63,7 @@ class Stepwise(Protocol):
         steps: in their order, for a loop on which some have to be awaited.
         take: all of them in this thread, one after another.
         is_blocking: whether none of them has to be awaited.
+        remote: takes them in another process; None for what can't.
         limiter: lets in only so many calls of the tool at a time; None for any number.
         threads: lets in as many threads as there may be.
     """
@@ -69,6 +71,7 @@ class Stepwise(Protocol):
     steps: tuple[Step, ...]
     take: Take
     is_blocking: bool
+    remote: Remote | None
     limiter: Limiter | None
     threads: Limiter
 
@@ -139,7 +142,9 @@ class SyncRunner:
         try:
             # without a limit nobody would give the call up, so it needs no thread
             mode = scope.mode or ("inline" if limit is None else "thread")
-            if mode == "inline" or (IS_ON_THREAD.get() and limit is None):
+            if mode == "process" and tool.remote is not None:
+                value = run_remotely(tool.remote, value, scope)
+            elif mode == "inline" or (IS_ON_THREAD.get() and limit is None):
                 value = copy_context().run(tool.take, value, scope)
             else:
                 value = run_on_thread(partial(tool.take, value, scope), scope, tool.threads)
@@ -206,14 +211,6 @@ def enter(limiter: Limiter, scope: CallScope, *, call: CallScope | None = None) 
     if not limiter.give_up(ticket):
         limiter.leave(call)
     raise stop_call(scope)
-
-
-def stop_call(scope: CallScope) -> Exception:
-    """Return why a call is no longer waited for, and stop it."""
-    if scope.is_stopped:
-        return RunCancelledError()
-    scope.stop()
-    return TimeLimitError(scope.limit or 0.0)
 
 
 IS_ON_THREAD: ContextVar[bool] = ContextVar("IS_ON_THREAD", default=False)

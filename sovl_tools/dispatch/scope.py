@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, Literal, Protocol, TypeAlias
 
 from sovl_tools.model.call import LogMessage, Mode, Progress
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 
 Coerce: TypeAlias = Literal["strict", "lenient"]
 Listen: TypeAlias = Callable[[Progress | LogMessage], object]
@@ -159,6 +160,14 @@ class CallScope:
         self.is_abandoned = True
         if self.parent is not None:
             self.parent.is_abandoned = True
+
+
+def stop_call(scope: CallScope) -> Exception:
+    """Return why a call is no longer waited for, and stop it."""
+    if scope.is_stopped:
+        return RunCancelledError()
+    scope.stop()
+    return TimeLimitError(scope.limit or 0.0)
 
 
 _PROCESS = os.urandom(4).hex()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from sovl_tools.dispatch.call import (
     Caller,
@@ -22,7 +23,8 @@ from sovl_tools.dispatch.prepared import Engine, Observer, Settings
 from sovl_tools.dispatch.runner import is_async
 from sovl_tools.dispatch.scope import Coerce, Sink
 from sovl_tools.dispatch.statistics import Statistics, summary
-from sovl_tools.model.call import Mode
+from sovl_tools.dispatch.workers import Workers
+from sovl_tools.model.call import MODES, Mode
 from sovl_tools.model.context import Listener
 from sovl_tools.model.document import JSON
 from sovl_tools.model.protocols import ToolLookup
@@ -45,6 +47,8 @@ class Tooler(Caller):
         coerce: Coerce = "strict",
         max_result_bytes: int | None = None,
         max_threads: int = 64,
+        max_processes: int | None = None,
+        executor: Executor | None = None,
         hooks: Iterable[Hook | HookFunction] = (),
         observers: Iterable[Observer] = (),
         on_event: Listener | None = None,
@@ -55,12 +59,16 @@ class Tooler(Caller):
             registry: where the tools are; each call looks its tool up anew. The path of a tools
                 directory will do as well.
             timeout: how long a call may take, in seconds; None for as long as it takes.
-            mode: where sync tools run: ``"inline"`` in the thread that calls, ``"thread"`` on one
-                of the Tooler's own. None means a thread for awaited calls and for those with a
-                time limit, inline for the others.
+            mode: where tools run: ``"inline"`` in the thread that calls, ``"thread"`` on one of
+                the Tooler's own, which both concern sync tools alone, or ``"process"`` in a
+                worker process, which can be ended. None means a thread for awaited calls and for
+                those with a time limit, inline for the others.
             coerce: ``"lenient"`` repairs arguments where there is one way to do so.
             max_result_bytes: results that are longer as UTF-8 are cut.
             max_threads: how many threads sync tools may have at a time.
+            max_processes: how many worker processes there may be; None for one a core.
+            executor: runs the tools in the place of worker processes, as with the mode
+                ``"process"``; it stays the caller's to shut down.
             hooks: functions around each call, the first one outermost; see ``hook``.
             observers: functions that are told of each call when it has ended.
             on_event: told of the progress and the messages of running tools; by default messages
@@ -69,16 +77,20 @@ class Tooler(Caller):
         Raises:
             ValueError: a number is not more than 0, a word is unknown, or there is no such
                 directory.
-            TypeError: a hook can't be called, or an observer can't be called at once.
+            TypeError: a hook can't be called, or an observer can't be called at once, or the
+                executor has no ``submit``.
         """
         if isinstance(registry, str | os.PathLike):
             module, _, name = _TOOLS_DIRECTORY.partition(":")
             registry = cast("ToolLookup", getattr(import_module(module), name)(registry))
         check_timeout(timeout)
-        check_word("mode", mode, (None, "inline", "thread"))
+        check_word("mode", mode, (None, *MODES))
         check_word("coerce", coerce, ("strict", "lenient"))
         _check_least("max_result_bytes", max_result_bytes)
         _check_least("max_threads", max_threads)
+        _check_least("max_processes", max_processes)
+        if executor is not None and not callable(getattr(executor, "submit", None)):
+            raise TypeError(f"executor must be a concurrent.futures.Executor, not {executor!r:.80}")
         seen: tuple[Any, ...] = tuple(observers)
         for each in seen:
             # nobody would await what an async one returns
@@ -87,8 +99,9 @@ class Tooler(Caller):
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
         settings = Settings(
             Limiter(max_threads),
+            Workers(executor, max_processes),
             timeout,
-            mode,
+            mode or (None if executor is None else "process"),
             coerce,
             max_result_bytes,
             tuple(each if isinstance(each, Hook) else hook(each) for each in (*around, *hooks)),
@@ -96,12 +109,34 @@ class Tooler(Caller):
         )
         super().__init__(Engine(registry, settings, listener=on_event, make_caller=Caller))
 
+    def close(self) -> None:
+        """End the worker processes and the calls in them; an executor is left alone.
+
+        Tools that run here can be called as before. Closing twice is closing once.
+        """
+        self._engine.settings.workers.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        from sovl_tools.dispatch.async_runner import await_thread  # noqa: PLC0415 - asyncio
+
+        # on a thread, because it waits for the processes, whose calls may wait for the loop
+        await await_thread(self.close)
+
     def cancel(self, call_id: str) -> bool:
         """Cancel the call that was given that ``call_id``; return whether it is under way.
 
-        An async tool is cancelled where it awaits something; a thread is given up, and the tool
-        can see in ``ToolContext.cancelled`` that nobody waits any more. The result says that the
-        call was cancelled, whatever the tool makes of it.
+        An async tool is cancelled where it awaits something; a worker process is ended; a thread
+        is given up, and the tool can see in ``ToolContext.cancelled`` that nobody waits any more.
+        The result says that the call was cancelled, whatever the tool makes of it.
         """
         return self._engine.cancel(call_id)
 

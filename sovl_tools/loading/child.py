@@ -129,14 +129,19 @@ def request(folders: list[ToolFolder], settings: Settings) -> dict[str, JSON]:
     return {"path": sys.path, "folders": names, "settings": settings}
 
 
+def end_with_parent() -> None:
+    """Have the kernel end this process with its parent, whatever it does; on Linux alone."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def report_pipe() -> FileIO:
     """Prepare a child that calls tools; return where its answers go, unbuffered.
 
     That is what was the standard output. The standard output itself leads to the error output from
     here on, because it belongs to whatever the tools print.
     """
-    if sys.platform == "linux":  # the kernel ends this process with its parent, whatever it does
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
     reports = FileIO(os.dup(1), "w")
     os.dup2(2, 1)
     faulthandler.enable()

@@ -18,6 +18,7 @@ import threading
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import source_hash
 from types import ModuleType
+from typing import NamedTuple
 from weakref import ref
 
 from sovl_tools.loading.importer import TOOL_ROOT, PrivatePackage, install
@@ -32,19 +33,31 @@ def guard_imports(guard: AbstractContextManager[None]) -> None:
     _GUARD[0] = guard
 
 
+class Sources(NamedTuple):
+    """What a tool of a folder was made of.
+
+    Attributes:
+        manifest: the text of the manifest.
+        snapshot: the Python files.
+    """
+
+    manifest: str
+    snapshot: Snapshot
+
+
 class Generation(PrivatePackage):
     """One version of a tool folder's code."""
 
     def __init__(self, snapshot: Snapshot, package: str) -> None:
         super().__init__(package, snapshot.folder.location, snapshot)
         self.snapshot = snapshot
-        self.keeps_compiled = not snapshot.is_locked
+        self.keeps_compiled = snapshot.locked is None
         self.name = f"{package}.{snapshot.folder.name}"
         self.lock = threading.RLock()
         self.module: ModuleType | None = None
         self.users = 1
         self.is_current = True
-        self._leases: set[ref[ToolDefinition]] = set()
+        self._leases: dict[ref[ToolDefinition], Sources] = {}
 
     def run(self) -> ModuleType:
         """Import the tool's module, or return it if that has been done.
@@ -80,16 +93,20 @@ class Generation(PrivatePackage):
             raise
         return module
 
-    def lease(self, definition: ToolDefinition) -> None:
-        """Keep this generation for as long as the definition exists."""
+    def lease(self, definition: ToolDefinition, sources: Sources) -> None:
+        """Keep this generation, and what the tool was made of, for as long as the definition is."""
         with _LOCK:
             self.users += 1
-            self._leases.add(ref(definition, self._return))
+            self._leases[ref(definition, self._return)] = sources
 
     def _return(self, lease: ref[ToolDefinition]) -> None:
         # called by the garbage collector, on any thread
-        self._leases.discard(lease)
+        self._leases.pop(lease, None)
         self.release()
+
+    def sources_of(self, definition: ToolDefinition) -> Sources | None:
+        """Return what a tool was made of, if it was of this generation."""
+        return self._leases.get(ref(definition))
 
     def release(self) -> None:
         """Say that one who used it does not use it any more."""
@@ -192,6 +209,12 @@ def _placed(snapshot: Snapshot) -> str:
     if snapshot.folder.revision:
         named += f" {snapshot.folder.revision}"
     return source_hash(named.encode("utf-8", "surrogateescape")).hex()
+
+
+def sources_of(definition: ToolDefinition) -> Sources | None:
+    """Return what the tool of a folder was made of; None for a tool in code."""
+    every = list(_GENERATIONS.values())
+    return next((found for each in every if (found := each.sources_of(definition))), None)
 
 
 def snapshots() -> list[Snapshot]:

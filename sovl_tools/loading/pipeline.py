@@ -18,8 +18,8 @@ from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.lock import Lock, lock_verdicts
-from sovl_tools.loading.modules import generation_of
-from sovl_tools.loading.requirements import unmet
+from sovl_tools.loading.modules import Sources, generation_of
+from sovl_tools.loading.requirements import unmet, unmet_by_platform
 from sovl_tools.loading.rules import agreement, description, drift, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
@@ -146,14 +146,16 @@ def load_folder(
         if settings.locked is not None and isinstance(snapshot, Snapshot):
             # of the very bytes that run, not of what is in the files by then
             verdicts += lock_verdicts(settings.locked, manifest, snapshot)
-            snapshot = snapshot._replace(is_locked=True)
+            snapshot = snapshot._replace(locked=settings.locked.get(folder.name, {}))
         if is_disabled or snapshot is None:
             return _candidate(work, "disabled", reasons=_DISABLED)
         if isinstance(snapshot, Unreadable):
             verdicts += _unreadable(folder, snapshot)
             return _candidate(work, "rejected")
         is_sound = not has_errors(verdicts)
-        missing = unmet(document) if is_sound and "requires" in document else ()
+        missing: tuple[str, ...] = ()
+        if is_sound and ("requires" in document or "execution" in document):
+            missing = unmet(document) + unmet_by_platform(document)
         # no module runs that would be refused anyway: what it does at import can't be undone
         if not (settings.imports and is_sound) or missing:
             return _parse(work, snapshot.main, missing)
@@ -312,7 +314,8 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
         if has_errors(verdicts):
             return _candidate(work, "rejected", source=source, lint=lint)
         definition = bind(manifest, interface, source=folder.path)
-        generation.lease(definition)  # from here on the definition keeps the module
+        # from here on the definition keeps the module
+        generation.lease(definition, Sources(manifest.text, snapshot))
     finally:
         generation.release()
     return _candidate(

@@ -11,6 +11,22 @@ from typing import Any
 
 from sovl_tools.model.document import JSON
 
+_NO_PROCESSES = (
+    "tools run in processes with the extra sovl-tools[process] alone, which is not installed"
+)
+
+
+def processes_missing() -> str | None:
+    """Return why no tool can run in a process of ours; None if it can."""
+    return None if _is_importable("pebble") else _NO_PROCESSES
+
+
+def needs_process(execution: Mapping[str, JSON]) -> bool:
+    """Tell whether a tool asks for a process, or for limits that only a process has."""
+    asked = execution.get("mode")
+    has_limits = "memory_mb" in execution or execution.get("isolated_env") is True
+    return asked == "process" or (has_limits and asked is None)
+
 
 def unmet(document: Mapping[str, JSON]) -> tuple[str, ...]:
     """Return, in words, what a manifest's ``requires`` asks for and is not there."""
@@ -23,6 +39,12 @@ def unmet(document: Mapping[str, JSON]) -> tuple[str, ...]:
         [f"the environment variable {name} is not set" for name in variables]
         + [f"the package {text} is not installed" for text in packages if text]
     )
+
+
+def unmet_by_platform(document: Mapping[str, JSON]) -> tuple[str, ...]:
+    """Return, in words, what a manifest's ``execution`` asks for and is not there."""
+    reason = processes_missing() if needs_process(document.get("execution", {})) else None
+    return () if reason is None else (reason,)
 
 
 def is_requirement(text: str) -> bool:

@@ -145,13 +145,14 @@ class Snapshot(NamedTuple):
         folder: where they were read.
         files: bytes by path relative to the folder, with slashes.
         digest: names the content, the same in every process and place.
-        is_locked: whether nothing but this content may run, also no code that was compiled before.
+        locked: the hashes that it was held to, if there is a lock file: then nothing but this
+            content may run, also no code that was compiled before.
     """
 
     folder: ToolFolder
     files: dict[str, bytes]
     digest: str
-    is_locked: bool = False
+    locked: Mapping[str, str] | None = None
 
     @property
     def main(self) -> bytes:
@@ -174,6 +175,9 @@ def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
     if isinstance(main, Unreadable):
         return main
     files = {name: main}
+    if folder.is_whole:
+        files = {each: data for each, data in folder.drafts if each.endswith(".py")}
+        return Snapshot(folder, files, _digest(files))
     if not _may_import_helpers(main):
         return Snapshot(folder, files, _digest(files))
     entries = folder

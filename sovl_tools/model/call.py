@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import FailureKind
 
-Mode: TypeAlias = Literal["inline", "thread"]
-"""Where a sync tool runs: in the thread that calls, or on one of the Tooler's own."""
+Mode: TypeAlias = Literal["inline", "thread", "process"]
+"""Where a tool runs: in the thread that calls, on one of the Tooler's own, in a worker process."""
+
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 

@@ -115,6 +115,11 @@ class ToolContext:
         """Whether nobody waits for the result any more; a tool that looks can stop early."""
         return self._is_cancelled()
 
+    @property
+    def tell(self) -> Listener:
+        """What progress and messages are given to."""
+        return self._listen
+
     def report_progress(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:

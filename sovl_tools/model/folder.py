@@ -18,7 +18,16 @@ KEYS = frozenset(
 
 SECTIONS = {
     "annotations": frozenset({"read_only", "destructive", "idempotent", "open_world"}),
-    "execution": frozenset({"mode", "timeout", "max_concurrency", "max_result_bytes"}),
+    "execution": frozenset(
+        {
+            "mode",
+            "timeout",
+            "max_concurrency",
+            "max_result_bytes",
+            "memory_mb",
+            "isolated_env",
+        }
+    ),
     "requires": frozenset({"env", "packages"}),
 }
 """The keys of those that are objects of a few keys."""
@@ -43,6 +52,7 @@ class ToolFolder(NamedTuple):
             that was named by itself.
         drafts: what some of its files would say, by their names: they are read in place of the
             files, so that a change can be tried before it is written.
+        is_whole: whether the drafts are its manifest and all its sources, whatever is there.
     """
 
     name: str
@@ -53,6 +63,7 @@ class ToolFolder(NamedTuple):
     revision: int = 0
     inode: int = 0
     drafts: tuple[tuple[str, bytes], ...] = ()
+    is_whole: bool = False
 
     @property
     def manifest_name(self) -> str:

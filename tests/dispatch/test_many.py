@@ -71,7 +71,7 @@ async def test_no_calls_are_no_results() -> None:
         ({"tiemout": 1}, TypeError, "a call has no option 'tiemout', but timeout, mode"),
         ({"parent": 1}, TypeError, "a call has no option 'parent'"),
         ({"call_id": "a"}, TypeError, "can't have one call_id"),
-        ({"mode": "porcess"}, ValueError, "mode must be None, 'inline' or 'thread'"),
+        ({"mode": "porcess"}, ValueError, "mode must be None, 'inline', 'thread' or"),
     ],
     ids=str,
 )

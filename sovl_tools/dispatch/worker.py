@@ -1,0 +1,392 @@
+"""The other end of a call: what runs in a worker process, ours or that of somebody's executor."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
+from importlib import import_module
+from multiprocessing.connection import Connection
+from pickle import PicklingError
+from typing import Any, NoReturn, Protocol, cast
+
+from sovl_tools.dispatch.failure import failure_of, secrets_of, trace_of
+from sovl_tools.dispatch.reference import (
+    CodeReference,
+    Drafts,
+    Event,
+    FolderReference,
+    Outcome,
+    Reference,
+    Task,
+    digest_of,
+    drafts_of,
+    tool_in,
+)
+from sovl_tools.dispatch.results import convert_result
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.steps import author_steps, chained
+from sovl_tools.loading.child import end_with_parent
+from sovl_tools.loading.modules import Sources
+from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.rules.folder import Unreadable
+from sovl_tools.loading.sources import read_manifest, take_snapshot
+from sovl_tools.model.context import ToolContext
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.errors import ToolError, UnavailableError
+from sovl_tools.model.result import Failure
+
+
+class Channel(Protocol):
+    """The way back to the caller while a call is under way."""
+
+    def send(self, kind: str, content: Any) -> None:
+        """Send an event, an item of a stream, or word that a stream has begun."""
+        ...
+
+    def is_cancelled(self) -> bool:
+        """Tell whether nobody waits for the result any more."""
+        ...
+
+
+class _Notes:
+    """Stands for a channel where there is none: what would be sent is kept for the outcome."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def send(self, kind: str, content: Any) -> None:
+        if kind == "event" and len(self.events) < _MAX_EVENTS:
+            self.events.append(content)
+
+    def is_cancelled(self) -> bool:
+        return False
+
+
+_MAX_EVENTS = 1_000
+
+
+class _Scope(CallScope):
+    """A call as a worker has it: its end comes from outside."""
+
+    __slots__ = ("channel",)
+
+    def __init__(self, task: Task, channel: Channel) -> None:
+        super().__init__(task.call_id, sink=_Sink(channel) if task.is_stream else None)
+        self.channel = channel
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nobody waits for the result any more."""
+        return self.channel.is_cancelled()
+
+
+class _WorkerTool:
+    """A tool as a worker has it.
+
+    Attributes:
+        digest: of what it was made; "" of a tool in code.
+        definition: the tool.
+    """
+
+    def __init__(self, digest: str, definition: ToolDefinition) -> None:
+        self.digest = digest
+        self.definition = definition
+        self._take = chained(author_steps(definition, self._context))
+
+    def run(self, task: Task, channel: Channel) -> Outcome:
+        """Call the tool."""
+        scope = _Scope(task, channel)
+        value, content = self._take(task.keywords, scope)
+        return Outcome(value, content)
+
+    def _context(self, scope: CallScope | None) -> ToolContext:
+        channel = scope.channel if isinstance(scope, _Scope) else _Notes()
+        return ToolContext(
+            self.definition,
+            cast("Any", _Unreachable("registry")),
+            cast("Any", _Unreachable("tooler")),
+            call_id=scope.call_id if scope is not None else "",
+            state=cast("Any", _Unreachable("state")),
+            listen=partial(channel.send, "event"),
+            is_cancelled=channel.is_cancelled,
+        )
+
+
+class _Unreachable:
+    """Stands for what is in the caller's process, and says so whatever is done with it."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def _refuse(self, *_: object) -> NoReturn:
+        words = "stays in the process of the caller; this tool runs in another one"
+        raise ToolError(f"context.{self._name} {words}")
+
+    __getattr__ = __getitem__ = __setitem__ = __delitem__ = _refuse
+    __contains__ = __iter__ = __len__ = __bool__ = __call__ = _refuse
+
+
+class _Sink:
+    """Sends the items of a generator as they come, as JSON."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    @property
+    def is_used(self) -> bool:
+        return True
+
+    @is_used.setter
+    def is_used(self, _: bool) -> None:
+        self._channel.send("stream", None)
+
+    def put(self, item: Any) -> Any:
+        value, content = convert_result(item)
+        self._channel.send("item", list(content) if content else value)
+        return item if content else value
+
+    async def put_later(self, item: Any) -> Any:
+        return self.put(item)
+
+
+def run_task(task: Task, channel: Channel | None = None) -> Outcome:
+    """Call the tool of a task, whatever comes of it; this is what an executor is given."""
+    notes = _Notes()
+    tool, name = None, task.reference.name
+    try:
+        _check_process(task)
+        with _environment(task.environment):
+            tool = _tool_of(task.reference, task.drafts)
+            if tool is None:
+                return Outcome(needs_sources=True)
+            with _memory(task.memory_mb):
+                outcome = tool.run(task, channel or notes)
+    except BaseException as error:  # noqa: BLE001 - the tool's own code, which may exit
+        function = None if tool is None else tool.definition.function
+        secrets = () if tool is None else secrets_of(tool.definition)
+        failure = failure_of(error, name, function=function, secrets=secrets)
+        trace = trace_of(error, secrets) if task.is_traced else ""
+        outcome = Outcome(failure=failure, trace=trace)
+    return outcome._replace(events=tuple(notes.events)) if notes.events else outcome
+
+
+def _check_process(task: Task) -> None:
+    """Refuse to set limits to the process of the caller.
+
+    Raises:
+        UnavailableError: the executor runs calls there.
+    """
+    if task.process == os.getpid() and (task.memory_mb or task.environment is not None):
+        words = "its limits need another process, and this executor has none"
+        raise UnavailableError(task.reference.name, words)
+
+
+_TOOLS: dict[tuple[str, str], _WorkerTool] = {}
+"""The tools that have been called here, by their places: of each folder the last version."""
+_LOCK = threading.RLock()
+
+
+def _tool_of(reference: Reference, drafts: Drafts) -> _WorkerTool | None:
+    """Return the tool that is meant, or None if its folder holds another version.
+
+    Raises:
+        UnavailableError: it does not load.
+    """
+    if isinstance(reference, CodeReference):
+        place, digest = (reference.module, reference.attribute), ""
+    else:
+        place, digest = (reference.location, reference.name), reference.digest
+    with _LOCK:  # an executor may have several threads
+        known = _TOOLS.get(place)
+        if known is None or known.digest != digest:
+            if isinstance(reference, CodeReference):
+                definition = _import(reference)
+            else:
+                found = drafts or _drafts_now(reference)
+                if digest_of(reference.name, found, reference.revision) != digest:
+                    return None
+                definition = _load(reference, found)
+            known = _TOOLS[place] = _WorkerTool(digest, definition)
+        return known
+
+
+def _drafts_now(reference: FolderReference) -> Drafts:
+    """Return what is in a folder, nothing if that can't be read."""
+    folder = reference.folder()
+    reading = read_manifest(folder)
+    if isinstance(reading, Unreadable) or reading.manifest is None:
+        return ()
+    snapshot = take_snapshot(folder)
+    if isinstance(snapshot, Unreadable):
+        return ()
+    return drafts_of(Sources(reading.manifest.text, snapshot))
+
+
+def _load(reference: FolderReference, drafts: Drafts) -> ToolDefinition:
+    """Take what was read through the pipeline, so that nothing else can get in between.
+
+    Raises:
+        UnavailableError: it does not load.
+    """
+    locked = None if reference.locked is None else {reference.name: reference.locked}
+    candidate = load_folder(reference.folder(drafts), Settings(locked=locked))
+    if candidate.definition is None:
+        reasons = "; ".join(candidate.reasons)
+        words = f"it does not load in the worker process: {reasons}"
+        raise UnavailableError(reference.name, words)
+    return candidate.definition
+
+
+def _import(reference: CodeReference) -> ToolDefinition:
+    """Return a tool in code.
+
+    Raises:
+        UnavailableError: there is none of that name.
+    """
+    where = f"{reference.attribute} of the module {reference.module}"
+    try:
+        tool = tool_in(import_module(reference.module), reference)
+    except Exception as error:
+        words = f"the worker process can't import {where}: {error}"
+        raise UnavailableError(reference.name, words) from error
+    if tool is None:
+        raise UnavailableError(reference.name, f"there is no {where} in the worker process")
+    return tool.resolve()
+
+
+_BASE = frozenset(
+    {
+        "HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "SYSTEMROOT", "TEMP", "TMP",
+        "TMPDIR", "TZ", "USER", "USERPROFILE",
+    }
+)  # fmt: skip
+"""Variables that are passed on to every tool, beside those that begin with ``LC_``."""
+
+
+@contextmanager
+def _environment(names: tuple[str, ...] | None) -> Iterator[None]:
+    """Leave no more than the base and those variables for a while; all if None."""
+    if names is None:
+        yield
+        return
+    with _LOCK:
+        before = dict(os.environ)
+        for name in before:
+            if not (name in names or name in _BASE or name.startswith("LC_")):
+                del os.environ[name]
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def _memory(limit: int | None) -> AbstractContextManager[None]:
+    """Let no more be taken for a while than so many MiB beyond what this process has."""
+    return nullcontext() if limit is None else _limited_memory(limit)
+
+
+@contextmanager
+def _limited_memory(limit: int) -> Iterator[None]:
+    if sys.platform != "linux":  # elsewhere there is no such limit, or it does nothing
+        yield
+        return
+    import resource  # noqa: PLC0415 - not on every platform
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = _memory_taken() + (limit << 20)
+    if before[1] != resource.RLIM_INFINITY:
+        wanted = min(wanted, before[1])
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _memory_taken() -> int:
+    """Return the size of this process's address space in bytes; 0 if nobody tells."""
+    with suppress(OSError, ValueError), open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+class _Connection:
+    """The channel to the process that has started this one."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    def send(self, kind: str, content: Any) -> None:
+        with self._lock:  # a tool may have threads
+            self._connection.send((kind, content))
+
+    def is_cancelled(self) -> bool:
+        # all that comes during a call is word that nobody waits for it
+        with self._lock:
+            if not self._is_over and self._connection.poll():
+                self._is_over = True
+                with suppress(EOFError, OSError):
+                    self._connection.recv()
+            return self._is_over
+
+    def end(self) -> None:
+        """Read nothing more: what comes now is the next call."""
+        with self._lock:
+            self._is_over = True
+
+
+def serve(connection: Connection, errors: Connection | None, environment: dict[str, str]) -> None:
+    """Answer the calls of the process that has started this one, until it has no more.
+
+    Args:
+        connection: to that process.
+        errors: what takes the place of the error output.
+        environment: the variables as they are there; the fork server may be older.
+    """
+    with suppress(AttributeError):  # the platform has no sessions
+        os.setsid()
+    end_with_parent()
+    if errors is not None:
+        os.dup2(errors.fileno(), 2)
+        errors.close()
+    os.environ.clear()
+    os.environ.update(environment)
+    faulthandler.enable(2)
+    if hasattr(os, "register_at_fork"):  # a process that a tool forks must not answer
+        os.register_at_fork(after_in_child=connection.close)
+    process = os.getpid()
+    connection.send(("pid", process))
+    _answer(connection, lambda: os.getpid() != process)
+
+
+def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:
+    while True:
+        try:
+            task = connection.recv()
+        except (EOFError, OSError):
+            return
+        if task is None:
+            return
+        if isinstance(task, Task):  # word of a call that has ended comes late
+            channel = _Connection(connection)
+            outcome = run_task(task, channel)
+            channel.end()
+            if is_forked():
+                os._exit(0)
+            sys.stderr.flush()
+            try:
+                channel.send("done", outcome)
+            except (TypeError, AttributeError, PicklingError) as error:  # a class of the tool's own
+                words = f"its result can't leave the worker process: {error}"
+                failed = Outcome(failure=Failure("invalid_result", words))
+                channel.send("done", failed)

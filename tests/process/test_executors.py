@@ -1,0 +1,262 @@
+"""Any executor runs the tools, by what travels alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from multiprocessing import Pipe
+from typing import Any
+
+import pytest
+
+from sovl_tools import ToolDefinition, Tooler, ToolRegistry, definition_of
+from sovl_tools.dispatch.reference import Task, reference_of
+from sovl_tools.dispatch.worker import _answer
+from sovl_tools.loading.lock import hashes_of
+from sovl_tools.loading.modules import sources_of
+from sovl_tools.model.folder import Manifest
+from tests.conftest import Write, manifest_of
+from tests.dispatch.toolbox import TEXT, Call, each_way, tool, tooler
+from tests.process import tools_in_code
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Executor]:
+    """An executor whose workers are threads: what travels is all that they are given."""
+    with ThreadPoolExecutor(2) as executor:
+        yield executor
+
+
+def code(*functions: Any) -> list[ToolDefinition]:
+    return [each if isinstance(each, ToolDefinition) else definition_of(each) for each in functions]
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("function", "value"),
+    [
+        (tools_in_code.later, "hello"),
+        (tools_in_code.once, "hellohello"),
+        (tools_in_code.BARE, "hello"),
+    ],
+    ids=["async", "postprocess", "bare"],
+)
+def test_a_tool_in_code_runs_on_an_executor(
+    call: Call, threads: Executor, function: Any, value: str
+) -> None:
+    (definition,) = code(function)
+    result = call(tooler(definition, executor=threads), definition.name, {"text": "hello"})
+    assert result.error is None
+    assert result.value == value
+
+
+@each_way
+def test_progress_and_messages_come_back(call: Call, threads: Executor) -> None:
+    events: list[Any] = []
+    calling = tooler(*code(tools_in_code.chatter), executor=threads, on_event=events.append)
+    result = call(calling, "chatter", {"text": "hello"}, call_id="mine")
+    assert result.value == ["mine", "chatter", "False"]
+    assert [(type(each).__name__, each.message) for each in events] == [
+        ("Progress", "hello"),
+        ("LogMessage", "hello"),
+    ]
+
+
+def test_a_stream_gives_the_items_at_the_end(threads: Executor) -> None:
+    stream = tooler(*code(tools_in_code.count), executor=threads).stream("count", {"number": 3})
+    assert [*stream] in ([0, 1, 2], [[0, 1, 2]])
+    assert stream.result is not None
+    assert stream.result.value == [0, 1, 2]
+
+
+@each_way
+def test_a_folder_runs_in_the_version_of_the_caller(
+    call: Call, threads: Executor, write: Write
+) -> None:
+    place = write("echo", code="from .words import text as echo\n", words=HELPER.format(1))
+    registry = ToolRegistry.from_directory(place.parent)
+    assert registry.report.errors == ()
+    calling = Tooler(registry, executor=threads)
+    assert call(calling, "echo", {"text": "a"}).value == "a1"
+    (place / "words.py").write_text(HELPER.format(2))
+    # not reloaded yet: the sources travel
+    assert call(calling, "echo", {"text": "a"}).value == "a1"
+    registry.reload()
+    assert call(calling, "echo", {"text": "a"}).value == "a2"
+    for file in place.glob("*.*"):
+        file.unlink()
+    assert call(calling, "echo", {"text": "a"}).value == "a2"
+
+
+HELPER = "def text(text: str) -> str:\n    return text + '{}'\n"
+
+
+@each_way
+def test_failures_are_those_of_a_call_here(call: Call, threads: Executor, write: Write) -> None:
+    source = "def echo(text: str) -> str:\n    return {}[text]\n"
+    registry = ToolRegistry.from_directory(write("echo", code=source).parent)
+    here = call(Tooler(registry), "echo", {"text": "a"}).error
+    there = call(Tooler(registry, executor=threads), "echo", {"text": "a"}).error
+    assert here == there
+    assert there is not None
+    assert there.place is not None
+    assert there.place.endswith("echo.py:2")
+
+
+def test_the_traceback_goes_to_the_log(
+    threads: Executor, write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = "def echo(text: str) -> str:\n    raise OSError(text)\n"
+    registry = ToolRegistry.from_directory(write("echo", code=source).parent)
+    with caplog.at_level(logging.DEBUG, "sovl_tools"):
+        Tooler(registry, executor=threads).call_sync("echo", {"text": "gone"})
+    assert "raise OSError(text)" in caplog.text
+
+
+@each_way
+def test_a_result_is_held_to_the_output_schema_and_cut_here(
+    call: Call, threads: Executor, write: Write
+) -> None:
+    manifest = {**manifest_of("echo"), "output_schema": {"type": "integer"}}
+    registry = ToolRegistry.from_directory(write("echo", manifest).parent)
+    result = call(Tooler(registry, executor=threads), "echo", {"text": "a"})
+    assert result.error is not None
+    assert result.error.kind == "invalid_result"
+    (definition,) = code(tools_in_code.BARE)
+    short = call(tooler(definition, executor=threads, max_result_bytes=40), "bare", LONG)
+    assert len(short.value) <= 40
+
+
+LONG = {"text": "a" * 1000}
+
+
+def test_a_locked_folder_is_held_to_its_lock_there(threads: Executor, write: Write) -> None:
+    manifest = {**manifest_of("echo"), "reload": ["*.txt"]}
+    place = write("echo", manifest)
+    (place / "data.txt").write_text("reviewed")
+    found = sources_of(ToolRegistry.from_directory(place.parent)["echo"])
+    assert found is not None
+    hashes = hashes_of(Manifest(manifest, found.manifest), found.snapshot)
+    lock = place.parent.parent / "lock"
+    lock.write_text(json.dumps({"version": 1, "tools": {"echo": hashes}}))
+    registry = ToolRegistry.from_directory(place.parent, locked=lock)
+    assert registry.report.errors == ()
+    (place / "data.txt").write_text("tampered")
+    error = Tooler(registry, executor=threads).call_sync("echo", {"text": "a"}).error
+    assert error is not None
+    assert error.kind == "unavailable"
+    assert "does not load in the worker process" in error.message
+
+
+def test_what_does_not_travel_is_unavailable_and_never_runs_here(threads: Executor) -> None:
+    error = tooler(tools_in_code.within(), executor=threads).call_sync("local", LONG).error
+    assert error is not None
+    assert error.kind == "unavailable"
+    assert "local stands within a function" in error.message
+
+
+@each_way
+def test_a_tool_that_wants_a_thread_has_one(call: Call, threads: Executor) -> None:
+    here = tool(os.getpid, name="here", mode="thread")
+    result = call(tooler(here, executor=threads), "here")
+    assert result.value == os.getpid()
+
+
+class Broken(Executor):
+    """Never runs anything."""
+
+    def __init__(self, future: Future[Any]) -> None:
+        self.future = future
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        return self.future
+
+
+@each_way
+def test_an_executor_that_fails_costs_the_call(call: Call) -> None:
+    future: Future[Any] = Future()
+    future.set_exception(RuntimeError("no worker is left"))
+    error = call(tooler(*code(tools_in_code.BARE), executor=Broken(future)), "bare", LONG).error
+    assert error is not None
+    assert (error.kind, error.message) == ("tool_error", "RuntimeError: no worker is left")
+
+
+@each_way
+def test_an_executor_that_cancels_has_cancelled_the_call(call: Call) -> None:
+    future: Future[Any] = Future()
+    future.cancel()
+    error = call(tooler(*code(tools_in_code.BARE), executor=Broken(future)), "bare", LONG).error
+    assert error is not None
+    assert error.kind == "cancelled"
+
+
+@each_way
+def test_a_limit_cancels_what_has_not_begun_and_gives_up_what_has(call: Call) -> None:
+    waiting: Future[Any] = Future()
+    calling = tooler(*code(tools_in_code.BARE), executor=Broken(waiting))
+    error = call(calling, "bare", LONG, timeout=0.01).error
+    assert error is not None
+    assert (error.kind, error.is_abandoned) == ("timeout", False)
+    assert waiting.cancelled()
+    running: Future[Any] = Future()
+    running.set_running_or_notify_cancel()
+    calling = tooler(*code(tools_in_code.BARE), executor=Broken(running))
+    error = call(calling, "bare", LONG, timeout=0.01).error
+    assert error is not None
+    assert (error.kind, error.is_abandoned) == ("timeout", True)
+    assert "its call was given up and may still be at it" in error.message
+
+
+def test_a_call_on_an_executor_can_be_cancelled() -> None:
+    running: Future[Any] = Future()
+    calling = tooler(*code(tools_in_code.BARE), executor=Broken(running))
+
+    async def main() -> str | None:
+        task = asyncio.create_task(calling.call("bare", LONG, call_id="job"))
+        await asyncio.sleep(0)
+        assert calling.cancel("job")
+        error = (await task).error
+        return error and error.kind
+
+    assert asyncio.run(main()) == "cancelled"
+    assert running.cancelled()
+
+
+@pytest.mark.parametrize("execution", [{"memory_mb": 10}, {"isolated_env": True}], ids=str)
+def test_limits_need_another_process(threads: Executor, execution: dict[str, Any]) -> None:
+    limited = ToolDefinition("bare", "", TEXT, tools_in_code.bare, execution=execution)
+    error = tooler(limited, executor=threads).call_sync("bare", LONG).error
+    assert error is not None
+    assert error.kind == "unavailable"
+    assert "its limits need another process" in error.message
+
+
+def test_an_executor_is_one() -> None:
+    with pytest.raises(TypeError, match="not 'pool'"):
+        tooler(executor="pool")
+
+
+def test_a_worker_answers_what_it_is_sent() -> None:
+    ours, theirs = Pipe()
+    thread = threading.Thread(target=_answer, args=[theirs, lambda: False])
+    thread.start()
+    (definition,) = code(tools_in_code.chatter)
+    reference, _ = reference_of(definition)
+    ours.send("cancel")  # of a call that has ended
+    ours.send(Task(reference, {"text": "hello"}, "one", 0, environment=("PATH",), memory_mb=4000))
+    kinds = []
+    while (message := ours.recv())[0] != "done":
+        kinds.append(message[0])
+    assert kinds == ["event", "event"]
+    assert message[1].value == ["one", "chatter", "False"]
+    assert "PYTEST_CURRENT_TEST" in os.environ
+    (items,) = code(tools_in_code.count)
+    ours.send(Task(reference_of(items)[0], {"number": 2}, "two", 0, is_stream=True))
+    assert [ours.recv()[0] for _ in range(4)] == ["stream", "item", "item", "done"]
+    ours.send(None)
+    thread.join()
