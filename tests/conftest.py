@@ -37,7 +37,7 @@ STARTS_A_PROCESS = {"forks", "run", "installed"}
 SLOW = tuple(
     Path(__file__).parent / name
     for name in (
-        *("agent", "cli", "docs", "testing", "tools"),
+        *("agent", "cli", "docs", "serving", "testing", "tools"),
         *("formats/test_mcp.py", "formats/test_messages.py", "formats/test_sdk_types.py"),
         *("loading/test_isolation.py", "loading/test_generations.py"),
         *("dispatch/test_giving_up.py", "dispatch/test_hostile_tools.py"),

@@ -38,6 +38,7 @@ COMMANDS = {
     "clean": ("sovl_tools.cli.clean:clean", "Remove what validate keeps between runs."),
     "lock": ("sovl_tools.cli.lock:lock", "Write down what has been reviewed."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
+    "serve": ("sovl_tools.cli.serve:serve", "Offer the tools to editors and assistants (MCP)."),
     "install": (
         "sovl_tools.cli.install:install",
         "Tell an editor or an assistant to serve the tools.",

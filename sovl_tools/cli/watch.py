@@ -144,15 +144,8 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     moments = SimpleQueue[Moment]()
 
     def hear(change: CatalogChange) -> None:
-        # with what is true now, in the thread that made the change, and not when it is shown
-        catalog = registry.catalog
-        served = {
-            each.name
-            for each in catalog.candidates
-            if each.previous and each.previous.definition is catalog.tools.get(each.name)
-        }
-        serving = tuple(name for name in change.rejected if name in served)
-        moments.put(Moment(_now(), change, serving))
+        # in the thread that made the change, with what is true now and not when it is shown
+        moments.put(moment_of(registry, change))
 
     registry.subscribe(hear)
     with registry.watch(poll=poll, libraries=found.watch) as watching:
@@ -160,6 +153,17 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
         yield from (f"{path!r} is not there yet; waiting for it" for path in absent)
         yield start
         yield from follow(moments, lambda: watching.notice)
+
+
+def moment_of(registry: ToolRegistry, change: CatalogChange) -> Moment:
+    """Return the moment of a change, with what is served in spite of it now."""
+    catalog = registry.catalog
+    served = {
+        each.name
+        for each in catalog.candidates
+        if each.previous and each.previous.definition is catalog.tools.get(each.name)
+    }
+    return Moment(_now(), change, tuple(name for name in change.rejected if name in served))
 
 
 def _places(found: Configuration) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 The names are those of the wire. Schemas stand there as the manifest has them, with definitions,
 anchors and conditions; the protocol takes all of JSON Schema (draft 2020-12). It knows no strict
-tools. Source: modelcontextprotocol.io, specification of revision 2026-07-28, Tools.
+tools.
+Icons are those of ``"metadata": {"icons": [{"src": …}]}``. Source: modelcontextprotocol.io,
+specification of revision 2026-07-28, Tools.
 """
 
 from __future__ import annotations
@@ -32,6 +34,10 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
     hints = {HINTS[name]: value for name, value in tool.annotations.items() if name in HINTS}
     if hints:
         definition["annotations"] = hints
+    icons = tool.metadata.get("icons")
+    # metadata are free: only what looks like icons is meant as such
+    if isinstance(icons, list) and all(isinstance(e, dict) and "src" in e for e in icons):
+        definition["icons"] = copied(icons)
     return Shape(tool, definition, _refused(tool.output_schema))
 
 

@@ -1,0 +1,106 @@
+"""``sovl-tools serve``."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import click
+
+from sovl_tools.cli.command import (
+    Command,
+    entry_points_option,
+    is_quiet,
+    locked_option,
+    settings,
+    timeout_option,
+    tools_option,
+)
+from sovl_tools.cli.load_tools import all_tools
+from sovl_tools.cli.output import results
+from sovl_tools.cli.watch import Moment, moment_of, text
+from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.outcome import counted
+from sovl_tools.reporting.plain import plain
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools serve                     for a client that starts it
+  sovl-tools serve --tools drafts --no-watch"""
+EXITS = {
+    0: "After the client has closed its side, Ctrl-C and SIGTERM.",
+    1: "The extra mcp is not installed: pip install 'sovl-tools[mcp]'.",
+}
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@tools_option
+@entry_points_option
+@click.option("--no-watch", is_flag=True, help="Do not load tools anew as they are edited.")
+@click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
+@timeout_option("How long a call may take, unless its tool says otherwise.")
+@locked_option
+def serve(
+    *,
+    tools: tuple[str, ...],
+    entry_points: bool,
+    no_watch: bool,
+    poll: bool,
+    timeout: float | None,
+    locked: bool | None,
+) -> None:
+    """Offer the tools to clients of the Model Context Protocol, and follow their edits.
+
+    An editor or an assistant starts this command and talks to it over its standard input and
+    output. A folder that is dropped in, edited or removed is told to clients that are connected;
+    of a tool that an edit broke the last good version keeps serving. What tools print goes to
+    the error output, and so does the log.
+    """
+    try:
+        import mcp.server  # noqa: F401, PLC0415 - an extra, and heavy
+    except ImportError as error:
+        raise click.ClickException(
+            f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
+        ) from error
+    found = settings(tools, needs_tools=False, locked=locked)
+    registry = all_tools(tools, entry_points=entry_points, locked=locked)
+    log = _log(registry, quiet=is_quiet())
+    watching: AbstractContextManager[object] = nullcontext()
+    if not no_watch:
+        registry.subscribe(log)
+        watching = registry.watch(poll=poll, libraries=found.watch)
+    with watching:
+        _serve_stdio(registry, Tooler(registry, timeout=timeout), quiet=is_quiet())
+
+
+def _log(registry: ToolRegistry, *, quiet: bool) -> Callable[[CatalogChange], None]:
+    """Return what tells on the error output of each change, in the words of ``watch``."""
+
+    def log(change: CatalogChange) -> None:
+        moment: Moment = moment_of(registry, change)
+        if not quiet:
+            click.echo(text(moment), err=True)
+
+    return log
+
+
+def _serve_stdio(registry: ToolRegistry, tooler: Tooler, *, quiet: bool) -> None:
+    import asyncio  # noqa: PLC0415 - with all that the protocol needs
+
+    from sovl_tools.serving.mcp_server import McpServer  # noqa: PLC0415 - an extra
+    from sovl_tools.serving.stdio import own_input  # noqa: PLC0415 - an extra
+
+    server = McpServer(registry, tooler)
+    if not quiet:
+        for each in server.advertised.left_out:
+            click.echo(plain(str(each)), err=True)
+        offered = counted(len(server.advertised.modern), "tool")
+        click.echo(f"serving {offered} over standard input and output", err=True)
+    with own_input() as descriptor:
+        asyncio.run(server.run_stdio(descriptor, results().fileno(), signals=_SIGNALS))

@@ -1,0 +1,236 @@
+"""A server of the Model Context Protocol over a registry: the SDK's own, with our tools.
+
+It speaks both eras of the protocol: the handshake versions up to 2025-11-25, in which a client has
+a session, and 2026-07-28, in which each request stands for itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from mcp.server import NotificationOptions, Server
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    NotificationParams,
+    PaginatedRequestParams,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from sovl_tools import __version__
+from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.formats.messages import content_of
+from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.model.document import JSON
+from sovl_tools.model.result import ToolResult
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.serving.advertised import LIST_FIELDS, RESULT, Advertised, advertise, page
+from sovl_tools.serving.stdio import StdioStreams
+
+PAGE_SIZE = 1000
+"""How many tools a page of the list has: many clients read the first page alone."""
+
+
+class _Server(Server[Any]):
+    """The SDK's server, which says of itself that its lists change."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **options: Any
+    ) -> InitializationOptions:
+        """Return what a client is told when it connects."""
+        changes = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(changes, *args, **options)
+
+
+class McpServer:
+    """Offers the tools of a registry to clients, and tells them when what is offered changes.
+
+    Attributes:
+        registry: where the tools are.
+        tooler: what calls them.
+        server: the SDK's server, for its transports: ``run``, ``streamable_http_app``.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        tooler: Tooler,
+        *,
+        name: str = "sovl-tools",
+        page_size: int = PAGE_SIZE,
+    ) -> None:
+        """Make a server.
+
+        Args:
+            registry: where the tools are; if it watches, clients hear of each change.
+            tooler: what calls them, with its time limits.
+            name: what the server calls itself.
+            page_size: how many tools a page of the list has.
+        """
+        self.registry = registry
+        self.tooler = tooler
+        self._page_size = page_size
+        self._advertised = advertise(registry)
+        self._bus = InMemorySubscriptionBus()
+        self._connections: dict[Connection, bool] = {}
+        self._telling: set[asyncio.Task[None]] = set()
+        self.server: Server[Any] = _Server(
+            name,
+            version=__version__,
+            instructions=registry.prompt_instructions() or None,
+            lifespan=self._lifespan,
+            on_subscriptions_listen=ListenHandler(self._bus),
+            get_tool_input_schema=self._input_schema,
+        )
+        # not by the constructor, which asks for the SDK's models; a dictionary spares making them
+        self.server.add_request_handler("tools/list", PaginatedRequestParams, self._list_tools)
+        self.server.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
+        self.server.add_notification_handler(
+            "notifications/initialized", NotificationParams, self._connected
+        )
+
+    @property
+    def advertised(self) -> Advertised:
+        """What clients are told now."""
+        self._advertised = advertise(self.registry, self._advertised)
+        return self._advertised
+
+    async def run_stdio(
+        self, descriptor_in: int, descriptor_out: int, *, signals: Iterable[signal.Signals] = ()
+    ) -> None:
+        """Serve one client over two descriptors until it leaves, or one of the signals comes.
+
+        Calls under way have some seconds to end; a second signal ends them at once.
+        """
+        streams = StdioStreams(descriptor_in, descriptor_out)
+        options = self.server.create_initialization_options()
+        serving = asyncio.ensure_future(self.server.run(streams.reader, streams.writer, options))
+
+        def leave() -> None:
+            if streams.reader.is_ended:
+                serving.cancel()
+            streams.reader.end()
+
+        streams.start()
+        loop = asyncio.get_running_loop()
+        for each in signals:
+            with suppress(NotImplementedError):  # on Windows
+                loop.add_signal_handler(each, leave)
+        try:
+            with suppress(asyncio.CancelledError):
+                await serving
+        finally:
+            streams.writer.close()
+
+    def _input_schema(self, name: str) -> dict[str, JSON] | None:
+        tool = self.advertised.modern.get(name)
+        return None if tool is None else tool["inputSchema"]
+
+    async def _list_tools(
+        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+    ) -> dict[str, JSON]:
+        told = self.advertised
+        tools = told.modern if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else told.handshake
+        try:
+            found, following = page(tools, params.cursor, self._page_size)
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        result: dict[str, JSON] = {"tools": found, **LIST_FIELDS}
+        if following is not None:
+            result["nextCursor"] = following
+        return result
+
+    async def _call_tool(
+        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
+    ) -> dict[str, JSON]:
+        result = await self.tooler.call(params.name, params.arguments)
+        if result.error is not None and result.error.kind == "unknown_tool":
+            raise MCPError(INVALID_PARAMS, result.error.message)
+        is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return call_result(result, self.advertised, is_modern=is_modern)
+
+    async def _connected(self, ctx: ServerRequestContext[Any, Any], _: NotificationParams) -> None:
+        """Remember a client of the handshake era until its connection ends."""
+        # the SDK hands out a session for each request; what lasts is the connection below it
+        connection = ctx.session._connection  # noqa: SLF001 - there is no other way to it
+        self._connections.setdefault(connection, False)
+        connection.exit_stack.callback(self._connections.pop, connection, None)
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Server[Any]) -> AsyncIterator[None]:
+        """Tell clients of changes for as long as a transport runs."""
+        loop = asyncio.get_running_loop()
+        told = self.advertised
+        lock = threading.Lock()
+
+        def changed(_: CatalogChange) -> None:
+            # in the thread that reloads: what is worked out there costs the loop nothing
+            nonlocal told
+            with lock:
+                before, told = told, self.advertised
+                is_same = told.is_same(before)
+            self.server.instructions = self.registry.prompt_instructions() or None
+            if not is_same:
+                with suppress(RuntimeError):  # the loop is closed: nobody is connected any more
+                    loop.call_soon_threadsafe(self._tell)
+
+        unsubscribe = self.registry.subscribe(changed)
+        try:
+            yield
+        finally:
+            unsubscribe()
+            for task in self._telling:
+                task.cancel()
+
+    def _tell(self) -> None:
+        """Tell every client that the list has changed; each at its own pace."""
+        self._begin(self._bus.publish(ToolsListChanged()))
+        for connection, is_due in self._connections.items():
+            # one who has not read the last notice yet will find today's list after it
+            if not is_due:
+                self._connections[connection] = True
+                self._begin(self._tell_one(connection))
+
+    async def _tell_one(self, connection: Connection) -> None:
+        try:
+            await connection.send_tool_list_changed()
+        finally:
+            if connection in self._connections:
+                self._connections[connection] = False
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._telling.add(task)  # the loop holds tasks weakly
+        task.add_done_callback(self._telling.discard)
+
+
+def call_result(result: ToolResult, told: Advertised, *, is_modern: bool) -> dict[str, JSON]:
+    """Return the protocol's result of a call.
+
+    A failure is a text that the model can act on. A value is structured content where the tool
+    says what it returns, or returns an object; beside it stands what a model reads: content of
+    the tool's own, or the value as a text.
+    """
+    content = content_of(result)
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    made: dict[str, JSON] = {"content": blocks, "resultType": "complete"}
+    if result.error is not None:
+        made["isError"] = True
+        return made
+    if not is_modern and result.tool in told.wrapped:
+        made["structuredContent"] = {RESULT: result.value}
+    elif "outputSchema" in told.modern.get(result.tool, ()) or (
+        isinstance(result.value, dict) and not result.content
+    ):
+        made["structuredContent"] = result.value
+    return made

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.conftest import Run, Write, clean_environment
+from tests.serving.lines import INITIALIZE
+
+CALL = {"name": "echo", "arguments": {"text": "hi"}}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[TextIO]:
+    """What a server that a client has started says on its error output."""
+    with open(tmp_path / "log", "w") as file:
+        yield file
+
+
+def said(*requests: tuple[str, Any]) -> str:
+    """Return requests as a client sends them, beginning with its greeting."""
+    messages = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": INITIALIZE},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *(
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            for number, (method, params) in enumerate(requests, start=1)
+        ),
+    ]
+    return "".join(json.dumps(each) + "\n" for each in messages)
+
+
+def test_nothing_that_a_tool_or_its_child_prints_reaches_the_client(echo: Path, run: Run) -> None:
+    done = run("serve", "--no-watch", stdin=said(("tools/call", CALL)))
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    assert [each["id"] for each in answers] == [0, 1]
+    assert answers[1]["result"]["structuredContent"] == {"said": "hi"}
+    assert {"imported", "called", "from a child"} <= set(done.err.splitlines())
+    assert done.code == 0
+
+
+def test_a_tool_that_reads_finds_its_input_empty(write: Write, run: Run) -> None:
+    code = "import sys\n\n\ndef echo(text: str) -> str:\n    return repr(sys.stdin.readline())\n"
+    write("echo", code=code)
+    done = run("serve", "--no-watch", stdin=said(("tools/call", CALL), ("ping", None)))
+    answers = {each["id"]: each for each in map(json.loads, done.out.splitlines())}
+    assert answers[1]["result"]["content"][0]["text"] == "''"
+    assert 2 in answers
+
+
+def test_what_is_offered_and_what_is_not_is_said_at_the_start(write: Write, run: Run) -> None:
+    write("echo")
+    write("broken", code="def broken(text: str) -> str\n")
+    done = run("serve", "--no-watch")
+    assert (done.code, done.out) == (0, "")
+    assert "1 tool did not load; sovl-tools validate says why" in done.err
+    assert "serving 1 tool over standard input and output" in done.err
+    assert run("serve", "--no-watch", "-q").err == ""
+
+
+def test_a_missing_directory_is_misuse(run: Run) -> None:
+    done = run("serve")
+    assert (done.code, done.out) == (2, "")
+    assert "there is no 'tools'" in done.err
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_a_client_of_the_sdk_starts_it_and_calls_a_tool(
+    write: Write, tmp_path: Path, log: TextIO, era: str
+) -> None:
+    write("echo")
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "sovl_tools", "serve"],
+        cwd=tmp_path,
+        env=clean_environment(),
+    )
+    async with Client(stdio_client(command, errlog=log), mode=era) as client:
+        assert [each.name for each in (await client.list_tools()).tools] == ["echo"]
+        call = await client.call_tool("echo", {"text": "hi"})
+    assert [each.type for each in call.content] == ["text"]

@@ -1,0 +1,212 @@
+"""What a client may send over a pipe, right and wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from sovl_tools import ToolRegistry
+from sovl_tools.serving import stdio
+from sovl_tools.serving.mcp_server import McpServer
+from tests.conftest import Write
+from tests.serving.conftest import served
+from tests.serving.lines import ENVELOPE, lines
+
+WAITING = """
+import asyncio
+
+async def waiting(text: str) -> str:
+    await asyncio.Event().wait()
+"""
+
+
+@pytest.fixture
+def server(write: Write) -> McpServer:
+    write("waiting", code=WAITING)
+    return served(ToolRegistry.from_directory(write("echo").parent))
+
+
+def call(request_id: object, tool: str = "echo", text: object = "hi") -> dict[str, object]:
+    params = {"name": tool, "arguments": {"text": text}}
+    return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
+
+
+async def test_the_first_request_decides_the_era(server: McpServer) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        answer = await client.ask("tools/list")
+        assert [each["name"] for each in answer["result"]["tools"]] == ["echo", "waiting"]
+    async with lines(server) as client:
+        answer = await client.ask("tools/list", ENVELOPE)
+        assert answer["result"]["ttlMs"] == 0
+        refused = await client.ask("initialize", {"protocolVersion": "2025-11-25"})
+        assert refused["error"]["code"] == -32022
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "request_id"),
+    [
+        (b"hello", -32700, None),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"', -32700, None),
+        (b"[" * 100_000, -32700, None),
+        (b'{"a": ' * 10_000 + b"1" + b"}" * 10_000, -32700, None),
+        (b"\xff\xfe", -32700, None),
+        (b"[]", -32600, None),
+        (b"null", -32600, None),
+        (b'{"id": 7, "method": "ping"}', -32600, 7),
+        (b'{"jsonrpc": "1.0", "id": "x", "method": "ping"}', -32600, "x"),
+        (b'{"jsonrpc": "2.0", "id": 8, "method": 3}', -32600, 8),
+        (b'{"jsonrpc": "2.0", "id": 8, "method": "ping", "params": [1]}', -32600, 8),
+        (b'{"jsonrpc": "2.0", "id": [1], "method": "ping"}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": 9, "method": "tools/steal"}', -32601, 9),
+        (b'{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {}}', -32602, 9),
+        (
+            b'{"jsonrpc": "2.0", "id": 9, "method": "tools/list", "params": {"cursor": 1}}',
+            -32602,
+            9,
+        ),
+    ],
+)
+async def test_what_is_no_request_gets_the_right_error_and_others_are_served(
+    server: McpServer, line: bytes, code: int, request_id: object
+) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        await client.write(line + b"\n")
+        answer = await client.hear()
+        assert (answer["id"], answer["error"]["code"]) == (request_id, code)
+        assert "Traceback" not in answer["error"]["message"]
+        await client.say(call(2))
+        answer = await client.hear()
+        assert answer["result"]["content"] == [{"type": "text", "text": "hi"}]
+
+
+async def test_requests_before_the_greeting_are_refused(server: McpServer) -> None:
+    async with lines(server) as client:
+        assert (await client.ask("tools/list"))["error"]["code"] == -32602
+        assert (await client.ask("ping"))["result"] == {}
+
+
+async def test_a_version_that_nobody_knows_gets_the_latest(server: McpServer) -> None:
+    async with lines(server) as client:
+        params = {"protocolVersion": "1999-01-01", "capabilities": {}}
+        answer = await client.ask(
+            "initialize", {**params, "clientInfo": {"name": "x", "version": "1"}}
+        )
+        assert answer["result"]["protocolVersion"] == "2025-11-25"
+
+
+async def test_a_message_that_is_too_long_is_skipped(
+    server: McpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "MAX_MESSAGE", 10_000)
+    async with lines(server) as client:
+        await client.greet()
+        await client.write(b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * 1_000_000 + b'"}\n')
+        answer = await client.hear()
+        assert answer["error"] == {
+            "code": -32600,
+            "message": "the message is longer than 10,000 bytes",
+        }
+        await client.say(call(2))
+        assert (await client.hear())["id"] == 2
+
+
+async def test_half_a_request_is_waited_for_and_one_without_an_end_is_one(
+    server: McpServer,
+) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        whole = json.dumps(call(3)).encode()
+        await client.write(whole[:20])
+        await asyncio.sleep(0)
+        await client.write(whole[20:])
+        client.leave()
+        assert (await client.hear())["id"] == 3
+
+
+async def test_an_id_that_is_in_use_is_refused(server: McpServer) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        await client.say(call(5, "waiting"))
+        await client.say(call(5))
+        answer = await client.hear()
+        assert answer["error"]["message"] == "a request with the id 5 is under way"
+        await client.say(
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
+        )
+        await client.say(call(6))
+        assert (await client.hear())["id"] == 6
+
+
+async def test_ten_thousand_calls_at_once_are_answered_or_refused(
+    server: McpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "MAX_OPEN", 500)
+    count = 10_000
+    async with lines(server) as client:
+        await client.greet()
+        sending = asyncio.create_task(
+            client.write(b"".join(json.dumps(call(each)).encode() + b"\n" for each in range(count)))
+        )
+        answers = await client.hear_all(count)
+        await sending
+        assert sorted(each["id"] for each in answers) == list(range(count))
+        refused = [each["error"] for each in answers if "error" in each]
+        assert {each["code"] for each in refused} <= {stdio.TOO_MANY}
+        assert len(server.tooler.statistics()) == 1
+        await client.say(call("last"))
+        assert (await client.hear())["id"] == "last"
+
+
+async def test_more_requests_than_may_be_open_are_refused(
+    server: McpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "MAX_OPEN", 3)
+    monkeypatch.setattr(stdio, "GRACE", 0.01)
+    async with lines(server) as client:
+        await client.greet()
+        for each in range(3):
+            await client.say(call(each, "waiting"))
+        await client.say(call(3))
+        assert (await client.hear())["error"] == {
+            "code": stdio.TOO_MANY,
+            "message": "3 requests are without an answer; wait for some of them",
+        }
+
+
+async def test_a_client_that_reads_nothing_stops_only_itself(server: McpServer) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        text = "x" * 100_000
+        for each in range(40):
+            await client.say(call(each, text=text))
+        # what it has not read is bounded: the rest waits, and comes when it reads
+        answers = [await client.hear() for _ in range(40)]
+        assert sorted(each["id"] for each in answers) == list(range(40))
+        assert all(each["result"]["content"][0]["text"] == text for each in answers)
+
+
+async def test_a_call_under_way_gets_its_answer_when_the_client_has_closed_its_side(
+    write: Write,
+) -> None:
+    code = "import time\n\n\ndef slow(text: str) -> str:\n    time.sleep(0.2)\n    return text\n"
+    server = served(ToolRegistry.from_directory(write("slow", code=code).parent))
+    async with lines(server) as client:
+        await client.greet()
+        await client.say(call(1, "slow"))
+        client.leave()
+        assert (await client.hear())["id"] == 1
+
+
+async def test_a_result_that_is_no_utf8_is_an_error_of_its_call(write: Write) -> None:
+    code = "def echo(text: str) -> str:\n    return 'a\\ud800b'\n"
+    server = served(ToolRegistry.from_directory(write("echo", code=code).parent))
+    async with lines(server) as client:
+        await client.greet()
+        await client.say(call(1))
+        assert (await client.hear())["id"] == 1
+        await client.say(call(2))
+        assert (await client.hear())["id"] == 2
