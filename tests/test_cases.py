@@ -4,7 +4,8 @@
 an ``arguments.txt``, those are its arguments, because the case needs more than one directory, a
 procedure, or the child process of ``validate``. Where it has ``plugins`` instead of ``tools``, that
 is a directory of modules, which ``load_modules`` takes. Where it has a ``target.txt``, it is about
-what that format loses. After a change that is meant,
+what that format loses. ``mended.diff`` is what would be right: with it, the rule finds nothing
+there, and the page of rules shows it. After a change that is meant,
 ``scripts/test tests/test_cases.py --bless`` writes the files anew.
 """
 
@@ -54,6 +55,7 @@ PLUGINS = [
     if (CASES / name / "plugins").exists() and not (CASES / name / "target.txt").exists()
 ]
 EXPORTED = [name for name in NAMES if (CASES / name / "target.txt").exists()]
+MENDED = [name for name in NAMES if (CASES / name / "mended.diff").exists()]
 PLAIN = [name for name in NAMES if name not in {*COMMANDS, *PLUGINS, *EXPORTED}]
 
 Expected = Callable[[str, str], None]
@@ -138,6 +140,22 @@ def test_a_command_says_what_is_expected_of_a_case(case: str, run: Run, expected
     *_, summary = done.out.splitlines()
     assert "1 loaded" in summary or "2 loaded" in summary, "the healthy tool is"
     expected(case, without_last_line(done.out.rstrip("\n")))
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize("case", MENDED, indirect=True)
+def test_the_rule_finds_nothing_in_a_case_that_is_mended(case: str, run: Run) -> None:
+    command = ["git", "apply", "-p0", "--whitespace=nowarn", "mended.diff"]
+    subprocess.run(command, check=True)
+    if case in COMMANDS:
+        arguments = Path("arguments.txt").read_text(encoding="utf-8").split()
+        found = run("validate", "--format", "concise", *arguments).out
+    elif case in EXPORTED:
+        target = Path("target.txt").read_text(encoding="utf-8").strip()
+        found = str(checked(loaded().catalog.candidates, [target]))
+    else:
+        found = str(loaded().report.diagnostics)
+    assert case.partition("-")[0] not in found
 
 
 @pytest.mark.unmeasured

@@ -6,6 +6,7 @@ python scripts/docs/rules.py
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from sovl_tools.linting.fixes import remedy_of
@@ -23,7 +24,7 @@ same words. `select`, `ignore` and `per-tool-ignores` in
 [the configuration](commands.md#configuration), `--select`, `--ignore`, `"x-ignore"` and
 `# sovl: ignore[...]` take codes, beginnings of codes and names. An error keeps a tool from being
 loaded, a warning doesn't. Each example is what `validate` prints of a tool with that mistake, with
-what to do in its last line. No rule finds anything in this one:
+what to do in its last line, and then what would be right. No rule finds anything in this one:
 
 ```json title="tools/say/say.json"
 {
@@ -65,19 +66,37 @@ def section(rule: Rule) -> str:
     remedy = remedy_of(rule.code).replace("``", "`")
     head = f"### {rule.code} {rule.name}\n\n*{rule.severity}*: {words}\n"
     head += f"\n{remedy}\n" if remedy else ""
-    example = example_of(rule.code)
-    return f"{head}\n```text\n{example}\n```\n" if example else head
+    example, mended = example_of(rule.code), mended_example_of(rule.code)
+    head += f"\n```text\n{example}\n```\n" if example else ""
+    return f"{head}\nRight would be:\n\n```diff\n{mended}\n```\n" if mended else head
 
 
 def example_of(code: str) -> str:
     """Return the first finding of a rule that a golden case shows; empty if none does."""
+    return next((found for _, found in _examples(code)), "")
+
+
+def mended_example_of(code: str) -> str:
+    """Return what would be right in that case; empty if no change of files says it."""
+    for case, _ in _examples(code):
+        diff = case / "mended.diff"
+        text = diff.read_text(encoding="utf-8", errors="replace") if diff.exists() else ""
+        lines = [each for each in text.splitlines() if not each.startswith(_OF_GIT)]
+        return "\n".join(lines)
+    return ""
+
+
+_OF_GIT = ("diff --git", "similarity index", "new file mode", "deleted file mode")
+
+
+def _examples(code: str) -> Iterator[tuple[Path, str]]:
+    """Yield the golden cases that show a finding of a rule, each with the first one."""
     for case in sorted(CASES.glob(f"{code}*")):
         blocks = (case / "expected.txt").read_text(encoding="utf-8").strip().split("\n\n")
         # a message may hold an empty line, so that a block without a code belongs to the one before
         found = [each for each in blocks if re.search(rf": {code} ", each.partition("\n")[0])]
         if found:
-            return found[0]
-    return ""
+            yield case, found[0]
 
 
 def main() -> None:
