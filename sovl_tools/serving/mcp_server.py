@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 from mcp.server import NotificationOptions, Server
@@ -26,6 +27,7 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.applications import Starlette
 
 from sovl_tools import __version__
 from sovl_tools.dispatch.tooler import Tooler
@@ -35,6 +37,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.advertised import LIST_FIELDS, RESULT, Advertised, advertise, page
+from sovl_tools.serving.security import Log, Security
 from sovl_tools.serving.stdio import StdioStreams
 
 PAGE_SIZE = 1000
@@ -84,6 +87,8 @@ class McpServer:
         self._bus = InMemorySubscriptionBus()
         self._connections: dict[Connection, bool] = {}
         self._telling: set[asyncio.Task[None]] = set()
+        self._transports = 0
+        self._lock = threading.Lock()
         self.server: Server[Any] = _Server(
             name,
             version=__version__,
@@ -132,6 +137,40 @@ class McpServer:
         finally:
             streams.writer.close()
 
+    def app(
+        self,
+        *,
+        security: Security | None = None,
+        stateless: bool = False,
+        json_response: bool = False,
+        log: Log | None = None,
+    ) -> Starlette:
+        """Return an application that serves the protocol at ``/mcp`` and a JSON API beside it.
+
+        It may be mounted in another application, such as one of Starlette or FastAPI.
+
+        Args:
+            security: who may call and how much; without it, what ``Security()`` says.
+            stateless: whether each request stands for itself, so that any of several processes
+                may answer it. Clients up to 2025-11-25 then hear of no changes and can't be asked
+                anything.
+            json_response: whether answers are JSON and never streams, which costs progress, log
+                messages and questions.
+            log: told of each request when its answer has ended.
+        """
+        # who is served over pipes needs none of it
+        from sovl_tools.serving.app import make_app  # noqa: PLC0415
+        from sovl_tools.serving.mcp_http import McpEndpoint  # noqa: PLC0415
+
+        checks = security or Security()
+        endpoint = McpEndpoint(
+            self.server,
+            is_stateless=stateless,
+            is_json=json_response,
+            max_body_bytes=checks.max_body_bytes,
+        )
+        return make_app(self.registry, self.tooler, mcp=endpoint, security=checks, log=log)
+
     def _input_schema(self, name: str) -> dict[str, JSON] | None:
         tool = self.advertised.modern.get(name)
         return None if tool is None else tool["inputSchema"]
@@ -168,29 +207,33 @@ class McpServer:
 
     @asynccontextmanager
     async def _lifespan(self, _: Server[Any]) -> AsyncIterator[None]:
-        """Tell clients of changes for as long as a transport runs."""
-        loop = asyncio.get_running_loop()
-        told = self.advertised
-        lock = threading.Lock()
-
-        def changed(_: CatalogChange) -> None:
-            # in the thread that reloads: what is worked out there costs the loop nothing
-            nonlocal told
-            with lock:
-                before, told = told, self.advertised
-                is_same = told.is_same(before)
-            self.server.instructions = self.registry.prompt_instructions() or None
-            if not is_same:
-                with suppress(RuntimeError):  # the loop is closed: nobody is connected any more
-                    loop.call_soon_threadsafe(self._tell)
-
-        unsubscribe = self.registry.subscribe(changed)
+        """Tell clients of changes for as long as one of the transports runs."""
+        if not self._transports:
+            changed = partial(self._changed, asyncio.get_running_loop())
+            self._told = self.advertised
+            self._unsubscribe = self.registry.subscribe(changed)
+        self._transports += 1
         try:
             yield
         finally:
-            unsubscribe()
-            for task in self._telling:
-                task.cancel()
+            self._transports -= 1
+            if not self._transports:
+                self._unsubscribe()
+                for task in self._telling:
+                    task.cancel()
+
+    def _changed(self, loop: asyncio.AbstractEventLoop, _: CatalogChange) -> None:
+        """Have clients told, if what they were told has changed.
+
+        This runs in the thread that reloads: what is worked out here costs the loop nothing.
+        """
+        with self._lock:
+            before, self._told = self._told, self.advertised
+            is_same = self._told.is_same(before)
+        self.server.instructions = self.registry.prompt_instructions() or None
+        if not is_same:
+            with suppress(RuntimeError):  # the loop is closed: nobody is connected any more
+                loop.call_soon_threadsafe(self._tell)
 
     def _tell(self) -> None:
         """Tell every client that the list has changed; each at its own pace."""

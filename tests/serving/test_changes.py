@@ -1,0 +1,143 @@
+"""What clients that are connected hear of folders that come, change and go."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+from mcp.client.client import Client
+from mcp.client.subscriptions import ToolsListChanged
+
+from sovl_tools import ToolRegistry
+from sovl_tools.serving.mcp_server import McpServer
+from tests.conftest import Write, manifest_of
+from tests.patience import PATIENCE
+from tests.serving.conftest import client_of, served
+
+
+class Listener:
+    """A client that hears of changes."""
+
+    def __init__(self, client: Client, heard: asyncio.Queue[Any]) -> None:
+        self.client = client
+        self.heard = heard
+
+    async def hear(self) -> None:
+        await asyncio.wait_for(self.heard.get(), PATIENCE)
+
+    async def names(self) -> list[str]:
+        return [each.name for each in (await self.client.list_tools()).tools]
+
+    async def hear_until(self, names: list[str]) -> None:
+        """Wait for news until the list is this one, as a client does that lists after each."""
+        while await self.names() != names:
+            await self.hear()
+
+    async def text(self, name: str) -> str:
+        [block] = (await self.client.call_tool(name, {"text": "x"})).content
+        assert isinstance(block, types.TextContent)
+        return block.text
+
+
+@asynccontextmanager
+async def listening(server: McpServer, era: str) -> AsyncIterator[Listener]:
+    heard: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def on_message(message: Any) -> None:
+        if era == "legacy" and isinstance(message, types.ToolListChangedNotification):
+            heard.put_nowait(message)
+
+    async with client_of(server, era, message_handler=on_message) as client:
+        if era == "legacy":
+            yield Listener(client, heard)
+            return
+        async with client.listen(tools_list_changed=True) as subscription:
+
+            async def follow() -> None:
+                async for event in subscription:
+                    assert isinstance(event, ToolsListChanged)
+                    heard.put_nowait(event)
+
+            following = asyncio.create_task(follow())
+            try:
+                yield Listener(client, heard)
+            finally:
+                following.cancel()
+
+
+async def test_a_dropped_edited_broken_and_removed_folder_is_heard_of(
+    registry: ToolRegistry, write: Write, tmp_path: Path, era: str
+) -> None:
+    async with listening(served(registry), era) as client:
+        assert await client.names() == []
+        write("echo")
+        await client.hear()
+        assert await client.names() == ["echo"]
+        assert await client.text("echo") == "x"
+
+        write("echo", manifest_of("echo", description="Say it anew."))
+        await client.hear()
+        [listed] = (await client.client.list_tools()).tools
+        assert listed.description == "Say it anew."
+
+        shutil.rmtree(tmp_path / "tools" / "echo")
+        await client.hear_until([])
+
+
+async def test_what_clients_are_not_told_of_is_no_change_for_them(
+    registry: ToolRegistry, write: Write, tmp_path: Path, era: str
+) -> None:
+    write("echo")
+    registry.reload()
+    changes: asyncio.Queue[Any] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    async with listening(served(registry), era) as client:
+        # after the server's own, so that what it had to say has been said
+        registry.subscribe(lambda change: loop.call_soon_threadsafe(changes.put_nowait, change))
+        write("echo", code="def echo(text: str) -> str:\n    return text * 2\n")
+        change = await asyncio.wait_for(changes.get(), PATIENCE)
+        assert change.updated == ("echo",)
+        assert await client.text("echo") == "xx"
+
+        write("echo", code="def echo(text: str) -> str\n")
+        while not (await asyncio.wait_for(changes.get(), PATIENCE)).rejected:
+            pass
+        # a broken edit changes nothing: the last good version serves
+        assert await client.names() == ["echo"]
+        assert await client.text("echo") == "xx"
+        assert client.heard.empty()
+
+        write("new")
+        await client.hear()
+        assert await client.names() == ["echo", "new"]
+
+
+async def test_every_client_hears_and_one_that_left_disturbs_nobody(
+    registry: ToolRegistry, write: Write, era: str
+) -> None:
+    server = served(registry)
+    async with listening(server, era) as first, listening(server, era) as second:
+        async with listening(server, era) as third:
+            write("ant")
+            for each in (first, second, third):
+                await each.hear()
+        write("bee")
+        for each in (first, second):
+            await each.hear_until(["ant", "bee"])
+
+
+async def test_a_server_says_that_its_lists_change(registry: ToolRegistry, era: str) -> None:
+    mode = "legacy" if era == "legacy" else "auto"
+    async with client_of(served(registry), mode) as client:
+        assert client.server_capabilities.tools == types.ToolsCapability(list_changed=True)
+
+
+async def test_instructions_are_those_of_the_tools(write: Write) -> None:
+    tools = write("echo", manifest_of("echo", instructions="Say little.")).parent
+    async with client_of(served(ToolRegistry.from_directory(tools)), "auto") as client:
+        assert client.instructions == "Say little."
