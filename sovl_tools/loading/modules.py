@@ -167,11 +167,10 @@ def generation_of(snapshot: Snapshot) -> Generation:
     location = snapshot.folder.location
     with _LOCK:
         # the best name first: the digest alone, which every process finds for the same code
-        packages = [f"{TOOL_ROOT}.{_placed(snapshot)}"]
         plain = f"{TOOL_ROOT}.{snapshot.digest}"
-        is_known = location in _CURRENT or plain in _GENERATIONS
-        if not snapshot.folder.revision:
-            packages = [plain, *packages] if is_known else [plain]
+        packages = [] if snapshot.folder.revision else [plain]
+        if not packages or location in _CURRENT or plain in _GENERATIONS:
+            packages.append(f"{TOOL_ROOT}.{_placed(snapshot)}")
         for package in packages:
             known = _GENERATIONS.get(package)
             if known is not None and known.snapshot.folder.location == location:

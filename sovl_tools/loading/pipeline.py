@@ -158,7 +158,7 @@ def load_folder(
             missing = unmet(document) + unmet_by_platform(document)
         # no module runs that would be refused anyway: what it does at import can't be undone
         if not (settings.imports and is_sound) or missing:
-            return _parse(work, snapshot.main, missing)
+            return _parse(work, snapshot, missing)
         return _import(work, snapshot, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
         return rejected(folder, [internal_verdict(error)])
@@ -272,7 +272,8 @@ def call_verdicts(
     found: list[ExampleCase] = []
     if doubtful and (signature.is_certain or function is not None):
         found = _refused(doubtful, call_schema(manifest.parameters, signature))
-    convert = None if function is None else converter_of(function, names)
+    is_plain = all(each.annotation.is_plain for each in signature.parameters)
+    convert = None if is_plain or function is None else converter_of(function, names)
     if convert is not None:
         refused = {each.path for each in found}
         for each in examples:
@@ -295,7 +296,6 @@ def _unconvertible(convert: Conversion, arguments: dict[str, JSON]) -> tuple[tup
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
     """Run the module and make the tool; without one the module is forgotten again."""
     folder, manifest, verdicts = snapshot.folder, work.manifest, work.verdicts
-    source = snapshot.main
     generation = generation_of(snapshot)
     try:
         try:
@@ -305,21 +305,21 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
         except BaseException as error:
             _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
             verdicts += border_verdicts(error, folder)
-            return _candidate(work, "rejected", source=source)
+            return _candidate(work, "rejected", snapshot=snapshot)
         verdicts += interface_verdicts(manifest, interface, "error")
         if work.examples and not has_errors(verdicts):
             verdicts += call_verdicts(manifest, work.examples, interface)
         # warnings stop no load, and wait until somebody looks at the report
-        lint = partial(interface_verdicts, manifest, interface, "warning", source=source)
+        lint = partial(interface_verdicts, manifest, interface, "warning", source=snapshot.main)
         if has_errors(verdicts):
-            return _candidate(work, "rejected", source=source, lint=lint)
+            return _candidate(work, "rejected", snapshot=snapshot, lint=lint)
         definition = bind(manifest, interface, source=folder.path)
         # from here on the definition keeps the module
         generation.lease(definition, Sources(manifest.text, snapshot))
     finally:
         generation.release()
     return _candidate(
-        work, "loaded", source=source, lint=lint, definition=definition, interface=interface
+        work, "loaded", snapshot=snapshot, lint=lint, definition=definition, interface=interface
     )
 
 
@@ -369,7 +369,7 @@ def _phrases(manifest: Manifest, interface: Interface) -> tuple[str, ...]:
     return tuple(interface.phrases) if interface.has_phrases else manifest.phrases
 
 
-def _parse(work: Work, source: bytes, missing: tuple[str, ...]) -> Candidate:
+def _parse(work: Work, snapshot: Snapshot, missing: tuple[str, ...]) -> Candidate:
     """Check the module by its text alone: nothing of the tool runs."""
     folder = work.folder
     # without a name that a function could have there is no sense in looking for one
@@ -378,12 +378,12 @@ def _parse(work: Work, source: bytes, missing: tuple[str, ...]) -> Candidate:
     )
     readable = work.has_schemas and is_named
     if has_errors(work.verdicts):
-        lint = lambda: _parsed(work, source, readable=readable)[1]  # noqa: E731
-        return _candidate(work, "rejected", source=source, lint=lint)
-    interface, found = _parsed(work, source, readable=readable)
+        lint = lambda: _parsed(work, snapshot.main, readable=readable)[1]  # noqa: E731
+        return _candidate(work, "rejected", snapshot=snapshot, lint=lint)
+    interface, found = _parsed(work, snapshot.main, readable=readable)
     work.verdicts.extend(found)
     status: Status = "unavailable" if missing else "loaded"
-    return _candidate(work, status, source=source, interface=interface, reasons=missing)
+    return _candidate(work, status, snapshot=snapshot, interface=interface, reasons=missing)
 
 
 def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, list[Verdict]]:
@@ -411,7 +411,7 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
     work: Work,
     status: Status,
     *,
-    source: bytes | None = None,
+    snapshot: Snapshot | None = None,
     lint: Lint | None = None,
     definition: ToolDefinition | None = None,
     interface: Interface = _SILENT,
@@ -419,7 +419,7 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
 ) -> Candidate:
     """Return the candidate of a folder; what is wrong is located when somebody looks."""
     folder, verdicts = work.folder, work.verdicts
-    text = work.manifest.text
+    text, source = work.manifest.text, None if snapshot is None else snapshot.main
     late = partial(_lint, work, lint)
     if has_errors(verdicts):
         return rejected(folder, verdicts, text=text, source=source, lint=late)
@@ -434,8 +434,8 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
         interface.actions,
         Deferred(lambda: _diagnostics(Locator(folder, text, source), verdicts, late)),
         reasons,
-        patterns=concerning_patterns(work.manifest, source)
-        if source and status == "loaded"
+        patterns=concerning_patterns(work.manifest, snapshot)
+        if snapshot is not None and status == "loaded"
         else None,
     )
 

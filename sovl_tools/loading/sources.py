@@ -144,7 +144,8 @@ class Snapshot(NamedTuple):
     Attributes:
         folder: where they were read.
         files: bytes by path relative to the folder, with slashes.
-        digest: names the content, the same in every process and place.
+        digest: a hash of the content, the same in every process and place: 64 bits in hexadecimal.
+        has_helpers: whether the module has a way to import others of its folder.
         locked: the hashes that it was held to, if there is a lock file: then nothing but this
             content may run, also no code that was compiled before.
     """
@@ -152,6 +153,7 @@ class Snapshot(NamedTuple):
     folder: ToolFolder
     files: dict[str, bytes]
     digest: str
+    has_helpers: bool = False
     locked: Mapping[str, str] | None = None
 
     @property
@@ -175,15 +177,22 @@ def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
     if isinstance(main, Unreadable):
         return main
     files = {name: main}
+    has_helpers = _may_import_helpers(main)
     if folder.is_whole:
         files = {each: data for each, data in folder.drafts if each.endswith(".py")}
-        return Snapshot(folder, files, _digest(files))
-    if not _may_import_helpers(main):
-        return Snapshot(folder, files, _digest(files))
+    elif has_helpers:
+        files |= _read_helpers(folder)
+    digest = source_hash(framed(files) if len(files) > 1 else main).hex()
+    return Snapshot(folder, files, digest, has_helpers)
+
+
+def _read_helpers(folder: ToolFolder) -> dict[str, bytes]:
+    """Return what the other Python files in and below a folder say."""
+    files: dict[str, bytes] = {}
     entries = folder
     with contextlib.suppress(OSError):
         entries = listed(folder)
-    paths = [each for each in entries.files if each.endswith(".py") and each != name]
+    paths = [each for each in entries.files if each.endswith(".py") and each != folder.module_name]
     for each in entries.folders:
         if _may_hold_sources(each):
             paths += _paths_below(folder.location, each, 1)
@@ -192,7 +201,7 @@ def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
         content = read_file(folder, path, limit=MAX_MODULE_BYTES)
         if not isinstance(content, Unreadable):
             files[path] = content
-    return Snapshot(folder, files, _digest(files))
+    return files
 
 
 def _may_import_helpers(source: bytes) -> bool:
@@ -223,13 +232,12 @@ def _may_hold_sources(name: str) -> bool:
     return name.isidentifier() and name not in _NO_SOURCES
 
 
-def concerning_patterns(manifest: Manifest, source: bytes) -> tuple[str, ...]:
+def concerning_patterns(manifest: Manifest, snapshot: Snapshot) -> tuple[str, ...]:
     """Return patterns of the files beside manifest and module that can make another tool.
 
     They are empty for most tools, so that nobody has to list their folders.
     """
-    helpers = ("*.py",) if _may_import_helpers(source) else ()
-    return helpers + manifest.data
+    return ("*.py", *manifest.data) if snapshot.has_helpers else manifest.data
 
 
 def listed_now(folder: ToolFolder) -> tuple[str, ...] | None:
@@ -280,11 +288,3 @@ def framed(files: Mapping[str, bytes]) -> bytes:
         frame = f"{len(path)} {path} {len(content)} "
         found += frame.encode("utf-8", "surrogateescape") + content
     return found
-
-
-def _digest(files: dict[str, bytes]) -> str:
-    """Return a hash of the content, 64 bits in hexadecimal: SipHash, as in a ``.pyc``."""
-    if len(files) == 1:
-        (content,) = files.values()
-        return source_hash(content).hex()
-    return source_hash(framed(files)).hex()

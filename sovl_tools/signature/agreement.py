@@ -284,9 +284,9 @@ def converted(signature: Signature) -> frozenset[str]:
     return frozenset(
         each.name
         for each in signature.parameters
-        if each.kind in BY_KEYWORD
-        and not (each.annotation.is_absent or each.annotation.is_context)
-        and not is_plain(_hint(each))
+        if not each.annotation.is_plain
+        and each.kind in BY_KEYWORD
+        and not each.annotation.is_context
     )
 
 

@@ -40,12 +40,14 @@ class Annotation(NamedTuple):
         optional: whether it is ``Optional[T]`` or ``T | None``; None if unknown.
         is_context: whether it asks for the ``ToolContext``; None if unknown.
         value: the evaluated text, if ``source`` is text.
+        is_plain: whether it certainly admits values as JSON has them; so it is if there is none.
     """
 
     source: Any = ""
     optional: bool | None = False
     is_context: bool | None = False
     value: Any = None
+    is_plain: bool = True
 
     @property
     def is_absent(self) -> bool:
@@ -125,21 +127,31 @@ class Signature(NamedTuple):
 ANYTHING = Signature((Parameter("arguments", "var_keyword"),), "callable")
 """Of a callable of which nothing is known."""
 
-_UNKNOWN = Annotation(HIDDEN, None, None, HIDDEN)
-_CONTEXT = Annotation(ToolContext, is_context=True)
+_UNKNOWN = Annotation(HIDDEN, None, None, HIDDEN, is_plain=False)
+_CONTEXT = Annotation(ToolContext, is_context=True, is_plain=False)
 
 
 def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
     """Return what an annotation says; ``lookup`` knows the names in the text within it."""
-    if type(annotation) is type:
-        return _CONTEXT if annotation is ToolContext else Annotation(annotation)
-    if isinstance(annotation, types.GenericAlias) and type(annotation.__origin__) is type:
-        return Annotation(annotation)
+    is_remembered = type(annotation) in _REMEMBERED
+    if is_remembered:
+        try:
+            return Annotation(annotation, _PLAIN[annotation])
+        except (KeyError, TypeError):
+            pass  # it is another one, or has a member that can't be hashed
     if isinstance(annotation, str):
         return from_text(annotation, lookup or conventional)
-    if type(annotation) is types.UnionType or typing.get_origin(annotation) is Union:
-        return _union(annotation, lookup or conventional)
-    return _UNKNOWN if annotation is HIDDEN else _from_type_form(annotation, lookup or conventional)
+    if annotation is ToolContext or annotation is HIDDEN:
+        return _CONTEXT if annotation is ToolContext else _UNKNOWN
+    found = _from_type_form(annotation, lookup or conventional)
+    if is_remembered and found.is_plain and found.optional is not None:
+        _PLAIN[annotation] = found.optional
+    return found
+
+
+_REMEMBERED = {type, types.GenericAlias, types.UnionType, type(Union[int, str])}  # noqa: UP007 - of another type
+_PLAIN: dict[Any, bool] = {}
+"""Whether a plain type is optional: a few are used everywhere, and a load meets thousands."""
 
 
 def from_text(text: str, lookup: Lookup) -> Annotation:
@@ -159,38 +171,24 @@ def from_node(node: ast.expr, lookup: Lookup) -> Annotation:
     return from_object(value, lookup)._replace(source=ast.unparse(node), value=value)
 
 
-def _union(annotation: Any, lookup: Lookup) -> Annotation:
-    # A few plain unions are used everywhere, and a load meets thousands of them.
-    try:
-        known = _PLAIN_UNIONS.get(annotation)
-    except TypeError:  # a member that can't be hashed
-        known = None
-    if known is not None:
-        return Annotation(annotation, known)
-    members = typing.get_args(annotation)
-    parts = [from_object(each, lookup) for each in members]
-    optional = type(None) in members or _any_of(part.optional for part in parts)
-    if optional is not None and is_plain(annotation):
-        _PLAIN_UNIONS[annotation] = optional
-    return Annotation(annotation, optional, _any_of(part.is_context for part in parts))
-
-
-_PLAIN_UNIONS: dict[Any, bool] = {}
-"""Whether a union of built-in types is optional."""
-
-
 def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
     origin = getattr(annotation, "__origin__", annotation)
     if isinstance(annotation, typing.ForwardRef):
         return from_text(annotation.__forward_arg__, lookup)
-    if hasattr(annotation, "__metadata__"):
-        return from_object(typing.get_args(annotation)[0], lookup)._replace(source=annotation)
-    if type(origin).__name__ in {"TypeAliasType", "NewType", "TypeVar"}:
+    found = Annotation()
+    if type(annotation) is types.UnionType or origin is Union:
+        members = typing.get_args(annotation)
+        parts = [from_object(each, lookup) for each in members]
+        optional = type(None) in members or _any_of(part.optional for part in parts)
+        found = Annotation("", optional, _any_of(part.is_context for part in parts))
+    elif hasattr(annotation, "__metadata__"):
+        found = from_object(typing.get_args(annotation)[0], lookup)
+    elif type(origin).__name__ in {"TypeAliasType", "NewType", "TypeVar"}:
         try:
-            return from_object(value_of(annotation))._replace(source=annotation)
+            found = from_object(value_of(annotation))
         except (InexpressibleError, RecursionError):
-            return _UNKNOWN._replace(source=annotation)
-    return Annotation(annotation)
+            found = _UNKNOWN
+    return found._replace(source=annotation, is_plain=is_plain(annotation))
 
 
 def _any_of(answers: typing.Iterable[bool | None]) -> bool | None:
@@ -344,7 +342,7 @@ def _read(annotation: Any, function: Any) -> Annotation:
     found = from_object(value, partial(_look_up, function))
     if type(value) is str:
         return found._replace(source=annotation)
-    return Annotation(annotation, found.optional, found.is_context, value)
+    return Annotation(annotation, found.optional, found.is_context, value, found.is_plain)
 
 
 def _look_up(function: Any, name: str) -> Any:
