@@ -6,7 +6,7 @@ import inspect
 import logging
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
 from sovl_tools.model.document import Path
@@ -280,15 +280,16 @@ def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
     """
     found: list[Verdict] = []
     for each in rules:
-        # lazily, so that a rule with thousands of findings stops after a hundred
-        findings = chain.from_iterable(map(each.check, subjects))
+        before = len(found)
         try:
-            for number, finding in enumerate(islice(findings, MAX_FINDINGS + 1)):
+            # lazily, so that a rule with thousands of findings stops after a hundred
+            for finding in chain.from_iterable(map(each.check, subjects)):
                 # Beyond that the file is of another kind, and locating each finding costs more.
-                if number == MAX_FINDINGS:
+                if len(found) - before == MAX_FINDINGS:
                     words = f"and more from here on, beside the {MAX_FINDINGS} that are told"
                     advice = "mend those first, then look again"
-                    finding = Finding(finding.place, words, advice)  # noqa: PLW2901 - the last one
+                    found.append(Verdict(each, Finding(finding.place, words, advice)))
+                    break
                 found.append(Verdict(each, finding))
         except Exception as error:  # noqa: BLE001 - the barrier: no rule takes the others down
             rule, finding = internal_verdict(error)

@@ -61,7 +61,7 @@ def _without_false(schema: JSON) -> JSON:
     if not isinstance(schema, dict):
         return schema
     copy = dict(schema)
-    for keyword in nesting(tuple(schema)):
+    for keyword, _ in nesting(tuple(schema)):
         value = schema[keyword]
         if keyword in IN_OBJECT:
             copy[keyword] = {name: _without_false(each) for name, each in value.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,7 +12,6 @@ from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
 _MOST_STEPS_AT_A_PLACE = 20
-_NESTING = IN_OBJECT | IN_LIST | SINGLE
 _PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
 
 
@@ -41,54 +40,41 @@ class SchemaNode(NamedTuple):
 def nodes(root: dict[str, JSON], base: Path) -> Iterator[SchemaNode]:
     """Yield the root and every subschema that is an object, parents first."""
     pending = [SchemaNode(base, root, root, base)]
-    while pending:
-        node = pending.pop()
+    for node in pending:  # which grows meanwhile
         yield node
-        keywords = nesting(tuple(node.schema))
-        if keywords:
-            found = [child_of(node, *each) for each in subschemas(node.schema, keywords)]
-            pending.extend(reversed(found))
+        for keyword, members in nesting(tuple(node.schema)):
+            for key, child in members(node.schema[keyword]):
+                if isinstance(child, dict):
+                    pending.append(child_of(node, keyword, key, child))
+
+
+Members: TypeAlias = Callable[[Any], Iterable[tuple[str | int | None, JSON]]]
+"""From the value of a keyword to what is in it, by name or index; by None if it is one schema."""
+
+_MEMBERS: dict[str, Members] = {
+    **dict.fromkeys(IN_OBJECT, dict.items),
+    **dict.fromkeys(IN_LIST, enumerate),
+    **dict.fromkeys(SINGLE, lambda schema: ((None, schema),)),
+}
 
 
 @lru_cache(maxsize=4096)
-def nesting(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of a schema's keywords that hold subschemas."""
-    return tuple(key for key in keys if key in _NESTING)
-
-
-Below: TypeAlias = tuple[str, str | int | None, dict[str, JSON]]
-"""A keyword, the name or index below it (None if there is none), and the subschema there."""
-
-
-def subschemas(schema: dict[str, JSON], keywords: tuple[str, ...]) -> list[Below]:
-    """Return the subschemas right below a schema, under these of its keywords."""
-    found: list[Below] = []
-    for keyword in keywords:
-        value = schema[keyword]
-        if keyword in SINGLE:
-            if isinstance(value, dict):
-                found.append((keyword, None, value))
-            continue
-        for key, child in value.items() if keyword in IN_OBJECT else enumerate(value):
-            if isinstance(child, dict):
-                found.append((keyword, key, child))
-    return found
+def nesting(keys: tuple[str, ...]) -> tuple[tuple[str, Members], ...]:
+    """Return those of a schema's keywords that hold subschemas, each with what finds them."""
+    return tuple((key, _MEMBERS[key]) for key in keys if key in _MEMBERS)
 
 
 def child_of(
     parent: SchemaNode, keyword: str, key: str | int | None, schema: dict[str, JSON]
 ) -> SchemaNode:
     """Return the node of a subschema right below another."""
-    path, above, root, base, *_, is_partial = parent
-    return SchemaNode(
-        (*path, keyword) if key is None else (*path, keyword, key),
-        schema,
-        root,
-        base,
-        is_property=keyword == "properties",
-        is_required=keyword == "properties" and key in above.get("required", ()),
-        is_partial=is_partial or keyword in _PARTIAL,
-    )
+    path, above, root, base, _, _, is_partial = parent
+    place = (*path, keyword) if key is None else (*path, keyword, key)
+    is_partial = is_partial or keyword in _PARTIAL
+    if keyword != "properties":
+        return SchemaNode(place, schema, root, base, is_partial=is_partial)
+    is_required = key in above.get("required", ())
+    return SchemaNode(place, schema, root, base, True, is_required, is_partial)  # noqa: FBT003 - half the time by place
 
 
 def is_subschema(path: Path) -> bool:
@@ -346,27 +332,25 @@ def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
     references: list[SchemaNode] = []
     due: _Due = {}
     pending = [(SchemaNode(base, root, root, base), _stop(rules, "", tuple(root)))]
-    while pending:
-        node, stop = pending.pop()
+    for node, (certain, depending, is_naming, below, _) in pending:  # which grows meanwhile
         schema = node.schema
-        has_names = has_names or stop.has_names
+        has_names |= is_naming
         if "$ref" in schema:
             references.append(node)
-        for each in stop.due:
+        for each in certain:
             due.setdefault(each.check, []).append(node)
-        for each in stop.depending:
+        for each in depending:
             if is_due(each, schema):
                 due.setdefault(each.check, []).append(node)
-        if stop.nesting:
-            found = []
-            for keyword, key, child in subschemas(schema, stop.nesting):
-                size += 1
-                # Most subschemas have nothing that a rule speaks of, and are spared a node.
-                kind = "property" if keyword == "properties" else ""
-                below = _stop(rules, kind, tuple(child))
-                if not below.is_idle:
-                    found.append((child_of(node, keyword, key, child), below))
-            pending.extend(reversed(found))
+        for keyword, members in below:
+            kind = "property" if keyword == "properties" else ""
+            for key, child in members(schema[keyword]):
+                if isinstance(child, dict):
+                    size += 1
+                    # Most subschemas have nothing that a rule speaks of, and are spared a node.
+                    stop = _stop(rules, kind, tuple(child))
+                    if not stop.is_idle:
+                        pending.append((child_of(node, keyword, key, child), stop))
     return Visit(size, references, has_names, due, rules)
 
 
@@ -377,14 +361,14 @@ class _Stop(NamedTuple):
         due: the rules that are asked in any case.
         depending: those whose occasion takes a look at values as well.
         has_names: whether a keyword gives or uses the name of a place.
-        nesting: the keywords that hold subschemas.
+        nesting: the keywords that hold subschemas, with what finds them.
         is_idle: there is nothing to do, and nothing below.
     """
 
     due: tuple[Rule, ...]
     depending: tuple[Rule, ...]
     has_names: bool
-    nesting: tuple[str, ...]
+    nesting: tuple[tuple[str, Members], ...]
     is_idle: bool
 
 
