@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from mcp.server import Server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
+
+from sovl_tools.serving.mcp_sessions import SessionManager
 
 
 class McpEndpoint:
@@ -38,14 +39,14 @@ class McpEndpoint:
         self._is_stateless = is_stateless
         self._is_json = is_json
         self._max_body_bytes = max_body_bytes
-        self._manager: StreamableHTTPSessionManager | None = None
+        self._manager: SessionManager | None = None
         self._running: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Answer requests for as long as a block; sessions end with it."""
-        manager = StreamableHTTPSessionManager(
+        manager = SessionManager(
             self._server,
             stateless=self._is_stateless,
             json_response=self._is_json,
@@ -65,14 +66,14 @@ class McpEndpoint:
         manager = self._manager or await self._begin()
         await manager.handle_request(scope, receive, send)
 
-    async def _begin(self) -> StreamableHTTPSessionManager:
+    async def _begin(self) -> SessionManager:
         async with self._lock:
             if self._manager is None:
                 started = asyncio.get_running_loop().create_future()
                 # cancelled at the end of the loop
                 self._running = asyncio.create_task(self._stay(started), name="sovl-tools-mcp")
                 await started
-            return cast("StreamableHTTPSessionManager", self._manager)
+            return cast("SessionManager", self._manager)
 
     async def _stay(self, started: asyncio.Future[None]) -> None:
         try:

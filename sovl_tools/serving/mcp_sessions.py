@@ -1,0 +1,187 @@
+"""Sessions over streamable HTTP that answer with JSON where a call says nothing before its end.
+
+The SDK opens a stream of events for every request, with seven tasks, and most calls send one
+event. Here the first message decides: the response itself is sent as JSON; a progress report, a log
+message or a question opens the stream, and so does a call that takes longer than ``PROMPT``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, TypeAlias, cast
+from uuid import uuid4
+
+import anyio
+import pydantic_core
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.streamable_http import EventMessage, StreamableHTTPServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared._context_streams import ContextSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_PARAMS,
+    PARSE_ERROR,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+PROMPT = 0.5
+"""How long an answer waits for a call that says nothing, in seconds, before its stream begins."""
+
+PING = 15.0
+"""How often a silent stream says that it is alive, in seconds; proxies close others."""
+
+_BUFFER = 16
+_SILENCE = EventMessage(JSONRPCNotification(jsonrpc="2.0", method="silence"))
+"""In a stream of messages: nothing has come for a while."""
+
+_Writer: TypeAlias = MemoryObjectSendStream[EventMessage]
+_Reader: TypeAlias = MemoryObjectReceiveStream[EventMessage]
+
+
+class SessionManager(StreamableHTTPSessionManager):
+    """The SDK's manager of sessions, whose sessions answer as this module says."""
+
+    def _admit_session(self, requestor: Any) -> StreamableHTTPServerTransport | None:
+        # the SDK's own, with another class
+        if self.json_response or self.event_store is not None:
+            return super()._admit_session(requestor)
+        if self.max_sessions is not None and len(self._server_instances) >= self.max_sessions:
+            return None
+        name = uuid4().hex
+        session = Session(name, idle_timeout=self.session_idle_timeout)
+        if requestor is not None:
+            self._session_owners[name] = requestor
+        self._server_instances[name] = session
+        return session
+
+
+class Session(StreamableHTTPServerTransport):
+    """One client's session. Hosts, origins and the content type have been checked before."""
+
+    async def _handle_post_request(
+        self, scope: Scope, request: Request, receive: Receive, send: Send
+    ) -> None:
+        if not await self._validate_accept_header(request, scope, send):
+            return
+        message = await self._message_of(request)
+        if isinstance(message, Response):
+            await message(scope, receive, send)
+            return
+        is_opening = isinstance(message, JSONRPCRequest) and message.method == "initialize"
+        if not is_opening and not await self._validate_request_headers(request, send):
+            return
+        try:
+            if isinstance(message, JSONRPCRequest):
+                await self._answer(message, request, send)
+            else:
+                await self._create_json_response(None, status_code=HTTPStatus.ACCEPTED)(
+                    scope, receive, send
+                )
+                metadata = self._message_metadata(request)
+                await self._hand_over(SessionMessage(message, metadata=metadata))
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            response = self._create_error_response("the session has ended", HTTPStatus.NOT_FOUND)
+            await response(scope, receive, send)
+
+    async def _message_of(self, request: Request) -> JSONRPCMessage | Response:
+        try:
+            raw = pydantic_core.from_json(await request.body())
+        except ValueError as error:
+            return self._create_error_response(
+                f"it is no JSON: {error}", HTTPStatus.BAD_REQUEST, PARSE_ERROR
+            )
+        try:
+            return jsonrpc_message_adapter.validate_python(raw, by_name=False)
+        except ValidationError as error:
+            words = f"it is no message of JSON-RPC: {error}"
+            return self._create_error_response(words, HTTPStatus.BAD_REQUEST, INVALID_PARAMS)
+
+    async def _hand_over(self, message: SessionMessage) -> None:
+        # there is one from the beginning of the session on
+        writer = cast("ContextSendStream[SessionMessage | Exception]", self._read_stream_writer)
+        await writer.send(message)
+
+    async def _answer(self, message: JSONRPCRequest, request: Request, send: Send) -> None:
+        key = str(message.id)
+        if key in self._request_streams:
+            words = f"the request {key} is still being answered"
+            response = self._create_error_response(words, HTTPStatus.BAD_REQUEST)
+            await response(request.scope, request.receive, send)
+            return
+        streams = anyio.create_memory_object_stream[EventMessage](_BUFFER)
+        self._request_streams[key] = streams
+        sent = self._create_session_message(message, request, key, LATEST_HANDSHAKE_VERSION)
+        try:
+            await self._hand_over(sent)
+            await self._write_answer(*streams, request, send)
+        finally:
+            await self._clean_up_memory_streams(key)
+
+    async def _write_answer(
+        self, writer: _Writer, reader: _Reader, request: Request, send: Send
+    ) -> None:
+        """Write what is said of a request, up to its response."""
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(PROMPT, _wake, writer)
+        is_streaming = False
+        try:
+            async for event in reader:
+                timer.cancel()
+                is_last = isinstance(event.message, JSONRPCResponse | JSONRPCError)
+                if is_last and not is_streaming:
+                    response = self._create_json_response(event.message)
+                    await response(request.scope, request.receive, send)
+                    return
+                if not is_streaming:
+                    await send(self._stream_start())
+                    is_streaming = True
+                await send(_part(self._encoded(event), more=not is_last))
+                if is_last:
+                    return
+                timer = loop.call_later(PING, _wake, writer)
+        except anyio.ClosedResourceError:
+            pass  # the session has been ended meanwhile
+        finally:
+            timer.cancel()
+        if is_streaming:
+            await send(_part(b"", more=False))
+            return
+        response = self._create_error_response("the session has ended", HTTPStatus.NOT_FOUND)
+        await response(request.scope, request.receive, send)
+
+    def _stream_start(self) -> Message:
+        headers = {
+            "content-type": "text/event-stream",
+            "cache-control": "no-cache, no-transform",
+            "mcp-session-id": self.mcp_session_id or "",
+        }
+        pairs = [(key.encode(), value.encode()) for key, value in headers.items()]
+        return {"type": "http.response.start", "status": 200, "headers": pairs}
+
+    def _encoded(self, event: EventMessage) -> bytes:
+        if event is _SILENCE:
+            return b": still here\r\n\r\n"
+        text = event.message.model_dump_json(by_alias=True, exclude_unset=True)
+        return b"event: message\r\ndata: %b\r\n\r\n" % text.encode()
+
+
+def _part(body: bytes, *, more: bool) -> Message:
+    return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+def _wake(writer: _Writer) -> None:
+    # where the buffer is full, there is something to send; a closed one is at its end
+    with suppress(anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
+        writer.send_nowait(_SILENCE)

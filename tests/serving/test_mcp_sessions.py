@@ -1,0 +1,156 @@
+"""How the requests of a session are answered: with JSON, or with a stream where there is news."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from starlette.applications import Starlette
+
+from sovl_tools.serving.app import make_app
+from sovl_tools.serving.mcp_http import McpEndpoint
+from tests.patience import PATIENCE
+from tests.serving.apps import Exchange, client_of, registry_of, tooler_of
+
+VERSION = "2025-11-25"
+
+
+class Conversation:
+    """A client's session, by hand; the tool ``wait`` sets ``started`` and waits for ``gate``."""
+
+    def __init__(self, app: Starlette, client: httpx.AsyncClient) -> None:
+        self.app = app
+        self.client, self.started, self.gate = client, asyncio.Event(), asyncio.Event()
+        self.headers = {
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": VERSION,
+        }
+
+    async def post(self, message: Any) -> httpx.Response:
+        body = {"jsonrpc": "2.0", **message}
+        return await self.client.post("/mcp", json=body, headers=self.headers)
+
+    async def call(self, name: str, **keys: Any) -> httpx.Response:
+        params = {"name": name, "arguments": {}, **keys}
+        return await self.post({"id": name, "method": "tools/call", "params": params})
+
+    def exchange(self, name: str) -> Exchange:
+        """Call a tool and leave the rest to the test."""
+        params = {"name": name, "arguments": {}}
+        message = {"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": params}
+        return Exchange(self.app, "POST", "/mcp", json.dumps(message).encode(), self.headers)
+
+    async def open(self) -> None:
+        about = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        params = {"protocolVersion": VERSION, **about}
+        answer = await self.post({"id": 0, "method": "initialize", "params": params})
+        assert answer.json()["result"]["protocolVersion"] == VERSION
+        self.headers["mcp-session-id"] = answer.headers["mcp-session-id"]
+        assert (await self.post({"method": "notifications/initialized"})).status_code == 202
+
+
+@asynccontextmanager
+async def conversation() -> AsyncIterator[Conversation]:
+    async def call_tool(ctx: ServerRequestContext[Any], params: Any) -> types.CallToolResult:
+        if params.name == "report":
+            await ctx.session.report_progress(1, 2, "half")
+        elif params.name == "wait":
+            made.started.set()
+            await made.gate.wait()
+        return types.CallToolResult(content=[types.TextContent(type="text", text="done")])
+
+    registry = registry_of()
+    endpoint = McpEndpoint(Server("test", on_call_tool=call_tool), max_body_bytes=1_000)
+    app = make_app(registry, tooler_of(registry), mcp=endpoint)
+    async with endpoint.run(), client_of(app, timeout=PATIENCE) as client:
+        made = Conversation(app, client)
+        await made.open()
+        yield made
+
+
+def data_of(response: httpx.Response) -> list[Any]:
+    return [json.loads(each) for each in re.findall(r"^data: (.*)\r$", response.text, re.MULTILINE)]
+
+
+async def test_a_call_that_says_nothing_is_answered_with_json() -> None:
+    async with conversation() as client:
+        answer = await client.call("add")
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.json()["result"]["content"][0]["text"] == "done"
+
+
+async def test_what_a_call_reports_opens_a_stream() -> None:
+    async with conversation() as client:
+        answer = await client.call("report", _meta={"progressToken": "token"})
+        assert answer.headers["content-type"] == "text/event-stream"
+        assert answer.headers["mcp-session-id"] == client.headers["mcp-session-id"]
+        report, result = data_of(answer)
+        assert report["params"] == {**report["params"], "progressToken": "token", "progress": 1}
+        assert result["result"]["content"][0]["text"] == "done"
+
+
+async def test_a_call_that_takes_long_says_that_it_is_alive() -> None:
+    async with conversation() as client:
+        slow = client.exchange("wait")
+        start, sign = await slow.next(), await slow.next()
+        assert (start["status"], sign["body"]) == (200, b": still here\r\n\r\n")
+        client.gate.set()
+        last = await slow.next()
+        assert b"data: {" in last["body"]
+        assert not last["more_body"]
+
+
+async def test_a_stream_ends_with_its_session() -> None:
+    async with conversation() as client:
+        slow = client.exchange("wait")
+        assert (await slow.next())["type"] == "http.response.start"
+        assert (await slow.next())["more_body"]
+        assert (await client.client.delete("/mcp", headers=client.headers)).status_code == 200
+        assert await slow.next() == {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+async def test_an_id_stands_for_one_request_at_a_time() -> None:
+    async with conversation() as client:
+        answering = asyncio.create_task(client.call("wait"))
+        await client.started.wait()
+        answer = await client.call("wait")
+        assert answer.status_code == 400
+        assert answer.json()["error"]["message"] == "the request wait is still being answered"
+        client.gate.set()
+        assert (await answering).json()["result"]["content"][0]["text"] == "done"
+        assert (await client.call("wait")).status_code == 200
+
+
+async def test_a_session_that_is_ended_ends_its_answers() -> None:
+    async with conversation() as client:
+        answering = asyncio.create_task(client.call("wait"))
+        await client.started.wait()
+        assert (await client.client.delete("/mcp", headers=client.headers)).status_code == 200
+        assert (await answering).json()["error"]["message"] == "the session has ended"
+        assert (await client.call("add")).status_code == 404
+
+
+async def test_a_request_that_asks_wrongly_is_refused() -> None:
+    async with conversation() as client:
+        for name, value, status in (
+            ("accept", "application/json", 406),
+            ("content-type", "text/plain", 400),
+            ("mcp-session-id", "other", 404),
+        ):
+            headers = {**client.headers, "content-type": "application/json", name: value}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+            answer = await client.client.post("/mcp", content=json.dumps(body), headers=headers)
+            assert answer.status_code == status, answer.text
+        for content in (b"{", b"[]", b'{"jsonrpc": "2.0"}'):
+            headers = {**client.headers, "content-type": "application/json"}
+            answer = await client.client.post("/mcp", content=content, headers=headers)
+            assert answer.status_code == 400
+            assert answer.json()["error"]["message"]
