@@ -25,18 +25,17 @@ from mcp_types import (
     CallToolRequestParams,
     NotificationParams,
     PaginatedRequestParams,
+    SetLevelRequestParams,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 
 from sovl_tools import __version__
 from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.formats.messages import content_of
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
-from sovl_tools.model.result import ToolResult
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.serving.advertised import LIST_FIELDS, RESULT, Advertised, advertise, page
+from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, advertise, page
+from sovl_tools.serving.mcp_calls import LEVEL, Reports, call_result, connection_of, is_modern
 from sovl_tools.serving.security import Log, Security
 from sovl_tools.serving.stdio import StdioStreams
 
@@ -100,6 +99,7 @@ class McpServer:
         # not by the constructor, which asks for the SDK's models; a dictionary spares making them
         self.server.add_request_handler("tools/list", PaginatedRequestParams, self._list_tools)
         self.server.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
+        self.server.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
         self.server.add_notification_handler(
             "notifications/initialized", NotificationParams, self._connected
         )
@@ -179,7 +179,7 @@ class McpServer:
         self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> dict[str, JSON]:
         told = self.advertised
-        tools = told.modern if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else told.handshake
+        tools = told.modern if is_modern(ctx) else told.handshake
         try:
             found, following = page(tools, params.cursor, self._page_size)
         except ValueError as error:
@@ -192,16 +192,25 @@ class McpServer:
     async def _call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> dict[str, JSON]:
-        result = await self.tooler.call(params.name, params.arguments)
+        reports = Reports(ctx, params.name)
+        try:
+            result = await self.tooler.call(params.name, params.arguments, on_event=reports.add)
+            await reports.finish()
+        finally:
+            reports.give_up()
         if result.error is not None and result.error.kind == "unknown_tool":
             raise MCPError(INVALID_PARAMS, result.error.message)
-        is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-        return call_result(result, self.advertised, is_modern=is_modern)
+        return call_result(result, self.advertised, is_wrapping=not is_modern(ctx))
+
+    async def _set_level(
+        self, ctx: ServerRequestContext[Any, Any], params: SetLevelRequestParams
+    ) -> dict[str, JSON]:
+        connection_of(ctx).state[LEVEL] = params.level
+        return {}
 
     async def _connected(self, ctx: ServerRequestContext[Any, Any], _: NotificationParams) -> None:
         """Remember a client of the handshake era until its connection ends."""
-        # the SDK hands out a session for each request; what lasts is the connection below it
-        connection = ctx.session._connection  # noqa: SLF001 - there is no other way to it
+        connection = connection_of(ctx)
         self._connections.setdefault(connection, False)
         connection.exit_stack.callback(self._connections.pop, connection, None)
 
@@ -255,25 +264,3 @@ class McpServer:
         task = asyncio.create_task(work)
         self._telling.add(task)  # the loop holds tasks weakly
         task.add_done_callback(self._telling.discard)
-
-
-def call_result(result: ToolResult, told: Advertised, *, is_modern: bool) -> dict[str, JSON]:
-    """Return the protocol's result of a call.
-
-    A failure is a text that the model can act on. A value is structured content where the tool
-    says what it returns, or returns an object; beside it stands what a model reads: content of
-    the tool's own, or the value as a text.
-    """
-    content = content_of(result)
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    made: dict[str, JSON] = {"content": blocks, "resultType": "complete"}
-    if result.error is not None:
-        made["isError"] = True
-        return made
-    if not is_modern and result.tool in told.wrapped:
-        made["structuredContent"] = {RESULT: result.value}
-    elif "outputSchema" in told.modern.get(result.tool, ()) or (
-        isinstance(result.value, dict) and not result.content
-    ):
-        made["structuredContent"] = result.value
-    return made
