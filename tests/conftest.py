@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +35,8 @@ CONTRACTS = (
 A redesign may move them, and may not loosen them: ``pytest -m contract``.
 """
 STARTS_A_PROCESS = {"forks", "run", "installed"}
+IN_PROCESSES = {"test", "validate"}
+"""Commands that import tools in processes of their own."""
 SLOW = tuple(
     Path(__file__).parent / name
     for name in (
@@ -207,17 +210,22 @@ def forks() -> Iterator[Forker]:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, forks: Forker) -> Run:
     """Run ``sovl-tools`` with the arguments in this process, in ``tmp_path`` if nowhere else.
 
-    What Python reads as it starts (``PYTHONPATH=…``) needs a process that starts.
+    Processes that import tools are forks. What Python reads as it starts (``PYTHONPATH=…``) needs
+    processes that start.
     """
 
     def command(*arguments: str, stdin: str = "", cwd: Path = tmp_path, **environment: str) -> Done:
         needs_start = any(key.startswith("PYTHON") for key in environment)
-        outputs = outputs_of_python if needs_start else outputs_in_process
         request = Request(arguments, str(cwd), {**clean_environment(), **environment})
-        code, out, err = outputs(request, stdin.encode())
+        python = forks.python if arguments[0] in IN_PROCESSES else sys.executable
+        code, out, err = (
+            outputs_of_python(request, stdin.encode())
+            if needs_start
+            else outputs_in_process(request, stdin.encode(), python=python)
+        )
         return Done(code, _text(out), _text(err))
 
     return command

@@ -20,8 +20,13 @@ from unittest import mock
 from tests.forked_commands import Request
 
 
-def outputs_in_process(request: Request, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
-    """Run a command to its end; return its exit code and what it wrote."""
+def outputs_in_process(
+    request: Request, stdin: bytes = b"", *, python: str
+) -> tuple[int, bytes, bytes]:
+    """Run a command to its end; return its exit code and what it wrote.
+
+    It starts ``python`` where it starts processes of this Python.
+    """
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         files[0].write(stdin)
@@ -31,6 +36,7 @@ def outputs_in_process(request: Request, stdin: bytes = b"") -> tuple[int, bytes
             mock.patch.dict(os.environ, request.environment, clear=True),
             _modules(request.directory),
             _standard(files),
+            mock.patch.object(sys, "executable", python),
             _log(),
         ):
             code = _run(request.arguments)

@@ -14,7 +14,12 @@ from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from sovl_tools.configuration import Configuration
-from sovl_tools.loading.child import command_of, findings_of, written_findings
+from sovl_tools.loading.child import (
+    command_of,
+    findings_of,
+    lead_output_to_errors,
+    written_findings,
+)
 from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import MAX_REPORT, ending, interpreter
 from sovl_tools.loading.location import relative_path
@@ -130,7 +135,7 @@ def serve(request: dict[str, Any]) -> None:
     whatever the modules print. Does not return: threads that they started are not waited for.
     """
     reports = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    lead_output_to_errors()
     logging.getLogger("sovl_tools").addHandler(logging.NullHandler())  # the parent tells it all
     candidates: Sequence[Candidate] = ()
     diagnostics: Sequence[Diagnostic]

@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from io import FileIO
+from io import FileIO, TextIOWrapper
 from typing import Any, NamedTuple, get_args
 
 from sovl_tools.loading.dependencies import OpenedPaths
@@ -143,7 +143,7 @@ def report_pipe() -> FileIO:
     """
     end_with_parent()
     reports = FileIO(os.dup(1), "w")
-    os.dup2(2, 1)
+    lead_output_to_errors()
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
 
@@ -154,6 +154,16 @@ def report_pipe() -> FileIO:
     if hasattr(os, "register_at_fork"):  # a process that a tool forks is not the one that reports
         os.register_at_fork(after_in_child=close)
     return reports
+
+
+def lead_output_to_errors() -> None:
+    """Let what is printed from here on go to the error output, by lines: nothing flushes the rest.
+
+    This process ends by ``os._exit``, or by whatever a tool does.
+    """
+    os.dup2(2, 1)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
 
 
 def serve(document: dict[str, Any]) -> None:
