@@ -19,6 +19,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import results
+from sovl_tools.cli.serve_http import HttpOptions, http_options, serve_http
 from sovl_tools.cli.watch import Moment, moment_of, text
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.catalog import CatalogChange
@@ -29,7 +30,9 @@ from sovl_tools.reporting.plain import plain
 EXAMPLES = """\b
 Examples:
   sovl-tools serve                     for a client that starts it
-  sovl-tools serve --tools drafts --no-watch"""
+  sovl-tools serve --tools drafts --no-watch
+  sovl-tools serve --transport http --port 0
+  sovl-tools serve --transport http --host 0.0.0.0 --token-env TOOLS_TOKEN"""
 EXITS = {
     0: "After the client has closed its side, Ctrl-C and SIGTERM.",
     1: "The extra mcp is not installed: pip install 'sovl-tools[mcp]'.",
@@ -46,6 +49,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
 @timeout_option("How long a call may take, unless its tool says otherwise.")
 @locked_option
+@http_options
 def serve(
     *,
     tools: tuple[str, ...],
@@ -54,6 +58,7 @@ def serve(
     poll: bool,
     timeout: float | None,
     locked: bool | None,
+    http: HttpOptions | None,
 ) -> None:
     """Offer the tools to clients of the Model Context Protocol, and follow their edits.
 
@@ -61,6 +66,10 @@ def serve(
     output. A folder that is dropped in, edited or removed is told to clients that are connected;
     of a tool that an edit broke the last good version keeps serving. What tools print goes to
     the error output, and so does the log.
+
+    With --transport http any number of clients connect to /mcp, and programs that do not speak
+    the protocol use the JSON API beside it: /tools, /search, /openapi.json. Others than this
+    machine's own need a token.
     """
     try:
         import mcp.server  # noqa: F401, PLC0415 - an extra, and heavy
@@ -76,7 +85,7 @@ def serve(
         registry.subscribe(log)
         watching = registry.watch(poll=poll, libraries=found.watch)
     with watching:
-        _serve_stdio(registry, Tooler(registry, timeout=timeout), quiet=is_quiet())
+        _serve(registry, Tooler(registry, timeout=timeout), http, quiet=is_quiet())
 
 
 def _log(registry: ToolRegistry, *, quiet: bool) -> Callable[[CatalogChange], None]:
@@ -90,17 +99,24 @@ def _log(registry: ToolRegistry, *, quiet: bool) -> Callable[[CatalogChange], No
     return log
 
 
-def _serve_stdio(registry: ToolRegistry, tooler: Tooler, *, quiet: bool) -> None:
-    import asyncio  # noqa: PLC0415 - with all that the protocol needs
-
+def _serve(
+    registry: ToolRegistry, tooler: Tooler, http: HttpOptions | None, *, quiet: bool
+) -> None:
     from sovl_tools.serving.mcp_server import McpServer  # noqa: PLC0415 - an extra
-    from sovl_tools.serving.stdio import own_input  # noqa: PLC0415 - an extra
 
     server = McpServer(registry, tooler)
     if not quiet:
         for each in server.advertised.left_out:
             click.echo(plain(str(each)), err=True)
-        offered = counted(len(server.advertised.modern), "tool")
+    offered = counted(len(server.advertised.modern), "tool")
+    if http is not None:
+        serve_http(server.app, http, None if quiet else offered)
+        return
+    import asyncio  # noqa: PLC0415 - with all that the protocol needs
+
+    from sovl_tools.serving.stdio import own_input  # noqa: PLC0415 - an extra
+
+    if not quiet:
         click.echo(f"serving {offered} over standard input and output", err=True)
     with own_input() as descriptor:
         asyncio.run(server.run_stdio(descriptor, results().fileno(), signals=_SIGNALS))

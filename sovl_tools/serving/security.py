@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from ipaddress import ip_address
 from time import perf_counter, time
 from typing import Any, cast
@@ -142,12 +143,14 @@ class Security:
         return is_same or (_is_local(_name_of(place)) and _is_local(_name_of(host)))
 
 
+@lru_cache(256)
 def _name_of(host: str) -> str:
     """Return the name or the address of a ``Host``, without the port."""
     found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^:\[\]\s@/]+)(:\d{1,5})?", host.lower())
     return "" if found is None else found[1].strip("[]").removesuffix(".")
 
 
+@lru_cache(256)
 def _is_address(name: str) -> bool:
     try:
         ip_address(name)
@@ -156,6 +159,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
+@lru_cache(256)
 def _is_local(name: str) -> bool:
     """Tell whether a name or an address is this machine's own."""
     return name == "localhost" or (_is_address(name) and ip_address(name).is_loopback)
