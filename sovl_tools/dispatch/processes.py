@@ -20,6 +20,7 @@ from contextlib import suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess, current_process
+from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import Any
 from weakref import WeakSet
@@ -41,13 +42,21 @@ _CHUNK = 1 << 16
 
 
 class _Job:
-    """A call on its way to a worker."""
+    """A call on its way to a worker, as the bytes that it is sent.
+
+    Attributes:
+        is_sent: whether a process has got it, and may have begun.
+        error: what went wrong with something that it has sent.
+    """
 
     def __init__(self, task: Task, receive: Receive, *, is_patient: bool) -> None:
-        self.task = task
+        self.tool = task.reference.name
+        self.data = bytes(ForkingPickler.dumps(task))
         self.receive = receive
         self.is_patient = is_patient
         self.future: ProcessFuture[Outcome] = ProcessFuture()
+        self.is_sent = False
+        self.error: BaseException | None = None
 
 
 class ProcessPool:
@@ -83,14 +92,17 @@ class ProcessPool:
             else:
                 self._waiting.append(job)
                 return job.future
-        worker.jobs.put(job)
+        job.future.set_running_or_notify_cancel()
+        worker.begin(job)
         return job.future
 
     def next_job(self, worker: _Worker) -> _Job | None:
         """Return what a worker that is free does next; None if it has to wait, or to end."""
         with self._lock:
-            if self._waiting:
-                return self._waiting.popleft()
+            while self._waiting:
+                job = self._waiting.popleft()
+                if job.future.set_running_or_notify_cancel():
+                    return job
             if not self._is_closed:
                 self._idle.append(worker)
             return None
@@ -136,88 +148,140 @@ def _close_all() -> None:
         pool.close()
 
 
-_NONE = Outcome()
-
-
 class _Worker:
-    """A thread that gives calls to a process, starts another when one has ended, and reads them."""
+    """A thread that reads what a process sends, and starts another one when that has ended."""
 
     def __init__(self, pool: ProcessPool) -> None:
-        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._pool = pool
         self._lock = threading.Lock()
         self._job: _Job | None = None
         self._child: _Child | None = None
+        # for the thread, while there is no process that it reads
+        self._starts: SimpleQueue[_Job | None] = SimpleQueue()
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="sovl-tools-worker", daemon=True)
         self._thread.start()
 
-    def _run(self) -> None:
-        job = self.jobs.get()
-        while job is not None:
-            outcome, error = self._outcome(job)
-            # free before the caller goes on, who may have another call
-            following = self._pool.next_job(self)
-            with suppress(InvalidStateError):  # it was cancelled
-                if error is None:
-                    job.future.set_result(outcome)
-                else:
-                    job.future.set_exception(error)
-            job = following or self.jobs.get()
-        if self._child is not None:
-            self._child.end()
-
-    def _outcome(self, job: _Job) -> tuple[Outcome, BaseException | None]:
-        if not job.future.set_running_or_notify_cancel():
-            return _NONE, None
+    def begin(self, job: _Job) -> None:
+        """Begin a call: send it from this thread, or have a process started for it."""
         with self._lock:
-            self._job = job
+            child, self._job = self._child, job
+            if child is not None:
+                child.sending.acquire()
         job.future.add_done_callback(lambda _: self._cancel(job))
+        if child is None:
+            self._starts.put(job)
+            return
         try:
-            return self._call(job), None
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the future gets it
-            return _NONE, error
+            # if it has died since its last call the thread is about to hear of that
+            job.is_sent = child.send(job.data)
         finally:
-            with self._lock:
-                self._job = None
+            child.sending.release()
+
+    def _run(self) -> None:
+        while True:
             child = self._child
-            if child is not None and (child.is_over or child.calls >= MAX_CALLS):
-                self._child = None
+            if child is None:
+                job = self._starts.get()
+                if job is None:
+                    return
+                self._start(job)
+            else:
+                self._read(child)
+
+    def _start(self, job: _Job) -> None:
+        """Start a process for a call."""
+        try:
+            child = _Child()
+            with self._lock:
+                self._child = child
+                if self._is_closed or job.future.cancelled():
+                    child.kill()
+            with child.sending:
+                child.await_start()
+                job.is_sent = child.send(job.data)
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the future gets it
+            self._drop_child()
+            self._end(job, error)
+
+    def _read(self, child: _Child) -> None:
+        """Read the next that a process sends, and do what that asks for."""
+        try:
+            kind, content = child.receive()
+        except (EOFError, OSError):
+            self._replace(child)
+            return
+        except Exception as error:  # noqa: BLE001 - what can't be read is the tool's own doing
+            self._fail(child, error)
+            return
+        job = self._job
+        if job is None:
+            return
+        if kind == "done":
+            child.count()
+            if child.calls >= MAX_CALLS:
+                self._drop_child()
+            self._end(job, content)
+            return
+        try:
+            job.receive(kind, content)
+        except BaseException as error:  # noqa: BLE001 - likewise
+            self._fail(child, error)
+
+    def _fail(self, child: _Child, error: BaseException) -> None:
+        """End a process that has sent what can't be taken; its call fails when it has ended."""
+        job = self._job
+        if job is not None:
+            job.error = error
+        child.kill()
+
+    def _replace(self, child: _Child) -> None:
+        """Say of a call how its process has ended; one that it has not begun gets another."""
+        with self._lock:  # at once, or a call that begins now would be begun twice
+            job, self._child = self._job, None
+        with child.sending:  # whoever sends it something has noted whether that was sent
+            child.end()
+        if job is None:  # it died between two calls
+            return
+        if job.is_sent or job.future.cancelled():
+            self._end(job, job.error or child.expired(job.tool))
+        else:
+            self._start(job)
+
+    def _drop_child(self) -> None:
+        with self._lock:
+            child, self._child = self._child, None
+        if child is not None:
+            with child.sending:
                 child.end()
 
-    def _call(self, job: _Job) -> Outcome:
-        """Make a call; a process that has died since its last one is replaced.
-
-        Raises:
-            ProcessExpired: the process has died.
-            SovlToolsError: none can be started.
-        """
-        child = self._child or self._start(job)
-        child.forget_output()
-        if not child.send(job.task):
-            child.end()
-            child = self._start(job)
-            child.send(job.task)  # if that has died, too, it says so when it is read
-        return child.outcome(job)
-
-    def _start(self, job: _Job) -> _Child:
-        child = _Child()
+    def _end(self, job: _Job, outcome: Outcome | BaseException) -> None:
+        """Give a future its value, and take the next call."""
         with self._lock:
-            self._child = child
-            if self._is_closed or job.future.cancelled():
-                child.kill()
-        child.await_start()
-        return child
+            self._job = None
+        # free before the caller goes on, who may have another call
+        following = self._pool.next_job(self)
+        with suppress(InvalidStateError):  # it was cancelled
+            if isinstance(outcome, BaseException):
+                job.future.set_exception(outcome)
+            else:
+                job.future.set_result(outcome)
+        if following is not None:
+            self.begin(following)
 
     def _cancel(self, job: _Job) -> None:
         """End a call that nobody waits for any more, with its process."""
+        if not job.future.cancelled():
+            return
         with self._lock:
             child = self._child
-            if self._job is not job or child is None or not job.future.cancelled():
+            if self._job is not job or child is None:
                 return
-            if not job.is_patient or not child.send("cancel"):
+            if not (job.is_patient and job.is_sent):
                 child.kill()
                 return
+        with child.sending:
+            child.send(_CANCEL)
         timer = threading.Timer(_GRACE, self._end_late, [job, child])
         timer.daemon = True
         timer.start()
@@ -231,12 +295,15 @@ class _Worker:
         """End the process, at once if a call is under way."""
         with self._lock:
             self._is_closed = True
-            job = self._job
-            if job is not None and self._child is not None:
-                self._child.kill()
+            job, child = self._job, self._child
+            if job is not None and child is not None:
+                child.kill()
         if job is not None:
             job.future.cancel()
-        self.jobs.put(None)
+        elif child is not None:
+            with child.sending:
+                child.send(_END)
+        self._starts.put(None)
 
     def join(self) -> None:
         """Wait until the process has ended, unless a listener of it has closed the pool."""
@@ -244,12 +311,16 @@ class _Worker:
             self._thread.join(4 * _GRACE)
 
 
+_CANCEL, _END = bytes(ForkingPickler.dumps("cancel")), bytes(ForkingPickler.dumps(None))
+
+
 class _Child:
     """A process, and the pipes from it.
 
     Attributes:
-        calls: how many it has got.
+        calls: how many it has answered.
         is_over: whether it has been ended, or has ended.
+        sending: held by whoever sends it something.
     """
 
     def __init__(self) -> None:
@@ -260,6 +331,9 @@ class _Child:
         """
         self.calls = 0
         self.is_over = False
+        self._is_ended = False
+        self.sending = threading.Lock()
+        self._code, self._words = 0, ""
         self._tail = b""
         context = _context()
         self._connection, connection = context.Pipe()
@@ -280,6 +354,7 @@ class _Child:
         finally:
             connection.close()
             errors.close()
+        self._pid = self._process.pid or 0
         self._reader = threading.Thread(
             target=self._read_errors, name="sovl-tools-worker-errors", daemon=True
         )
@@ -294,80 +369,73 @@ class _Child:
         try:
             self._connection.recv()
         except (EOFError, OSError):
-            words = self._ended_by()
-            raise SovlToolsError(f"a worker process did not start: {words}; {_GUARD}") from None
+            self.end()
+            reason = f"{self._words}; {_GUARD}"
+            raise SovlToolsError(f"a worker process did not start: {reason}") from None
 
-    def send(self, message: Task | str | None) -> bool:
-        """Send something; return whether it is still there."""
+    def send(self, data: bytes) -> bool:
+        """Send something; return whether it is still there. Only who holds ``sending`` may."""
         try:
-            self._connection.send(message)
+            self._connection.send_bytes(data)
         except OSError:
             self.is_over = True
             return False
         return True
 
-    def forget_output(self) -> None:
-        """Remember nothing of what it has written so far, which another call may have done."""
-        self._tail = b""
-
-    def outcome(self, job: _Job) -> Outcome:
-        """Read what a call sends, up to its outcome.
+    def receive(self) -> tuple[str, Any]:
+        """Return the next that it sends.
 
         Raises:
-            ProcessExpired: the process has died.
+            OSError: it has ended.
+            EOFError: likewise.
         """
-        self.calls += 1
         try:
-            while True:
-                kind, content = self._connection.recv()
-                if kind == "done":
-                    outcome: Outcome = content
-                    return outcome
-                job.receive(kind, content)
+            found: tuple[str, Any] = self._connection.recv()
         except (EOFError, OSError):
-            raise self.expired(job.task.reference.name) from None
-        except BaseException:
-            self.kill()
+            self.is_over = True
             raise
+        return found
+
+    def count(self) -> None:
+        """Count a call that has ended; what it has written is of no interest any more."""
+        self.calls += 1
+        self._tail = b""
 
     def expired(self, tool: str) -> ProcessExpired:
-        """Return how the process of a call has ended."""
-        words = self._ended_by()
-        pid = self._process.pid
-        code = self._process.exitcode
-        return ProcessExpired(f"the process of tool {tool!r} ended with {words}", code, pid)
-
-    def _ended_by(self) -> str:
-        """Return how it has ended, and the last that it wrote."""
-        self.is_over = True
-        # the pipe closes before the exit code is known; a tool may have closed it, too
-        self._process.join(_GRACE)
-        code = self._process.exitcode
-        words = "its connection closed" if code is None else ending(code)
-        self.kill()
-        self._process.join()
-        self._reader.join(_GRACE)
-        said = _last_words(self._tail.decode(errors="replace"))
-        return f"{words}: {said}" if said else words
+        """Return how it has ended in the midst of a call."""
+        return ProcessExpired(
+            f"the process of tool {tool!r} ended with {self._words}", self._code, self._pid
+        )
 
     def kill(self) -> None:
         """End it and its children, whatever they do."""
         self.is_over = True
-        pid = self._process.pid
         # its group first, which may be there longer than itself
         with suppress(OSError, AttributeError):
-            os.killpg(pid or 0, signal.SIGKILL)
+            os.killpg(self._pid, signal.SIGKILL)
         with suppress(OSError, ValueError):
             self._process.kill()
 
     def end(self) -> None:
-        """Let it end by itself, or kill it; and with it whatever it has started."""
+        """Let it end by itself, or kill it; and with it whatever it has started.
+
+        Only who holds ``sending`` may.
+        """
+        if self._is_ended:
+            return
+        self._is_ended = True
         if not self.is_over:
-            self.send(None)
-            self._process.join(_GRACE)
+            self.send(_END)
+        # the pipe closes before the exit code is known; a tool may have closed it, too
+        self._process.join(_GRACE)
+        code = self._process.exitcode
         self.kill()
         self._process.join()
         self._reader.join(_GRACE)
+        self._code = self._process.exitcode or 0
+        words = "its connection closed" if code is None else ending(code)
+        said = _last_words(self._tail.decode(errors="replace"))
+        self._words = f"{words}: {said}" if said else words
         self._connection.close()
         if not self._reader.is_alive():
             self._errors.close()
