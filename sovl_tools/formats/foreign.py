@@ -6,11 +6,13 @@ OpenAI (Chat Completions and Responses), Anthropic, Gemini, Bedrock, MCP, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.formats.mcp import HINTS
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, kind
 from sovl_tools.schema.upgrade import upgrade
 
@@ -49,6 +51,28 @@ class ForeignTool(NamedTuple):
     metadata: Mapping[str, JSON] = MappingProxyType({})
     tags: tuple[str, ...] = ()
     requires: Mapping[str, list[str]] = MappingProxyType({})
+
+    def definition(self, name: str, function: Callable[..., Any]) -> ToolDefinition:
+        """Return the tool under a name of here; one without a description has its name's words."""
+        return ToolDefinition(
+            name,
+            self.description if self.description.strip() else in_words(name),
+            self.parameters,
+            function,
+            title=self.title,
+            tags=self.tags,
+            output_schema=self.output_schema,
+            annotations=self.annotations,
+            requires=self.requires,
+            metadata=self.metadata,
+        )
+
+
+def in_words(name: str) -> str:
+    """Return a name as a sentence: ``petId`` is ``Pet id.``, for want of a description."""
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+", " ", name).split()
+    text = " ".join(part if part.isupper() else part.lower() for part in parts) or name
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 class Flaw(NamedTuple):

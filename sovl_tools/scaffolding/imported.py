@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from sovl_tools.annotations.docstrings import Documentation
-from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTool
+from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTool, in_words
 from sovl_tools.loading.definitions import checked
 from sovl_tools.loading.function_spec import FIELDS, FunctionSpec
-from sovl_tools.loading.rules.folder import MAX_NAME_LENGTH, fitting_name
+from sovl_tools.loading.rules.folder import fit_names, fitting_name
 from sovl_tools.model.content import cut_characters
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, kind
 from sovl_tools.scaffolding.manifest import complete, description_placeholder, manifest_of
 from sovl_tools.scaffolding.new_tool import (
@@ -51,7 +49,7 @@ class ImportedTools(NamedTuple):
 def import_tools(definitions: Iterable[Definition], write: Write) -> ImportedTools:
     """Return the folders of definitions, checked as those of a tools directory are."""
     every = [*definitions]
-    names = fit_names(each for each in every if isinstance(each, ForeignTool))
+    names = fit_names(each.name for each in every if isinstance(each, ForeignTool))
     flaws: list[Flaw] = []
     notes: list[str] = []
     tools: list[NewTool] = []
@@ -74,36 +72,9 @@ def import_tools(definitions: Iterable[Definition], write: Write) -> ImportedToo
     return ImportedTools(tuple(tools), tuple(flaws), tuple(notes))
 
 
-def fit_names(tools: Iterable[ForeignTool]) -> Iterator[str]:
-    """Yield names that the folders of tools may have, no two equal, also where case is lost."""
-    taken: set[str] = set()
-    for each in tools:
-        wanted = name = (fitting_name(each.name[:_MOST_CHARACTERS]) or "tool").lstrip("_") or "tool"
-        number = 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{wanted[: MAX_NAME_LENGTH - len(str(number)) - 1]}_{number}"
-        taken.add(name.casefold())
-        yield name
-
-
-_MOST_CHARACTERS = 1000
-
-
 def new_tool(name: str, tool: ForeignTool, write: Write) -> NewTool | Flaw:
     """Return the folder of one definition, or the first reason why it can't be a tool."""
-    definition = ToolDefinition(
-        name,
-        tool.description if tool.description.strip() else in_words(name),
-        tool.parameters,
-        _anything,
-        title=tool.title,
-        tags=tool.tags,
-        output_schema=tool.output_schema,
-        annotations=tool.annotations,
-        requires=tool.requires,
-        metadata=tool.metadata,
-    )
+    definition = tool.definition(name, _anything)
     for found in checked(definition, name).diagnostics:
         if found.severity == "error":
             return Flaw(tool.place, f"{_shown(tool.name)}: {found.message}")
@@ -135,13 +106,6 @@ def _as_json(value: Any) -> JSON:
 
 def _shown(name: str) -> str:
     return repr(cut_characters(name, _LONGEST))
-
-
-def in_words(name: str) -> str:
-    """Return a name as a sentence: ``petId`` is ``Pet id.``, for want of a description."""
-    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+", " ", name).split()
-    text = " ".join(part if part.isupper() else part.lower() for part in parts) or name
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _describe(node: SchemaNode) -> str:

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.formats.foreign import Flaw, definitions_in
+from sovl_tools.formats.foreign import Flaw, definitions_in, in_words
 from sovl_tools.scaffolding.files import create_folders
-from sovl_tools.scaffolding.imported import ImportedTools, import_tools, in_words, stub
+from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
 from tests.schema.strategies import examples, moderate
 from tests.test_wrong_types import changes, mutated
 

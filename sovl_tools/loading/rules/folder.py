@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from keyword import iskeyword
 from typing import NamedTuple
 from unicodedata import normalize
@@ -159,6 +159,22 @@ def fitting_name(name: str) -> str | None:
     if iskeyword(better):
         better = f"{better}_"
     return better if name_problem(better) is None else None
+
+
+def fit_names(names: Iterable[str]) -> Iterator[str]:
+    """Yield names that folders of tools may have, no two equal, also where case is lost."""
+    taken: set[str] = set()
+    for each in names:
+        wanted = (fitting_name(each[:_MOST_CHARACTERS]) or "tool").lstrip("_") or "tool"
+        name, number = wanted, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{wanted[: MAX_NAME_LENGTH - len(str(number)) - 1]}_{number}"
+        taken.add(name.casefold())
+        yield name
+
+
+_MOST_CHARACTERS = 1000
 
 
 @rule("ST106", "warning")

@@ -1,0 +1,404 @@
+"""Servers of the Model Context Protocol, and the one session that is kept with each.
+
+A session lives on the loop of connections, so that sync and async tools of any thread share it. It
+begins with the first call, begins anew after the server has died, and ends with the program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import os
+import shlex
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sovl_tools.model.context import ToolContext
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import SovlToolsError, ToolError
+from sovl_tools.remote.loop import RemoteLoop, remote_loop, run_remotely
+from sovl_tools.remote.mcp_results import value_of
+
+TIMEOUT = 30.0
+"""How long a server has to answer when it is connected to, or lists its tools, in seconds."""
+MAX_TOOLS = 20_000
+_CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
+_LOGGER = logging.getLogger("sovl_tools")
+
+
+class RemoteError(SovlToolsError):
+    """A server that can't be reached, or does not answer as the protocol says."""
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """A server of the Model Context Protocol; equal values share one session.
+
+    Attributes:
+        address: a command with its arguments, as in a shell, or a URL.
+        headers: headers of HTTP, each with the environment variable that holds its value.
+        env: variables for the server's process; one without a value is passed on. A few, such as
+            ``PATH`` and ``HOME``, are passed on anyway.
+        timeout: how long it has to answer when it is connected to or lists its tools, in seconds.
+    """
+
+    address: str
+    headers: tuple[tuple[str, str], ...] = ()
+    env: tuple[tuple[str, str | None], ...] = ()
+    timeout: float = TIMEOUT
+
+    @property
+    def is_url(self) -> bool:
+        """Whether it is reached over HTTP."""
+        return self.address.startswith(("http://", "https://"))
+
+    @property
+    def variables(self) -> list[str]:
+        """The environment variables that have to be set."""
+        return [each for _, each in self.headers] + [key for key, text in self.env if text is None]
+
+    def __str__(self) -> str:
+        return self.address
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        context: ToolContext | None = None,
+        *,
+        repeatable: bool = False,
+    ) -> Any:
+        """Call a tool of the server; what it returns keeps its types.
+
+        Args:
+            tool: its name there.
+            arguments: as the server's schema wants them.
+            context: is told of progress.
+            repeatable: whether the call may be made again if the connection breaks meanwhile.
+
+        Raises:
+            ToolError: the tool says that it failed, or the server is not to be had.
+        """
+        session = session_of(self)
+        try:
+            answer = await run_remotely(
+                session.call(tool, arguments, context, is_repeatable=repeatable)
+            )
+        except RemoteError as error:
+            raise ToolError(str(error)) from None
+        return value_of(answer)
+
+    async def list_tools(self) -> list[JSON]:
+        """Return the definitions of its tools as the server sends them, of all pages.
+
+        Raises:
+            RemoteError: it can't be reached, or sends no list.
+        """
+        return await run_remotely(session_of(self).list_tools())
+
+
+class McpSession:
+    """The session with one server; its methods run on the loop of connections.
+
+    Attributes:
+        on_change: is called when the server says that its tools have changed, and after each
+            connection but the first.
+    """
+
+    def __init__(self, server: McpServer) -> None:
+        self.server = server
+        self.on_change: list[Callable[[], object]] = []
+        self._lock = asyncio.Lock()
+        self._client: Any = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._end = asyncio.Event()
+        self._was_connected = False
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        context: ToolContext | None,
+        *,
+        is_repeatable: bool,
+    ) -> dict[str, Any]:
+        """Call a tool; return the server's answer.
+
+        Raises:
+            RemoteError: there is none.
+        """
+        _needs_sdk()
+        from mcp_types import CallToolRequest, CallToolRequestParams  # noqa: PLC0415 - an extra
+        from pydantic import TypeAdapter  # noqa: PLC0415 - comes with it
+
+        adapter = TypeAdapter(dict[str, Any])
+        params = CallToolRequestParams(name=tool, arguments=dict(arguments))
+        request = CallToolRequest(params=params)
+
+        async def report(done: float, total: float | None, message: str | None) -> None:
+            if context is not None:
+                context.report_progress(done, total, message)
+
+        async def send(client: Any) -> dict[str, Any]:
+            found: dict[str, Any] = await client.session.send_request(
+                request, adapter, progress_callback=report
+            )
+            return found
+
+        answer = await self._request(send, is_repeatable=is_repeatable)
+        if answer.get("resultType", "complete") != "complete":
+            raise RemoteError(f"{self.server} asks for input, which its tools can't be given here")
+        return answer
+
+    async def list_tools(self) -> list[JSON]:
+        """Return all definitions, as they were sent: one that is wrong spoils no other.
+
+        Raises:
+            RemoteError: there is no list.
+        """
+        _needs_sdk()
+        found: list[JSON] = []
+        cursors: set[str] = set()
+        cursor: str | None = None
+        while True:
+            page = await self._page(cursor)
+            tools, cursor = page.get("tools"), page.get("nextCursor")
+            if not isinstance(tools, list):
+                raise RemoteError(f"{self.server} sends no list of tools")
+            found += tools
+            if len(found) > MAX_TOOLS:
+                raise RemoteError(f"{self.server} has more than {MAX_TOOLS:,} tools")
+            if cursor is None:
+                return found
+            if not isinstance(cursor, str) or cursor in cursors:
+                raise RemoteError(f"{self.server} sends pages of tools that do not end")
+            cursors.add(cursor)
+
+    async def _page(self, cursor: str | None) -> dict[str, Any]:
+        async def send(client: Any) -> dict[str, Any]:
+            # The SDK's own method refuses a whole list for one tool that is wrong.
+            session = client.session
+            data: dict[str, Any] = {"method": "tools/list"}
+            data |= {"params": {"cursor": cursor}} if cursor is not None else {}
+            options: dict[str, Any] = {"timeout": self.server.timeout}
+            session._stamp(data, options)  # noqa: SLF001
+            found: dict[str, Any] = await session._dispatcher.send_raw_request(  # noqa: SLF001
+                data["method"], data.get("params"), options
+            )
+            return found
+
+        return await self._request(send, is_repeatable=True)
+
+    async def _request(
+        self, send: Callable[[Any], Awaitable[dict[str, Any]]], *, is_repeatable: bool
+    ) -> dict[str, Any]:
+        """Send a request, again if the connection was not there any more."""
+        from mcp import MCPError  # noqa: PLC0415 - heavy, and an extra
+        from pydantic import ValidationError  # noqa: PLC0415 - comes with it
+
+        is_relisted = False
+        for attempt in (1, 2, 3):
+            client = await self._connected()
+            try:
+                return await send(client)
+            except ValidationError as error:
+                words = f"{self.server} answers with what is no result of the protocol"
+                raise RemoteError(f"{words}: {_first_line(error)}") from error
+            except MCPError as error:
+                if error.code == _HEADER_MISMATCH and not is_relisted:
+                    is_relisted = True
+                    with suppress(ValidationError, MCPError):
+                        await client.session.list_tools()
+                    continue
+                is_over = error.message == _TERMINATED
+                if error.code != _CLOSED and not is_over:
+                    raise RemoteError(f"{self.server}: {error.message}") from error
+                await self._drop(client)
+                # a session that the server has forgotten was refused before anything was done
+                if attempt == 1 and (is_repeatable or is_over):
+                    continue
+                words = f"{self.server} ended the connection during the call"
+                more = "" if is_repeatable else ", which may have been carried out"
+                raise RemoteError(f"{words}{more}") from error
+        raise RemoteError(f"{self.server} refuses the headers of the call")
+
+    async def _connected(self) -> Any:
+        """Return a client that is connected, after connecting if need be."""
+        async with self._lock:
+            client = self._client
+            # after the end of its stream the SDK's dispatcher takes no request any more
+            if client is not None and not client.session._dispatcher._closed:  # noqa: SLF001
+                return client
+            await self._stop()
+            await self._connect()
+            if self._was_connected:
+                self._changed()
+            self._was_connected = True
+            return self._client
+
+    async def _connect(self) -> None:
+        self._end = asyncio.Event()
+        ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        # the SDK's scopes must be left by the task that has entered them
+        self._keeper = asyncio.create_task(self._keep(ready, self._end))
+        try:
+            async with asyncio.timeout(self.server.timeout):
+                self._client = await asyncio.shield(ready)
+        except TimeoutError:
+            await self._stop()
+            words = f"{self.server} did not answer in {self.server.timeout:g} s"
+            raise RemoteError(words) from None
+        except asyncio.CancelledError:
+            await self._stop()
+            raise
+        except RemoteError:
+            raise
+        except BaseException as error:
+            raise RemoteError(f"{self.server} can't be reached: {_reason(error)}") from error
+
+    async def _keep(self, ready: asyncio.Future[Any], end: asyncio.Event) -> None:
+        """Hold a connection until it shall end, or ends by itself."""
+        try:
+            async with self._opened() as client:
+                ready.set_result(client)
+                async with AsyncExitStack() as stack:
+                    listening = asyncio.create_task(self._listen(client))
+                    stack.callback(listening.cancel)
+                    await end.wait()
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the connection is told
+            if not ready.done():
+                ready.set_exception(error if isinstance(error, Exception) else _ended())
+                ready.exception()
+        finally:
+            if not ready.done():
+                ready.set_exception(_ended())
+                ready.exception()
+
+    async def _listen(self, client: Any) -> None:
+        """Hear of changes since 2026-07-28, where a client has to ask for them."""
+        from mcp import MCPError  # noqa: PLC0415 - heavy, and an extra
+        from mcp.client.subscriptions import (  # noqa: PLC0415 - likewise
+            ListenNotSupportedError,
+            SubscriptionLost,
+        )
+
+        try:
+            while True:
+                async with client.listen(tools_list_changed=True) as events:
+                    async for _ in events:
+                        self._changed()
+                await asyncio.sleep(1)  # it may end a stream at any time
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
+            return  # older servers tell without being asked; others may not tell at all
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Any]:
+        from mcp import Client  # noqa: PLC0415 - heavy, and an extra
+        from mcp_types import ToolListChangedNotification  # noqa: PLC0415 - comes with it
+
+        # the SDK logs each line that is no message with a traceback, which Python would print
+        logging.getLogger("mcp").addHandler(logging.NullHandler())
+
+        async def on_message(message: object) -> None:
+            if isinstance(message, ToolListChangedNotification):
+                self._changed()
+
+        async with AsyncExitStack() as stack:
+            transport = self._over_http(stack) if self.server.is_url else self._over_stdio(stack)
+            client = Client(
+                await transport,
+                message_handler=on_message,
+                read_timeout_seconds=None,
+                cache=None,
+            )
+            yield await stack.enter_async_context(client)
+
+    async def _over_http(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - an extra
+        from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 - likewise
+
+        headers = {name: _variable(key) for name, key in self.server.headers}
+        http = await stack.enter_async_context(create_mcp_http_client(headers))
+        return streamable_http_client(self.server.address, http_client=http)
+
+    async def _over_stdio(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
+        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415 - an extra
+
+        command, *arguments = shlex.split(self.server.address)
+        env = {key: _variable(key) if text is None else text for key, text in self.server.env}
+        errors = stack.enter_context(open(2, "w", closefd=False))  # noqa: ASYNC230, SIM115
+        server = StdioServerParameters(command=command, args=arguments, env=env)
+        return stdio_client(server, errors)
+
+    def _changed(self) -> None:
+        for each in [*self.on_change]:
+            try:
+                each()
+            except Exception:
+                _LOGGER.exception("a change of the tools of %s could not be told", self.server)
+
+    async def _drop(self, client: Any) -> None:
+        async with self._lock:
+            if self._client is client:
+                await self._stop()
+
+    async def _stop(self) -> None:
+        """End the connection, and the server's process with it."""
+        keeper, self._keeper, self._client = self._keeper, None, None
+        self._end.set()
+        if keeper is None:
+            return
+        done, _ = await asyncio.wait([keeper], timeout=_PARTING)
+        if not done:
+            keeper.cancel()
+            await asyncio.wait([keeper], timeout=_PARTING)
+
+    async def close(self) -> None:
+        """End the session, as the program ends."""
+        await self._stop()
+
+
+_PARTING = 6.0
+"""How long the SDK may take to end a server, in seconds: it asks, terminates, kills."""
+_SESSIONS: dict[tuple[RemoteLoop, McpServer], McpSession] = {}
+
+
+def session_of(server: McpServer) -> McpSession:
+    """Return the session with a server; nothing is connected before it is needed."""
+    loop = remote_loop()
+    found = _SESSIONS.get((loop, server))
+    if found is None:
+        # two threads may come at once: the first one's session stays
+        found = _SESSIONS.setdefault((loop, server), McpSession(server))
+        loop.closing(found, found.close)
+    return found
+
+
+def _needs_sdk() -> None:
+    if importlib.util.find_spec("mcp") is None:
+        raise RemoteError("MCP servers need the extra: pip install 'sovl-tools[mcp]'")
+
+
+def _variable(name: str) -> str:
+    text = os.environ.get(name)
+    if not text:
+        raise RemoteError(f"the environment variable {name} is not set")
+    return text
+
+
+def _ended() -> RemoteError:
+    return RemoteError("the connection ended before it began")
+
+
+def _reason(error: BaseException) -> str:
+    """Return why something failed, in one line: the first of a group of exceptions."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return _first_line(error)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).partition("\n")[0][:300]

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools.remote.loop import remote_loop
+from tests.conftest import Run
+from tests.remote.conftest import Offer, Raw, http_server
+
+OF_THE_SDK = """\
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("sdk")
+
+
+@server.tool()
+def add(a: int, b: int = 1) -> int:
+    "Add two numbers."
+    return a + b
+
+
+server.run()
+"""
+
+
+@pytest.fixture(scope="module")
+def offer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offer]:
+    yield Offer(tmp_path_factory.mktemp("server") / "offer.json")
+    remote_loop().close()
+
+
+def test_the_tools_of_a_server_become_folders_that_call_it(run: Run, offer: Offer) -> None:
+    done = run("import", "mcp", offer.command)
+    assert done.code == 0, done.err
+    assert "tools/many_kinds/many_kinds.py" in done.out.splitlines()
+    assert done.err.endswith("'many-kinds' is called 'many_kinds' here\n")
+    checked = run("validate", "--warnings-as-errors")
+    assert checked.code == 0, checked.out
+    assert json.loads(run("call", "echo", "text=hi").out)["said"] == "hi"
+    assert '"type": "image"' in run("call", "many_kinds").out
+    failed = run("call", "fail")
+    assert (failed.code, failed.out) == (1, "")
+    assert "it does not work" in failed.err
+    assert "half" in run("call", "progress").err
+    shown = json.loads(run("show", "echo", "--format", "json").out)
+    assert shown["metadata"] == {"icons": [{"src": "https://example.com/a.png"}]}
+    assert shown["annotations"] == {"read_only": True}
+
+
+def test_a_server_of_the_sdk_over_stdio(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(OF_THE_SDK)
+    done = run("import", "mcp", f"{sys.executable} {tmp_path / 'server.py'}")
+    assert done.code == 0, done.err
+    assert run("validate", "--warnings-as-errors").code == 0
+    assert json.loads(run("call", "add", "a=2", "b=3").out) == {"result": 5}
+    assert run("call", "add", "a=x").code == 2
+
+
+def test_a_server_at_an_address_with_a_header(run: Run, offer: Offer) -> None:
+    with http_server(offer, "stateless") as url:
+        absent = run("import", "mcp", url, "--header", "Authorization=MCP_TOKEN")
+        assert absent.code == 2
+        assert "the environment variable MCP_TOKEN is not set" in absent.err
+        token = {"MCP_TOKEN": "Bearer x"}
+        done = run("import", "mcp", url, "--header", "Authorization=MCP_TOKEN", **token)
+        assert done.code == 0, done.err
+        assert done.err.endswith("set MCP_TOKEN: the server needs it\n")
+        assert json.loads(run("call", "echo", "text=hi", **token).out)["said"] == "hi"
+        assert "MCP_TOKEN" in run("call", "echo").err
+
+
+def test_one_broken_tool_is_told_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
+    raw = Raw(tmp_path / "says.json")
+    raw.says([{"name": "fine", "inputSchema": {}}, {"name": "odd", "inputSchema": 3}])
+    done = run("import", "mcp", raw.command)
+    assert (done.code, done.out) == (1, "")
+    assert "$.tools[1].inputSchema: a schema must be an object, not 'integer'" in done.err
+    assert not (tmp_path / "tools").exists()
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [{}, {"tools": 3}, {"tools": [], "nextCursor": "again"}, {"tools": [], "nextCursor": 3}],
+)
+def test_a_list_that_is_none_is_told_in_one_line(listed: Any, run: Run, tmp_path: Path) -> None:
+    raw = Raw(tmp_path / "says.json")
+    raw.says(**{"tools/list": listed})
+    done = run("import", "mcp", raw.command)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+
+
+def test_a_server_that_does_not_answer_is_given_up(run: Run, tmp_path: Path) -> None:
+    raw = Raw(tmp_path / "says.json")
+    raw.says(**{"tools/list": None})
+    done = run("import", "mcp", raw.command, "--timeout", "1")
+    assert done.code == 2
+    assert "timed out" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no-such-command-anywhere"], "can't be reached"),
+        ([""], "name the command"),
+        (["'"], "is no command"),
+        (["http://127.0.0.1:9/mcp"], "can't be reached"),
+        (["x", "--header", "A=B"], "--header is for a server at a URL"),
+        (["http://localhost/mcp", "--env", "A=B"], "a URL takes --header"),
+        (["x", "--header", "A"], "is not NAME=ENV"),
+        (["x", "--env", "=A"], "is not KEY"),
+    ],
+)
+def test_misuse_is_one_line(arguments: list[str], words: str, run: Run, tmp_path: Path) -> None:
+    done = run("import", "mcp", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert not (tmp_path / "tools").exists()

@@ -1,0 +1,184 @@
+"""One session with a server, shared by all calls: over pipes and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sovl_tools import ToolError
+from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text
+from sovl_tools.remote.loop import run_remotely
+from sovl_tools.remote.mcp_results import value_of
+from sovl_tools.remote.session import McpServer, RemoteError, session_of
+from tests.conftest import is_running
+from tests.patience import PATIENCE
+from tests.remote.conftest import Offer, eventually, http_server
+
+
+def call(server: McpServer, tool: str, *, repeatable: bool = False, **arguments: Any) -> Any:
+    return asyncio.run(server.call(tool, arguments, repeatable=repeatable))
+
+
+def test_all_threads_and_loops_share_one_session(server: McpServer) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda n: call(server, "echo", text=str(n)), range(16))]
+    assert [each["said"] for each in found] == [str(n) for n in range(16)]
+    assert len({each["pid"] for each in found}) == 1
+    again = McpServer(server.address, timeout=server.timeout)
+    assert call(again, "echo")["pid"] == found[0]["pid"]
+
+
+def test_all_pages_are_listed_as_they_were_sent(server: McpServer) -> None:
+    tools = asyncio.run(server.list_tools())
+    assert [each["name"] for each in tools][:2] == ["echo", "many-kinds"]
+    assert len(tools) == 9
+    assert tools[0]["icons"] == [{"src": "https://example.com/a.png"}]
+
+
+def test_content_keeps_its_types(server: McpServer) -> None:
+    png = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x00"
+    found = call(server, "many-kinds")
+    assert found[:5] == [
+        Text("look"),
+        Image(png, "image/png"),
+        Audio(png, "audio/x-odd"),
+        EmbeddedResource("file:///a.txt", "a"),
+        EmbeddedResource("file:///b", png),
+    ]
+    assert '"uri": "file:///c"' in found[5].text
+
+
+def test_a_tool_that_fails_says_why(server: McpServer) -> None:
+    with pytest.raises(ToolError, match=r"^it does not work$"):
+        call(server, "fail")
+
+
+def test_rubbish_on_the_way_disturbs_nobody(server: McpServer) -> None:
+    assert call(server, "rubbish") == "after rubbish"
+
+
+def test_a_server_that_dies_costs_the_call_and_begins_anew(server: McpServer) -> None:
+    before = call(server, "echo")["pid"]
+    with pytest.raises(ToolError, match="ended the connection during the call, which may have"):
+        call(server, "die")
+    after = call(server, "echo", repeatable=True)["pid"]
+    assert after != before
+    os.kill(after, signal.SIGKILL)
+    eventually(lambda: not is_running(after))
+    assert call(server, "echo", repeatable=True)["pid"] != after
+
+
+def test_a_call_that_is_cancelled_leaves_the_session_to_others(server: McpServer) -> None:
+    async def hang() -> None:
+        async with asyncio.timeout(0.3):
+            await server.call("hang", {})
+
+    pid = call(server, "echo")["pid"]
+    with pytest.raises(TimeoutError):
+        asyncio.run(hang())
+    assert call(server, "echo")["pid"] == pid
+
+
+def test_variables_are_passed_on(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOVL_SECRET", "s")
+    env = (("SOVL_SECRET", None), ("SOVL_LEVEL", "debug"))
+    server = McpServer(offer.command, env=env, timeout=PATIENCE)
+    assert server.variables == ["SOVL_SECRET"]
+    assert call(server, "env", text="SOVL_SECRET") == "s"
+    assert call(server, "env", text="SOVL_LEVEL") == "debug"
+    asyncio.run(run_remotely(session_of(server).close()))
+    monkeypatch.delenv("SOVL_SECRET")
+    with pytest.raises(ToolError, match="variable SOVL_SECRET is not set"):
+        call(server, "env", text="SOVL_SECRET")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("no-such-command-anywhere", "can't be reached: .*No such file"),
+        (f"{sys.executable} -c pass", "can't be reached"),
+        (f"{sys.executable} -c 'print(1); print([])'", "can't be reached"),
+        (f"{sys.executable} -c 'import time; time.sleep(600)'", "did not answer in 2 s"),
+        ("http://127.0.0.1:9/mcp", "can't be reached"),
+    ],
+)
+def test_a_server_that_is_none_is_told_in_one_line(command: str, words: str) -> None:
+    with pytest.raises(RemoteError, match=words) as caught:
+        asyncio.run(McpServer(command, timeout=2).list_tools())
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["stateful", "stateless"])
+def test_a_server_over_http_may_be_started_again(kind: str, offer: Offer) -> None:
+    with http_server(offer, kind) as url:
+        server = McpServer(url, timeout=PATIENCE)
+        assert call(server, "echo", text="a")["said"] == "a"
+        assert len(asyncio.run(server.list_tools())) == 9
+    with pytest.raises(ToolError):
+        call(server, "echo")
+
+
+def test_no_process_outlives_the_program(offer: Offer, tmp_path: Path) -> None:
+    program = f"""
+import asyncio
+from sovl_tools.remote.session import McpServer
+print(asyncio.run(McpServer({offer.command!r}, timeout=60).call("echo", {{}}))["pid"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert done.stderr == ""
+    eventually(lambda: not is_running(int(done.stdout)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"content": 3}, "no list of content"),
+        ({"content": [3]}, "no list of content"),
+        ({"content": [{"type": "image"}]}, "can't be read"),
+        ({"content": [{"type": "image", "data": 3, "mimeType": "image/png"}]}, "can't be read"),
+        ({"content": [{"type": "image", "data": "", "mimeType": "text/x"}]}, "can't be read"),
+        ({"content": [{"type": "resource", "resource": 3}]}, "can't be read"),
+        ({"content": [], "isError": True}, "does not say why"),
+    ],
+)
+def test_an_answer_that_is_none_is_an_error_of_the_tool(answer: dict[str, Any], words: str) -> None:
+    with pytest.raises(ToolError, match=words):
+        value_of(answer)
+
+
+def test_structured_content_is_the_value() -> None:
+    text = {"type": "text", "text": "1"}
+    image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+    assert value_of({"content": [text], "structuredContent": {"a": 1}}) == {"a": 1}
+    assert value_of({"content": [text, image], "structuredContent": [1]}) == [
+        [1], Image(b"\0\0\0", "image/png"),
+    ]  # fmt: skip
+    assert value_of({"content": [text]}) == "1"
+    assert value_of({"content": [text, text]}) == [Text("1"), Text("1")]
+    assert value_of({"content": []}) is None
+
+
+def test_changes_are_told(server: McpServer, offer: Offer) -> None:
+    told = threading.Event()
+    session = session_of(server)
+    session.on_change.append(told.set)
+    call(server, "echo")
+    told.clear()
+    call(server, "change")
+    assert told.wait(PATIENCE)
+    session.on_change.clear()
