@@ -69,7 +69,7 @@ def _missing(text: str) -> str:
     # a pre-release that is installed was chosen by somebody
     if not wanted.specifier.contains(found.version, prereleases=True):
         return f"{text} (but {found.version})"
-    for line in found.requires or ():
+    for line in (found.requires or ()) if wanted.extras else ():
         needed = _parsed(line)
         marker = needed and needed.marker
         # what a distribution requires for extras that are not asked for is none of ours

@@ -18,7 +18,7 @@ from sovl_tools.loading.jsontext import too_deep_at
 from sovl_tools.loading.rules import text
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.model.diagnostic import Verdict, ask, has_errors
-from sovl_tools.model.document import JSON, MAX_DEPTH, strict_decoder
+from sovl_tools.model.document import JSON, MAX_DEPTH, encodes, strict_decoder
 from sovl_tools.model.folder import Manifest, ToolFolder
 
 MAX_MANIFEST_BYTES = 1 << 20
@@ -84,9 +84,13 @@ def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
     except (ValueError, RecursionError, StopIteration):
         return _explain(folder, data)
     # an escape may spell half of a surrogate pair, which nothing can encode
-    if type(document) is not dict or "\\u" in content:
+    if type(document) is not dict or ("\\u" in content and not _encodes(document)):
         return _explain(folder, data)
     return Reading(Manifest(document, content), [])
+
+
+def _encodes(document: JSON) -> bool:
+    return encodes(json.dumps(document, ensure_ascii=False))
 
 
 def _explain(folder: ToolFolder, data: bytes) -> Reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
@@ -54,7 +55,8 @@ def bindings(source: bytes) -> Bindings:
         SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
     """
     tree = ast.parse(source)
-    every = [*ast.walk(tree)]
+    # what is looked for in the whole tree has words in the text, unless that is spelt otherwise
+    every = [*ast.walk(tree)] if not source.isascii() or _TELLING.search(source) else []
     unsettled = {name for node in every if isinstance(node, ast.Global) for name in node.names}
     # a star import binds any name, and so may a call of one of these
     is_open = any(
@@ -79,6 +81,9 @@ def bindings(source: bytes) -> Bindings:
 
 
 _OPENING = frozenset({"exec", "globals", "locals", "setattr", "vars"})
+_TELLING = re.compile(
+    rb"\b(?:global|%s)\b|import[\s\\(]*\*|coding[:=]" % "|".join(sorted(_OPENING)).encode()
+)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 

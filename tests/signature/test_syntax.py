@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from sovl_tools.model.diagnostic import ModulePlace
-from sovl_tools.signature.syntax_tree import place_of
+from sovl_tools.signature.syntax_tree import bindings, place_of
 from tests.tables import check_each
 
 ECHO = ModulePlace("echo")
@@ -91,3 +91,24 @@ def test_a_byte_order_mark_is_no_column() -> None:
 def test_columns_are_right_in_another_encoding() -> None:
     text, position = unmarked("# coding: latin-1\nPHRASES = ['éé', »'b']")
     assert place_of(text.encode("latin-1"), SECOND) == position
+
+
+@check_each(
+    "text",
+    [
+        "from os import *",
+        "from os import\\\n  *",
+        "def echo():\n    globals()['other'] = 1",
+        "exec('')",
+        "\uff45xec('')",
+        "# coding: utf-7\n+AGUAeABlAGM-('')",
+    ],
+)
+def test_a_module_that_may_bind_any_name_is_seen_however_that_is_spelt(text: str) -> None:
+    assert bindings(text.encode()).is_open
+    assert not bindings(b"executed = 1").is_open
+
+
+def test_a_name_that_a_function_binds_is_not_settled() -> None:
+    for name in ("echo", "ëcho"):
+        assert bindings(f"def other():\n    global {name}".encode()).unsettled == {name}
