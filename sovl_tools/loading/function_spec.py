@@ -216,6 +216,8 @@ def _unwritable_parameters(
 
 def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
     """Leave out what the text of a manifest can't hold."""
+    if unwritable([spec.parameters, *spec.documentation[:2]]) is None:
+        return spec
     notes, schema = list(spec.notes), copied(spec.parameters)
     for node in nodes(schema, ()):
         for key in ("default", "description"):

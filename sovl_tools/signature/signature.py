@@ -188,7 +188,8 @@ def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
             found = from_object(value_of(annotation))
         except (InexpressibleError, RecursionError):
             found = _UNKNOWN
-    return found._replace(source=annotation, is_plain=is_plain(annotation))
+    _, optional, is_context, value, _ = found
+    return Annotation(annotation, optional, is_context, value, is_plain(annotation))
 
 
 def _any_of(answers: typing.Iterable[bool | None]) -> bool | None:
