@@ -17,6 +17,8 @@ import pytest
 import sovl_tools
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.unmeasured
+
 PACKAGE = REPOSITORY / "sovl_tools"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FORBIDDEN_AT_IMPORT = {

@@ -112,8 +112,8 @@ def test_tools_that_are_not_there_are_left_out_and_broken_ones_missed(
 
 
 def test_many_findings_are_cut(run: Run, routes: Any) -> None:
-    done = run("route-test", routes(*[{"text": "kangaroos", "tool": "umbrella"}] * 10_000))
-    assert "… and 9,980 more like the last one" in done.out
+    done = run("route-test", routes(*[{"text": "kangaroos", "tool": "umbrella"}] * 1_000))
+    assert "… and 980 more like the last one" in done.out
     assert len(done.out.splitlines()) < 30
 
 

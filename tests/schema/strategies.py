@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-_SHARE = float(os.environ.get("EXAMPLES", "0.1"))
+_SHARE = float(os.environ.get("EXAMPLES", "0.05"))
 
 
 def examples(count: int) -> int:
