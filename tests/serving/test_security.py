@@ -7,6 +7,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Message
 
 from sovl_tools.serving.app import make_app
 from sovl_tools.serving.security import Security
@@ -290,3 +291,56 @@ async def test_the_access_log_tells_of_each_request() -> None:
     assert (second["path"], second["status"]) == ("/tools/%0a%22", 401)
     assert TOKEN not in str(records)
     assert "private" not in str(records)
+
+
+TARGETS = st.sampled_from(
+    ["/", "/tools", "/tools/add", "/tools/add/stream", "/tools/%00", "/search", "/mcp", "/healthz"]
+)
+METHODS = st.sampled_from(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "X"])
+HEADS = st.sampled_from(
+    ["host", "origin", "content-type", "accept", "if-none-match", "content-length", "cookie"]
+)
+VALUES = st.sampled_from(
+    ["application/json", "*/*", "*", "localhost", "null", "http://localhost", '"a", W/"b"', "-1"]
+) | st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=20)
+
+
+@moderate
+@given(METHODS, TARGETS, st.binary(max_size=30), st.dictionaries(HEADS, VALUES), st.binary())
+def test_no_request_breaks_the_server(
+    method: str, path: str, query: bytes, headers: dict[str, str], body: bytes
+) -> None:
+    registry = registry_of()
+    app = make_app(registry, tooler_of(registry))
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query,
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
+    }
+    sent: list[Message] = []
+
+    async def main() -> None:
+        incoming = [{"type": "http.request", "body": body}]
+
+        async def receive() -> Message:
+            if not incoming:
+                await asyncio.Event().wait()
+            return incoming.pop()
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await asyncio.wait_for(app(scope, receive, send), PATIENCE)
+
+    asyncio.run(main())
+    start, *rest = sent
+    kind = dict(start["headers"]).get(b"content-type", b"")
+    assert start["status"] in {200, 304} or kind == b"application/problem+json"
+    assert start["status"] != 500
+    assert not rest[-1].get("more_body")
