@@ -248,6 +248,7 @@ class Caller:
             timeout: how long the call may take, in seconds; None for what the tool or the Tooler
                 says.
             options: ``mode``, ``coerce`` and ``on_event`` for this call, as for the Tooler;
+                ``on_elicit``, which asks the user what the tool wants to know (``model.call.Ask``);
                 ``call_id``, by which ``cancel`` knows the call.
 
         Raises:
@@ -318,6 +319,7 @@ class Caller:
             mode=options.get("mode") or tool.mode,
             coerce=options.get("coerce") or tool.coerce,
             listen=options.get("on_event") or (None if parent is None else parent.listen),
+            ask=options.get("on_elicit") or (None if parent is None else parent.ask),
             sink=sink,
             under_way=self._engine.under_way,
         )
@@ -358,7 +360,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     check_word("coerce", options.get("coerce"), (None, "strict", "lenient"))
 
 
-_OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event")
+_OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event", "on_elicit")
 
 
 def check_timeout(timeout: float | None) -> float | None:

@@ -22,7 +22,7 @@ from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.dispatch.steps import author_steps, chained
 from sovl_tools.dispatch.workers import RemoteTool, Workers
 from sovl_tools.loading.requirements import needs_process
-from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
+from sovl_tools.model.call import Ask, CallEvent, LogMessage, Mode, Progress, Question
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.content import Content
 from sovl_tools.model.context import Listener, State, ToolContext
@@ -243,6 +243,14 @@ def _unavailable(tool: str, part: str) -> Iterator[None]:
         raise UnavailableError(tool, f"its {part} can't be used: {error}") from error
 
 
+def _ask(scope: CallScope, ask: Ask, secrets: tuple[str, ...], question: Question) -> Any:
+    """Ask the user, for as long as somebody waits for the call."""
+    future = ask(question._replace(message=redact(question.message, secrets)))
+    scope.on_stop(future.cancel)
+    future.add_done_callback(lambda _: scope.forget(future.cancel))
+    return future
+
+
 _LOGGER = logging.getLogger("sovl_tools")
 _TOOLS_LOGGER = logging.getLogger("sovl_tools.tools")
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
@@ -334,6 +342,7 @@ class Engine:
             state=self.state(tool.name),
             listen=self.listener(scope, tool.secrets),
             is_cancelled=lambda: scope.is_stopped,
+            ask=None if scope.ask is None else partial(_ask, scope, scope.ask, tool.secrets),
         )
 
     def state(self, tool: str) -> State:

@@ -9,7 +9,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, Literal, Protocol, TypeAlias
 
-from sovl_tools.model.call import LogMessage, Mode, Progress
+from sovl_tools.model.call import Ask, LogMessage, Mode, Progress
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 
 Coerce: TypeAlias = Literal["strict", "lenient"]
@@ -48,12 +48,13 @@ class CallScope:
         mode: where sync tools run; None for what the runner prefers.
         coerce: whether arguments are repaired.
         listen: told of progress and messages; None for the Tooler's own listener.
+        ask: asks the user; None where nobody can be asked.
         sink: takes the items of a generator as they come.
         is_abandoned: whether a thread or task was given up that may still be at it.
     """
 
     __slots__ = (
-        "_end", "_is_stopped", "_stops", "_under_way", "call_id", "chain", "coerce",
+        "_end", "_is_stopped", "_stops", "_under_way", "ask", "call_id", "chain", "coerce",
         "is_abandoned", "limit", "listen", "mode", "parent", "sink", "started",
     )  # fmt: skip
 
@@ -68,6 +69,7 @@ class CallScope:
         mode: Mode | None = None,
         coerce: Coerce = "strict",
         listen: Listen | None = None,
+        ask: Ask | None = None,
         sink: Sink | None = None,
         under_way: dict[str, CallScope] | None = None,
     ) -> None:
@@ -86,6 +88,7 @@ class CallScope:
         self.mode = mode
         self.coerce = coerce
         self.listen = listen
+        self.ask = ask
         self.sink = sink
         self.is_abandoned = False
         self._end = Lock()
@@ -105,6 +108,7 @@ class CallScope:
             limit=self.limit,
             mode=self.mode,
             listen=self.listen,
+            ask=self.ask,
             sink=self.sink,
         )
 

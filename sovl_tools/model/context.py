@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
-from sovl_tools.model.call import Level, LogMessage, Progress
+from sovl_tools.model.call import Answer, Ask, Level, LogMessage, Progress, Question
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ElicitationError, RunCancelledError
 from sovl_tools.model.protocols import ToolCaller, ToolLookup
 
 Listener: TypeAlias = Callable[[Progress | LogMessage], object]
@@ -79,7 +82,8 @@ _MAX_STATE_DEPTH = 32
 class ToolContext:
     """Given to a parameter annotated ``ToolContext``; no part of the tool's schema.
 
-    All methods are plain calls, alike in sync and async tools, and may be used from any thread.
+    All methods but ``elicit`` are plain calls, alike in sync and async tools, and may be used from
+    any thread.
 
     Attributes:
         tool: the tool that runs.
@@ -89,7 +93,9 @@ class ToolContext:
         state: values kept from call to call.
     """
 
-    __slots__ = ("_is_cancelled", "_listen", "call_id", "registry", "state", "tool", "tooler")
+    __slots__ = (
+        "_ask", "_is_cancelled", "_listen", "call_id", "registry", "state", "tool", "tooler",
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - only a Tooler and tests make one
         self,
@@ -101,6 +107,7 @@ class ToolContext:
         state: State,
         listen: Listener,
         is_cancelled: Callable[[], bool],
+        ask: Ask | None = None,
     ) -> None:
         self.tool = tool
         self.call_id = call_id
@@ -109,6 +116,7 @@ class ToolContext:
         self.state = state
         self._listen = listen
         self._is_cancelled = is_cancelled
+        self._ask = ask
 
     @property
     def cancelled(self) -> bool:
@@ -129,3 +137,47 @@ class ToolContext:
     def log(self, level: Level, message: str) -> None:
         """Say something to whoever watches the call; the model does not see it."""
         self._listen(LogMessage(self.tool.name, self.call_id, level, message))
+
+    async def elicit(self, message: str, schema: dict[str, JSON] | None = None) -> Answer:
+        """Ask the user something, and await the answer.
+
+        Args:
+            message: what the user reads.
+            schema: the JSON Schema of the answer, an object whose properties are texts, numbers,
+                booleans or choices; None where all there is to say is yes or no.
+
+        Raises:
+            ElicitationError: nobody can be asked, or the answer does not fit; the message says
+                why, and is what the model reads unless the tool catches it.
+            ValueError: the schema is not one of an object.
+        """
+        from asyncio import wrap_future  # noqa: PLC0415 - whoever awaits this has loaded it
+
+        answer: Answer = await wrap_future(self._asked(message, schema))
+        return answer
+
+    def elicit_sync(self, message: str, schema: dict[str, JSON] | None = None) -> Answer:
+        """Ask the user something from a sync tool, and wait for the answer; see ``elicit``."""
+        # whoever brings an answer has loaded both
+        from asyncio import get_running_loop  # noqa: PLC0415
+        from concurrent.futures import CancelledError  # noqa: PLC0415
+
+        with suppress(RuntimeError):
+            get_running_loop()
+            words = "elicit_sync would stop the event loop that brings the answer"
+            raise ElicitationError(f"{words}: await context.elicit in an async tool")
+        try:
+            answer: Answer = self._asked(message, schema).result()
+        except CancelledError:
+            raise RunCancelledError from None
+        return answer
+
+    def _asked(self, message: str, schema: dict[str, JSON] | None) -> Any:
+        wanted: Any = {"type": "object", "properties": {}} if schema is None else schema
+        if not isinstance(wanted, dict) or wanted.get("type") != "object":
+            raise ValueError(
+                f"the schema of an answer must be of type 'object', not {wanted!r:.80}"
+            )
+        if self._ask is None:
+            raise ElicitationError("nobody can be asked: no client that asks its user is connected")
+        return self._ask(Question(self.tool.name, message, wanted))

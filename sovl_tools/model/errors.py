@@ -141,6 +141,10 @@ class ToolError(SovlToolsError):
     """Raised by a tool to tell the model something, word for word."""
 
 
+class ElicitationError(ToolError):
+    """A question of a tool that nobody can be asked, or to which there is no fitting answer."""
+
+
 class TimeLimitError(SovlToolsError):
     """A call that took longer than its limit, in seconds.
 

@@ -35,6 +35,7 @@ from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, advertise, page
+from sovl_tools.serving.elicitation import Elicitation
 from sovl_tools.serving.mcp_calls import LEVEL, Reports, call_result, connection_of, is_modern
 from sovl_tools.serving.security import Log, Security
 from sovl_tools.serving.stdio import StdioStreams
@@ -193,9 +194,17 @@ class McpServer:
         self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> dict[str, JSON]:
         reports = Reports(ctx, params.name)
+        elicitation = Elicitation(ctx, params, self.registry)
         try:
-            result = await self.tooler.call(params.name, params.arguments, on_event=reports.add)
+            result = await self.tooler.call(
+                params.name, params.arguments, on_event=reports.add, on_elicit=elicitation.ask
+            )
             await reports.finish()
+        except asyncio.CancelledError:
+            question = elicitation.input_required()
+            if question is None:
+                raise
+            return question
         finally:
             reports.give_up()
         if result.error is not None and result.error.kind == "unknown_tool":

@@ -1,0 +1,184 @@
+"""What tools ask the user of a client, in both eras."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
+from sovl_tools.model.errors import ElicitationError
+from sovl_tools.serving.mcp_server import McpServer
+from tests.serving.conftest import client_of
+from tests.serving.test_mcp_calls import server_of
+from tests.serving.test_mcp_server import result
+
+NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+Asked = list[tuple[str, Any]]
+
+
+def answering(asked: Asked, *answers: types.ElicitResult) -> Callable[..., Any]:
+    """Return a client's callback that answers in this order, and from then on with the last."""
+    left = list(answers)
+
+    async def callback(_: Any, params: Any) -> types.ElicitResult:
+        asked.append((params.message, params.requested_schema))
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return callback
+
+
+def accepted(**content: Any) -> types.ElicitResult:
+    return types.ElicitResult(action="accept", content=content)
+
+
+@tool(annotations={"idempotent": True})
+async def greet(context: ToolContext) -> str:
+    """Greet somebody."""
+    answer = await context.elicit("Who are you?", NAME)
+    if not answer.ok or answer.content is None:
+        return answer.action
+    sure = await context.elicit("Are you sure?")
+    return f"{answer.content['name']}: {sure.action}"
+
+
+@tool(annotations={"idempotent": True})
+def greet_sync(context: ToolContext) -> str:
+    """Greet somebody from a thread."""
+    answer = context.elicit_sync("Who are you?", NAME)
+    if not answer.ok or answer.content is None:
+        return answer.action
+    sure = context.elicit_sync("Are you sure?")
+    return f"{answer.content['name']}: {sure.action}"
+
+
+@tool
+async def careless(context: ToolContext) -> str:
+    """Ask, and be no tool that may run twice."""
+    return (await context.elicit("Really?")).action
+
+
+@tool(annotations={"read_only": True})
+async def outer(context: ToolContext) -> Any:
+    """Call a tool that asks."""
+    return (await context.tooler.call("greet")).value
+
+
+@pytest.mark.parametrize("name", ["greet", "greet_sync", "outer"])
+async def test_a_tool_asks_and_goes_on_with_the_answers(era: str, name: str) -> None:
+    asked: Asked = []
+    yes = types.ElicitResult(action="accept", content={})
+    callback = answering(asked, accepted(name="Ada"), yes)
+    server = server_of(greet, greet_sync, outer)
+    async with client_of(server, era, elicitation_callback=callback) as client:
+        call = await client.call_tool(name, {})
+    assert result(call) == (False, None, "Ada: accept")
+    assert [message for message, _ in asked] == ["Who are you?", "Are you sure?"]
+    assert asked[0][1] == NAME
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_a_user_may_say_no(era: str, action: Any) -> None:
+    callback = answering([], types.ElicitResult(action=action))
+    async with client_of(server_of(greet), era, elicitation_callback=callback) as client:
+        assert result(await client.call_tool("greet", {})) == (False, None, action)
+
+
+async def test_an_answer_that_does_not_fit_is_an_error_that_says_so(era: str) -> None:
+    callback = answering([], accepted(name=3))
+    async with client_of(server_of(greet), era, elicitation_callback=callback) as client:
+        is_error, _, words = result(await client.call_tool("greet", {}))
+    assert is_error
+    assert words.startswith("the answer does not fit the question: ")
+
+
+@pytest.mark.parametrize("name", ["greet", "greet_sync"])
+async def test_a_client_that_can_not_ask_is_named_as_the_reason(era: str, name: str) -> None:
+    async with client_of(server_of(greet, greet_sync), era) as client:
+        call = await client.call_tool(name, {})
+    assert result(call) == (True, None, "the client can't ask its user")
+
+
+async def test_a_tool_that_may_not_run_twice_is_refused_where_it_would_have_to(era: str) -> None:
+    callback = answering([], types.ElicitResult(action="accept", content={}))
+    async with client_of(server_of(careless), era, elicitation_callback=callback) as client:
+        is_error, _, words = result(await client.call_tool("careless", {}))
+    if era == "legacy":
+        assert (is_error, words) == (False, "accept")
+    else:
+        assert is_error
+        assert 'say "idempotent": true in its annotations' in words
+
+
+@pytest.mark.parametrize(
+    "state", ["", '{"a": 1}', "[1]", '[["a"]]', "[" * 50_000, '[["a", 1], ["b", 2]]']
+)
+async def test_a_state_that_a_client_made_up_is_refused(state: str) -> None:
+    callback = answering([], accepted())
+    async with client_of(server_of(greet), "2026-07-28", elicitation_callback=callback) as client:
+        with pytest.raises(MCPError, match="requestState is none of this server's"):
+            await client.session.call_tool(
+                "greet", {}, request_state=state, allow_input_required=True
+            )
+
+
+async def test_another_question_than_before_is_asked_anew() -> None:
+    questions = iter(["first", "second", "second"])
+
+    @tool(annotations={"idempotent": True})
+    async def fickle(context: ToolContext) -> str:
+        """Ask something else each time."""
+        question = next(questions)
+        return f"{question}: {(await context.elicit(question)).action}"
+
+    asked: Asked = []
+    callback = answering(asked, accepted())
+    async with client_of(server_of(fickle), "2026-07-28", elicitation_callback=callback) as client:
+        call = await client.call_tool("fickle", {})
+    assert result(call) == (False, None, "second: accept")
+    assert [message for message, _ in asked] == ["first", "second"]
+
+
+async def test_without_a_client_nobody_can_be_asked() -> None:
+    registry = ToolRegistry()
+    registry.register(greet)
+    registry.register(greet_sync)
+    tooler = Tooler(registry)
+    words = "nobody can be asked: no client that asks its user is connected"
+    for name in ("greet", "greet_sync"):
+        called = await tooler.call(name)
+        assert called.error is not None
+        assert called.error.message == words
+        called = await asyncio.to_thread(tooler.call_sync, name)
+        assert called.error is not None
+        assert called.error.message == words
+
+
+async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> None:
+    callback = answering([], accepted(name="Ada"))
+    registry = ToolRegistry()
+    registry.register(greet_sync)
+    server = McpServer(registry, Tooler(registry, mode="inline"))
+    async with client_of(server, era, elicitation_callback=callback) as client:
+        is_error, _, words = result(await client.call_tool("greet_sync", {}))
+    assert is_error
+    assert "await context.elicit in an async tool" in words
+
+
+async def test_a_schema_must_be_one_of_an_object() -> None:
+    @tool
+    async def wrong(context: ToolContext) -> str:
+        """Ask wrongly."""
+        with pytest.raises(ValueError, match="must be of type 'object'"):
+            await context.elicit("Who?", {"type": "string"})
+        with pytest.raises(ElicitationError):
+            await context.elicit("Who?")
+        return "done"
+
+    registry = ToolRegistry()
+    registry.register(wrong)
+    assert (await Tooler(registry).call("wrong")).value == "done"
