@@ -1,0 +1,2 @@
+def test_custom_headers(region: str) -> str:
+    return region
