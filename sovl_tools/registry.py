@@ -351,6 +351,38 @@ class ToolRegistry:
         """Enter the procedures of a directory as tools: their inputs are the parameters."""
         return self._load_origin("Procedures", os.path.abspath(path))
 
+    def load_mcp(
+        self,
+        server: str,
+        *,
+        prefix: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        env: Mapping[str, str | None] | None = None,
+        timeout: float = 30.0,
+    ) -> CatalogChange:
+        """Enter the tools of an MCP server, now and whenever the server says that they changed.
+
+        A server that can't be reached is a diagnostic; its tools of before stay. Their precedence
+        is that of packages.
+
+        Args:
+            server: a command with its arguments, as in a shell, or a URL.
+            prefix: begins the names of its tools: ``"git"`` makes ``status`` ``git_status``.
+            headers: headers for a URL, with their values.
+            env: variables for a command; None as a value passes on that of this process.
+            timeout: how long the server has to answer when it is connected to or lists its tools,
+                in seconds.
+
+        Raises:
+            ValueError: the server, the prefix or the timeout is none.
+        """
+        remote = import_module("sovl_tools.remote.origin")
+        origin = remote.remote_tools(
+            server, prefix=prefix, headers=headers, env=env, timeout=timeout
+        )
+        change: CatalogChange = remote.enter(self._get_reloader().look, origin)
+        return change
+
     def _load_origin(self, kind: str, *place: Any) -> CatalogChange:
         # by name: most programs load no code, and procedures lie above this layer
         module = import_module(_ORIGINS.get(kind, "sovl_tools.loading.origins"))

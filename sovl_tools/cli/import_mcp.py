@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Iterator, Sequence
 
 import click
 
 from sovl_tools.cli.command import Command, Misuse, is_quiet, timeout_option
 from sovl_tools.cli.import_tools import EXITS, target_of, target_options, write_all
-from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, read_definition
+from sovl_tools.formats.foreign import ForeignTool
+from sovl_tools.remote.origin import read_tools
 from sovl_tools.remote.session import TIMEOUT, McpServer, RemoteError
 from sovl_tools.reporting.plain import plain
 from sovl_tools.scaffolding.imported import import_tools
@@ -85,15 +85,16 @@ def import_mcp(
     without files.
     """
     target = target_of(output, tools, force=force, dry_run=dry_run)
-    server = server_of(address, headers, env, timeout or TIMEOUT)
     try:
+        server = McpServer(address, headers, env, timeout or TIMEOUT)
         listed = asyncio.run(server.list_tools())
-    except RemoteError as error:
+    except (RemoteError, ValueError) as error:
         raise Misuse(str(error)) from error
-    requires = {"env": server.variables, "packages": [PACKAGE]}
+    said = {"env": server.variables, "packages": [PACKAGE]}
+    requires = {key: each for key, each in said.items() if each}
     definitions = [
-        _required(read_definition(each, ("tools", index)), requires)
-        for index, each in enumerate(listed)
+        each._replace(requires=requires) if isinstance(each, ForeignTool) else each
+        for each in read_tools(listed)
     ]
 
     def module(name: str, tool: ForeignTool) -> str:
@@ -102,43 +103,6 @@ def import_mcp(
     write_all(import_tools(definitions, module), target, source=address)
     for name in () if is_quiet() else server.variables:
         click.echo(plain(f"set {name}: the server needs it"), err=True)
-
-
-def server_of(
-    address: str,
-    headers: tuple[tuple[str, str], ...],
-    env: tuple[tuple[str, str | None], ...],
-    timeout: float,
-) -> McpServer:
-    """Return the server that a command line names.
-
-    Raises:
-        Misuse: it names none.
-    """
-    server = McpServer(address, headers, env, timeout)
-    if server.is_url and env:
-        raise Misuse("--env is for a server that is started; a URL takes --header")
-    if not server.is_url and headers:
-        raise Misuse("--header is for a server at a URL; a command takes --env")
-    try:
-        words = ["x"] if server.is_url else shlex.split(address)
-    except ValueError as error:
-        raise Misuse(f"{address!r} is no command: {error}") from error
-    if not words:
-        raise Misuse("name the command that starts the server, or its URL")
-    return server
-
-
-def _required(found: Definition, requires: dict[str, list[str]]) -> Definition:
-    given = {key: each for key, each in requires.items() if each}
-    return found._replace(requires=given) if isinstance(found, ForeignTool) else _flaw(found)
-
-
-def _flaw(found: Definition) -> Definition:
-    # to a server that is no provider, what has no schema is no tool
-    if isinstance(found, Flaw):
-        return found
-    return Flaw(found.place, "there is no 'inputSchema'")
 
 
 def _module(name: str, tool: ForeignTool, server: McpServer) -> Iterator[str]:

@@ -13,8 +13,9 @@ import os
 import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
@@ -43,12 +44,33 @@ class McpServer:
         env: variables for the server's process; one without a value is passed on. A few, such as
             ``PATH`` and ``HOME``, are passed on anyway.
         timeout: how long it has to answer when it is connected to or lists its tools, in seconds.
+        header_values: further headers, with their values.
+
+    Raises:
+        ValueError: the address is none, or what is said beside it is for servers of the other kind.
     """
 
     address: str
     headers: tuple[tuple[str, str], ...] = ()
     env: tuple[tuple[str, str | None], ...] = ()
     timeout: float = TIMEOUT
+    header_values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if self.is_url:
+            if urlsplit(self.address).hostname is None:
+                raise ValueError(f"{self.address!r} is no address")
+            if self.env:
+                raise ValueError("variables are for a server that is started; a URL takes headers")
+            return
+        if self.headers or self.header_values:
+            raise ValueError("headers are for a server at a URL; a command takes variables")
+        try:
+            words = shlex.split(self.address)
+        except ValueError as error:
+            raise ValueError(f"{self.address!r} is no command: {error}") from error
+        if not words:
+            raise ValueError("name the command that starts the server, or its URL")
 
     @property
     def is_url(self) -> bool:
@@ -61,7 +83,11 @@ class McpServer:
         return [each for _, each in self.headers] + [key for key, text in self.env if text is None]
 
     def __str__(self) -> str:
-        return self.address
+        """Return the address, without what may be secret in that of a URL."""
+        if not self.is_url:
+            return self.address
+        parts = urlsplit(self.address)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     async def call(
         self,
@@ -104,8 +130,8 @@ class McpSession:
     """The session with one server; its methods run on the loop of connections.
 
     Attributes:
-        on_change: is called when the server says that its tools have changed, and after each
-            connection but the first.
+        on_change: is called when the server says that its tools have changed, and where a call has
+            found another server in the place of one that has died.
     """
 
     def __init__(self, server: McpServer) -> None:
@@ -190,10 +216,14 @@ class McpSession:
             )
             return found
 
-        return await self._request(send, is_repeatable=True)
+        return await self._request(send, is_repeatable=True, is_call=False)
 
     async def _request(
-        self, send: Callable[[Any], Awaitable[dict[str, Any]]], *, is_repeatable: bool
+        self,
+        send: Callable[[Any], Awaitable[dict[str, Any]]],
+        *,
+        is_repeatable: bool,
+        is_call: bool = True,
     ) -> dict[str, Any]:
         """Send a request, again if the connection was not there any more."""
         from mcp import MCPError  # noqa: PLC0415 - heavy, and an extra
@@ -201,7 +231,7 @@ class McpSession:
 
         is_relisted = False
         for attempt in (1, 2, 3):
-            client = await self._connected()
+            client = await self._connected(is_call=is_call)
             try:
                 return await send(client)
             except ValidationError as error:
@@ -225,7 +255,7 @@ class McpSession:
                 raise RemoteError(f"{words}{more}") from error
         raise RemoteError(f"{self.server} refuses the headers of the call")
 
-    async def _connected(self) -> Any:
+    async def _connected(self, *, is_call: bool) -> Any:
         """Return a client that is connected, after connecting if need be."""
         async with self._lock:
             client = self._client
@@ -234,7 +264,8 @@ class McpSession:
                 return client
             await self._stop()
             await self._connect()
-            if self._was_connected:
+            # whoever lists the tools sees them: a server that dies of that must not be asked again
+            if self._was_connected and is_call:
                 self._changed()
             self._was_connected = True
             return self._client
@@ -321,6 +352,7 @@ class McpSession:
         from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 - likewise
 
         headers = {name: _variable(key) for name, key in self.server.headers}
+        headers |= dict(self.server.header_values)
         http = await stack.enter_async_context(create_mcp_http_client(headers))
         return streamable_http_client(self.server.address, http_client=http)
 

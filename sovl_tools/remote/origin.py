@@ -1,0 +1,209 @@
+"""The tools of an MCP server as tools of a registry."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import Any, NamedTuple
+
+from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTool, read_definition
+from sovl_tools.loading.definitions import checked, rejected
+from sovl_tools.loading.import_errors import Unit, no_tools_found, unavailable
+from sovl_tools.loading.origins import PACKAGES, Origin, OriginLoad
+from sovl_tools.loading.rules import code
+from sovl_tools.loading.rules.code import CodeCase
+from sovl_tools.loading.rules.folder import fit_names, name_problem
+from sovl_tools.model.catalog import Candidate, CatalogChange
+from sovl_tools.model.content import cut_characters
+from sovl_tools.model.context import ToolContext
+from sovl_tools.model.diagnostic import ask, internal_diagnostic
+from sovl_tools.model.document import JSON
+from sovl_tools.remote.loop import remote_loop
+from sovl_tools.remote.session import McpServer, RemoteError, session_of
+
+_PATIENCE = 3
+"""A list may take so many limits: to connect, to ask, and to ask again after the server died."""
+_QUIET = 0.05
+"""How long changes are gathered before the server is asked, in seconds."""
+_LONGEST = 60
+
+Look = Callable[[Origin], CatalogChange]
+
+
+class RemoteTools(NamedTuple):
+    """A server of the Model Context Protocol (an origin of tools).
+
+    Attributes:
+        server: whose tools they are.
+        prefix: what their names begin with, if anything.
+    """
+
+    server: McpServer
+    prefix: str | None = None
+
+    @property
+    def level(self) -> int:
+        """That of packages."""
+        return PACKAGES
+
+    @property
+    def directory(self) -> None:
+        """None: no file tells of a change."""
+        return
+
+    def look(self) -> OriginLoad:
+        """Ask for the list; a tool of which all is as before stays the tool that it is."""
+        unit = str(self.server)
+        limit = _PATIENCE * self.server.timeout
+        work = remote_loop().submit(session_of(self.server).list_tools())
+        try:
+            listed = work.result(limit)
+        except (RemoteError, FutureTimeoutError) as error:
+            work.cancel()
+            words = str(error) or f"{unit} did not answer in {limit:g} s"
+            found = unavailable(f"the tools of an MCP server can't be had: {words}", unit)
+            return OriginLoad({}, (found,), {unit: found})
+        if not listed:
+            return OriginLoad({unit: ()}, (no_tools_found(Unit("the MCP server", unit, "")),))
+        return OriginLoad({unit: tuple(self._candidates(listed))})
+
+    def _candidates(self, listed: list[JSON]) -> Iterable[Candidate]:
+        definitions = read_tools(listed)
+        start = f"{self.prefix}_" if self.prefix else ""
+        names = fit_names(
+            start + (each.name if isinstance(each, ForeignTool) else _name_of(raw))
+            for each, raw in zip(definitions, listed, strict=True)
+        )
+        for name, each, raw in zip(names, definitions, listed, strict=True):
+            location = f"{self.server}#{name}"
+            try:
+                yield self._candidate(name, location, each, raw)
+            except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
+                found = internal_diagnostic(error, str(self.server), name)
+                yield rejected(name, location, [found])
+
+    def _candidate(self, name: str, location: str, found: Definition, raw: JSON) -> Candidate:
+        path = str(self.server)
+        if not isinstance(found, ForeignTool):
+            message = found.message if isinstance(found, Flaw) else "there is no 'inputSchema'"
+            (verdict,) = ask((code.invalid_definition,), CodeCase(message))
+            return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
+        offered = _offered(self.server, name, found, raw)
+        definition = found.definition(name, offered.run)
+        object.__setattr__(definition, "source", path)
+        candidate = checked(definition, location)
+        diagnostics = (each._replace(path=path, line=1, column=1) for each in candidate.diagnostics)
+        return candidate._replace(path=path, line=1, column=1, diagnostics=tuple(diagnostics))
+
+
+def read_tools(listed: Iterable[JSON]) -> list[Definition]:
+    """Return what a server's list defines; one that has no schema is a flaw."""
+    found = [read_definition(each, ("tools", index)) for index, each in enumerate(listed)]
+    return [
+        Flaw(each.place, "there is no 'inputSchema'") if isinstance(each, ProviderTool) else each
+        for each in found
+    ]
+
+
+def _name_of(raw: JSON) -> str:
+    name = raw.get("name") if isinstance(raw, dict) else None
+    return name if isinstance(name, str) else "tool"
+
+
+class _Offered:
+    """A tool of a server that can be called."""
+
+    def __init__(self, server: McpServer, tool: ForeignTool, text: str) -> None:
+        self.text = text
+        self._server = server
+        self._name = tool.name
+        hints = tool.annotations
+        self._is_repeatable = bool(hints.get("read_only") or hints.get("idempotent"))
+
+    async def run(self, /, _context: ToolContext, **arguments: Any) -> Any:
+        """Call the tool on its server."""
+        return await self._server.call(
+            self._name, arguments, _context, repeatable=self._is_repeatable
+        )
+
+
+_OFFERED: dict[tuple[McpServer, str], _Offered] = {}
+"""By server and name, so that a look at a list that has not changed finds the same tools again."""
+
+
+def _offered(server: McpServer, name: str, tool: ForeignTool, raw: JSON) -> _Offered:
+    text, known = json.dumps(raw, sort_keys=True), _OFFERED.get((server, name))
+    # The same function as before, or each look would seem a change of the tool.
+    if known is None or known.text != text:
+        known = _OFFERED[server, name] = _Offered(server, tool, text)
+    return known
+
+
+def remote_tools(
+    address: str,
+    *,
+    prefix: str | None,
+    headers: Mapping[str, str] | None,
+    env: Mapping[str, str | None] | None,
+    timeout: float,
+) -> RemoteTools:
+    """Return the tools of a server.
+
+    Raises:
+        ValueError: the server, the prefix or the timeout is none.
+    """
+    if not timeout > 0:
+        raise ValueError(f"timeout must be more than 0 s, not {timeout!r}")
+    if prefix is not None and (reason := name_problem(prefix)) is not None:
+        raise ValueError(f"{cut_characters(repr(prefix), _LONGEST)} is no prefix: {reason}")
+    values, variables = tuple((headers or {}).items()), tuple((env or {}).items())
+    server = McpServer(address, env=variables, timeout=timeout, header_values=values)
+    return RemoteTools(server, prefix)
+
+
+def enter(look: Look, origin: RemoteTools) -> CatalogChange:
+    """Look at a server's tools, now and after each change; ``look`` is a method."""
+    change = look(origin)
+    listeners = session_of(origin.server).on_change
+    refresh = _Refresh(look, origin)
+    if not any(isinstance(each, _Refresh) and each.is_same(refresh) for each in listeners):
+        listeners.append(refresh)
+    return change
+
+
+class _Refresh:
+    """Looks at a server's tools again after a change, for as long as there is a registry."""
+
+    def __init__(self, look: Any, origin: RemoteTools) -> None:
+        self._look = weakref.WeakMethod(look)
+        self._origin = origin
+        self._lock = threading.Lock()
+        self._is_due = False
+
+    def is_same(self, other: _Refresh) -> bool:
+        """Tell whether another one does the same."""
+        return (self._origin, self._look()) == (other._origin, other._look())
+
+    def __call__(self) -> None:
+        """Begin to look, on a thread: this one carries the answers."""
+        with self._lock:
+            if self._is_due:
+                return  # the look that has not begun will see this change as well
+            self._is_due = True
+        threading.Thread(target=self._run, name="sovl-tools-remote", daemon=True).start()
+
+    def _run(self) -> None:
+        time.sleep(_QUIET)
+        with self._lock:
+            self._is_due = False
+        look = self._look()
+        if look is None:
+            listeners = session_of(self._origin.server).on_change
+            if self in listeners:
+                listeners.remove(self)
+        else:
+            look(self._origin)
