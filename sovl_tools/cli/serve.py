@@ -21,6 +21,7 @@ from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import results
 from sovl_tools.cli.serve_http import HttpOptions, http_options, serve_http
 from sovl_tools.cli.watch import Moment, moment_of, text
+from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.registry import ToolRegistry
@@ -49,6 +50,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
 @timeout_option("How long a call may take, unless its tool says otherwise.")
 @locked_option
+@click.option("--otel", is_flag=True, help="Trace and measure calls with OpenTelemetry.")
 @http_options
 def serve(
     *,
@@ -58,6 +60,7 @@ def serve(
     poll: bool,
     timeout: float | None,
     locked: bool | None,
+    otel: bool,
     http: HttpOptions | None,
 ) -> None:
     """Offer the tools to clients of the Model Context Protocol, and follow their edits.
@@ -84,8 +87,18 @@ def serve(
     if not no_watch:
         registry.subscribe(log)
         watching = registry.watch(poll=poll, libraries=found.watch)
-    with watching:
-        _serve(registry, Tooler(registry, timeout=timeout), http, quiet=is_quiet())
+    observers = [_telemetry()] if otel else []
+    with watching, Tooler(registry, timeout=timeout, observers=observers) as tooler:
+        _serve(registry, tooler, http, quiet=is_quiet())
+
+
+def _telemetry() -> Observer:
+    """Return OpenTelemetry's observer, which reports where its environment variables say."""
+    try:
+        from sovl_tools.dispatch.opentelemetry import OpenTelemetry  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise click.ClickException(str(error)) from error
+    return OpenTelemetry()
 
 
 def _log(registry: ToolRegistry, *, quiet: bool) -> Callable[[CatalogChange], None]:

@@ -16,7 +16,7 @@ from sovl_tools import ToolContext, Tooler, ToolRegistry
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.serving import events
 from sovl_tools.serving.app import make_app
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, Write
 from tests.patience import PATIENCE
 from tests.schema.strategies import values
 from tests.serving.apps import (
@@ -396,6 +396,19 @@ async def test_reports_that_nobody_takes_are_few() -> None:
         if each.name == "progress"
     ]
     assert found[-1].data["done"] == 5 * events.MOST_REPORTS - 1
+
+
+async def test_a_tool_that_ends_its_process_costs_its_own_call(write: Write) -> None:
+    code = "import os\n\n\ndef leave() -> None:\n    os._exit(3)\n"
+    parameters = {"type": "object", "properties": {}}
+    manifest = {"name": "leave", "description": "Leave the process.", "parameters": parameters}
+    folder = write("leave", {**manifest, "execution": {"mode": "process"}}, code)
+    registry = ToolRegistry.from_directory(folder.parent)
+    with Tooler(registry) as tooler:
+        async with client_of(make_app(registry, tooler)) as client:
+            for _ in range(2):
+                found = problem(await client.post("/tools/leave"))
+                assert (found["status"], found["type"]) == (500, f"{PROBLEM}tool_error")
 
 
 async def test_a_mistake_of_the_server_is_a_problem() -> None:

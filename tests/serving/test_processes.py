@@ -154,3 +154,9 @@ def test_options_of_another_transport_are_misuse(run: Run, write: Write) -> None
     write("echo")
     done = run("serve", "--port", "8001")
     assert (done.code, done.err) == (2, "Error: --port goes with --transport http\n")
+
+
+def test_calls_can_be_traced(run: Run, write: Write) -> None:
+    write("echo")
+    done = run("serve", "--otel", "--no-watch")
+    assert (done.code, done.out) == (0, "")
