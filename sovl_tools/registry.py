@@ -41,6 +41,7 @@ from sovl_tools.threads import is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")
 _ORIGINS = {"Procedures": "sovl_tools.procedures.tools"}
+_MCP_SERVER = "sovl_tools.serving.mcp_server"
 
 Subscriber: TypeAlias = Callable[[CatalogChange], object]
 """Told of every change of a catalog; what it returns is ignored."""
@@ -494,6 +495,21 @@ class ToolRegistry:
                     _LOGGER.exception("a subscriber failed at a change of the catalog")
         if interrupt is not None:
             raise interrupt
+
+    def mcp_server(self, tooler: Any = None, **options: Any) -> Any:
+        """Return a server of the Model Context Protocol over the tools, with the extra ``mcp``.
+
+        Its ``server`` is the SDK's; ``app()`` is an ASGI application, to be mounted in one of
+        Starlette or FastAPI. Clients hear of changes if the registry is watched.
+
+            with registry.watch():
+                application.mount("/tools", registry.mcp_server().app())
+
+        Args:
+            tooler: what calls the tools; None for a Tooler without limits.
+            options: see ``sovl_tools.serving.mcp_server.McpServer``.
+        """
+        return import_module(_MCP_SERVER).McpServer(self, tooler, **options)
 
     @property
     def step_handlers(self) -> Mapping[str, StepHandler]:

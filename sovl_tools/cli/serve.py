@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import click
 
@@ -51,6 +52,20 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @timeout_option("How long a call may take, unless its tool says otherwise.")
 @locked_option
 @click.option("--otel", is_flag=True, help="Trace and measure calls with OpenTelemetry.")
+@click.option(
+    "--search-tools/--no-search-tools",
+    "search_tools",
+    default=None,
+    help="Offer two tools that find and call all others. Default: if there are more than 128, or"
+    " their definitions take more than 25,000 tokens.",
+)
+@click.option(
+    "--procedures",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Offer the procedures in a directory as tools, too; may be repeated.",
+)
 @http_options
 def serve(
     *,
@@ -61,6 +76,8 @@ def serve(
     timeout: float | None,
     locked: bool | None,
     otel: bool,
+    search_tools: bool | None,
+    procedures: tuple[str, ...],
     http: HttpOptions | None,
 ) -> None:
     """Offer the tools to clients of the Model Context Protocol, and follow their edits.
@@ -82,6 +99,8 @@ def serve(
         ) from error
     found = settings(tools, needs_tools=False, locked=locked)
     registry = all_tools(tools, entry_points=entry_points, locked=locked)
+    for each in procedures:
+        registry.load_procedures(each)
     log = _log(registry, quiet=is_quiet())
     watching: AbstractContextManager[object] = nullcontext()
     if not no_watch:
@@ -89,7 +108,7 @@ def serve(
         watching = registry.watch(poll=poll, libraries=found.watch)
     observers = [_telemetry()] if otel else []
     with watching, Tooler(registry, timeout=timeout, observers=observers) as tooler:
-        _serve(registry, tooler, http, quiet=is_quiet())
+        _serve(registry.mcp_server(tooler, search_tools=search_tools), http, quiet=is_quiet())
 
 
 def _telemetry() -> Observer:
@@ -112,16 +131,15 @@ def _log(registry: ToolRegistry, *, quiet: bool) -> Callable[[CatalogChange], No
     return log
 
 
-def _serve(
-    registry: ToolRegistry, tooler: Tooler, http: HttpOptions | None, *, quiet: bool
-) -> None:
-    from sovl_tools.serving.mcp_server import McpServer  # noqa: PLC0415 - an extra
-
-    server = McpServer(registry, tooler)
+def _serve(server: Any, http: HttpOptions | None, *, quiet: bool) -> None:
+    """Serve until the client leaves or a signal comes; ``server`` is an ``McpServer``."""
+    told = server.advertised
     if not quiet:
-        for each in server.advertised.left_out:
+        for each in told.left_out:
             click.echo(plain(str(each)), err=True)
-    offered = counted(len(server.advertised.modern), "tool")
+    offered = counted(len(told.hidden if told.is_searching else told.modern), "tool")
+    if told.is_searching:
+        offered += " by search_tools and call_tool"
     if http is not None:
         serve_http(server.app, http, None if quiet else offered)
         return

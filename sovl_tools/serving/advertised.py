@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from mcp.shared.inbound import find_invalid_x_mcp_header
 from mcp_types.methods import validate_server_result
@@ -21,6 +21,8 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.schema.rewrite import hoisted
+from sovl_tools.serving.prompts import prompts, resources
+from sovl_tools.serving.tool_search import DEFINITIONS, is_too_much
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -33,6 +35,10 @@ LIST_FIELDS: Final[dict[str, JSON]] = {
     "resultType": "complete",
 }
 """What a list says of itself since 2026-07-28: that it may be another one at any time."""
+
+
+Kind: TypeAlias = Literal["tools", "prompts", "resources"]
+"""What there are lists of."""
 
 
 class LeftOut(NamedTuple):
@@ -54,23 +60,45 @@ class Advertised(NamedTuple):
         modern: the definitions for clients since 2026-07-28, by name.
         wrapped: the names of those whose results are wrapped for the former.
         left_out: what the protocol refuses.
+        hidden: the definitions that are found by searching alone, by name.
+        is_searching: whether two tools that find and call the others are all that is told.
+        prompts: by name.
+        resources: by address.
         is_lasting: whether it holds for as long as the catalog does: no function makes a schema.
     """
 
     catalog: Catalog
     handshake: dict[str, dict[str, JSON]]
     modern: dict[str, dict[str, JSON]]
-    wrapped: frozenset[str] = frozenset()
-    left_out: tuple[LeftOut, ...] = ()
-    is_lasting: bool = True
+    wrapped: frozenset[str]
+    left_out: tuple[LeftOut, ...]
+    hidden: dict[str, dict[str, JSON]]
+    is_searching: bool
+    prompts: dict[str, dict[str, JSON]]
+    resources: dict[str, dict[str, JSON]]
+    is_lasting: bool
 
-    def is_same(self, other: Advertised) -> bool:
-        """Tell whether clients are told the same."""
-        return list(self.modern.items()) == list(other.modern.items())
+    def changes(self, before: Advertised) -> frozenset[Kind]:
+        """Return which lists are others than they were for clients."""
+        kinds: tuple[Kind, ...] = ("tools", "prompts", "resources")
+        lists = (self.modern, before.modern), (self.prompts, before.prompts)
+        pairs = (*lists, (self.resources, before.resources))
+        return frozenset(
+            kind for kind, (now, then) in zip(kinds, pairs, strict=True) if now != then
+        )
 
 
-def advertise(registry: ToolRegistry, before: Advertised | None = None) -> Advertised:
-    """Return what clients are told now; log each tool that is left out and was not before."""
+def advertise(
+    registry: ToolRegistry, before: Advertised | None = None, *, is_searching: bool | None = None
+) -> Advertised:
+    """Return what clients are told now; log each tool that is left out and was not before.
+
+    Args:
+        registry: the tools.
+        before: what clients were told before, for what has not changed since.
+        is_searching: whether two tools that search and call stand for all; None for where there
+            are so many that a model should not have them all before it.
+    """
     catalog = registry.catalog
     if before is not None and before.catalog is catalog and before.is_lasting:
         return before
@@ -88,12 +116,22 @@ def advertise(registry: ToolRegistry, before: Advertised | None = None) -> Adver
     for each in left_out:
         if each not in told:
             _LOGGER.warning("%s", each)
+    hidden: dict[str, dict[str, JSON]] = {}
+    if is_searching is None:
+        is_searching = is_too_much(modern.values())
+    if is_searching:
+        hidden = modern
+        modern = handshake = {each["name"]: each for each in DEFINITIONS}
     return Advertised(
         catalog,
         handshake,
         modern,
         frozenset(name for name, tool in modern.items() if _is_wrapped(tool)),
         tuple(left_out),
+        hidden,
+        is_searching,
+        prompts(catalog.tools.values()),
+        resources(catalog.tools.values()),
         export.is_lasting,
     )
 

@@ -51,16 +51,17 @@ class Elicitation:
         self,
         ctx: ServerRequestContext[Any, Any],
         params: CallToolRequestParams,
+        tool: str,
         registry: ToolRegistry,
     ) -> None:
-        """Make what asks.
+        """Make what asks for a call of that tool.
 
         Raises:
             MCPError: the client sends a state that it was not given.
         """
         self.pending: Question | None = None
         self._ctx = ctx
-        self._tool = params.name
+        self._tool = tool
         self._registry = registry
         self._loop = asyncio.get_running_loop()
         self._answered = _answered(params)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
@@ -18,13 +18,22 @@ from mcp.server import NotificationOptions, Server
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.models import InitializationOptions
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ServerEvent,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
+    GetPromptRequestParams,
     NotificationParams,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
     SetLevelRequestParams,
 )
 from starlette.applications import Starlette
@@ -33,12 +42,15 @@ from sovl_tools import __version__
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
+from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, advertise, page
+from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, Kind, advertise, page
 from sovl_tools.serving.elicitation import Elicitation
 from sovl_tools.serving.mcp_calls import LEVEL, Reports, call_result, connection_of, is_modern
+from sovl_tools.serving.prompts import TEMPLATES, prompt_text, resource_text
 from sovl_tools.serving.security import Log, Security
 from sovl_tools.serving.stdio import StdioStreams
+from sovl_tools.serving.tool_search import SEARCH, called, found_tools
 
 PAGE_SIZE = 1000
 """How many tools a page of the list has: many clients read the first page alone."""
@@ -51,7 +63,9 @@ class _Server(Server[Any]):
         self, notification_options: NotificationOptions | None = None, *args: Any, **options: Any
     ) -> InitializationOptions:
         """Return what a client is told when it connects."""
-        changes = notification_options or NotificationOptions(tools_changed=True)
+        changes = notification_options or NotificationOptions(
+            tools_changed=True, prompts_changed=True, resources_changed=True
+        )
         return super().create_initialization_options(changes, *args, **options)
 
 
@@ -67,25 +81,31 @@ class McpServer:
     def __init__(
         self,
         registry: ToolRegistry,
-        tooler: Tooler,
+        tooler: Tooler | None = None,
         *,
         name: str = "sovl-tools",
         page_size: int = PAGE_SIZE,
+        search_tools: bool | None = None,
     ) -> None:
         """Make a server.
 
         Args:
             registry: where the tools are; if it watches, clients hear of each change.
-            tooler: what calls them, with its time limits.
+            tooler: what calls them, with its time limits; None for one without any.
             name: what the server calls itself.
             page_size: how many tools a page of the list has.
+            search_tools: whether two tools, ``search_tools`` and ``call_tool``, stand for all
+                others; None for where there are more than 128, or their definitions take more
+                than 25,000 tokens.
         """
         self.registry = registry
-        self.tooler = tooler
+        self.tooler = Tooler(registry) if tooler is None else tooler
         self._page_size = page_size
-        self._advertised = advertise(registry)
+        self._is_searching = search_tools
+        self._advertised = advertise(registry, is_searching=search_tools)
         self._bus = InMemorySubscriptionBus()
-        self._connections: dict[Connection, bool] = {}
+        self._connections: dict[Connection, set[Kind]] = {}
+        self._busy: set[Connection] = set()
         self._telling: set[asyncio.Task[None]] = set()
         self._transports = 0
         self._lock = threading.Lock()
@@ -100,6 +120,15 @@ class McpServer:
         # not by the constructor, which asks for the SDK's models; a dictionary spares making them
         self.server.add_request_handler("tools/list", PaginatedRequestParams, self._list_tools)
         self.server.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
+        self.server.add_request_handler("prompts/list", PaginatedRequestParams, self._list_prompts)
+        self.server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
+        self.server.add_request_handler(
+            "resources/list", PaginatedRequestParams, self._list_resources
+        )
+        self.server.add_request_handler(
+            "resources/templates/list", PaginatedRequestParams, self._list_templates
+        )
+        self.server.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
         self.server.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
         self.server.add_notification_handler(
             "notifications/initialized", NotificationParams, self._connected
@@ -108,7 +137,9 @@ class McpServer:
     @property
     def advertised(self) -> Advertised:
         """What clients are told now."""
-        self._advertised = advertise(self.registry, self._advertised)
+        self._advertised = advertise(
+            self.registry, self._advertised, is_searching=self._is_searching
+        )
         return self._advertised
 
     async def run_stdio(
@@ -173,31 +204,85 @@ class McpServer:
         return make_app(self.registry, self.tooler, mcp=endpoint, security=checks, log=log)
 
     def _input_schema(self, name: str) -> dict[str, JSON] | None:
-        tool = self.advertised.modern.get(name)
+        told = self.advertised
+        tool = told.modern.get(name) or told.hidden.get(name)
         return None if tool is None else tool["inputSchema"]
 
     async def _list_tools(
         self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> dict[str, JSON]:
         told = self.advertised
-        tools = told.modern if is_modern(ctx) else told.handshake
+        return self._page("tools", told.modern if is_modern(ctx) else told.handshake, params)
+
+    async def _list_prompts(
+        self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+    ) -> dict[str, JSON]:
+        return self._page("prompts", self.advertised.prompts, params)
+
+    async def _list_resources(
+        self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+    ) -> dict[str, JSON]:
+        return self._page("resources", self.advertised.resources, params)
+
+    async def _list_templates(
+        self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+    ) -> dict[str, JSON]:
+        templates = {each["name"]: each for each in TEMPLATES}
+        return self._page("resourceTemplates", templates, params)
+
+    def _page(
+        self, kind: str, items: dict[str, dict[str, JSON]], params: PaginatedRequestParams
+    ) -> dict[str, JSON]:
         try:
-            found, following = page(tools, params.cursor, self._page_size)
+            found, following = page(items, params.cursor, self._page_size)
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
-        result: dict[str, JSON] = {"tools": found, **LIST_FIELDS}
+        result: dict[str, JSON] = {kind: found, **LIST_FIELDS}
         if following is not None:
             result["nextCursor"] = following
         return result
 
+    async def _get_prompt(
+        self, _: ServerRequestContext[Any, Any], params: GetPromptRequestParams
+    ) -> dict[str, JSON]:
+        tool = self.registry.get(params.name)
+        if tool is None or not tool.activation_phrases:
+            hint = as_hint(nearest(params.name, self.advertised.prompts))
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}{hint}")
+        text = prompt_text(tool, params.arguments or {})
+        message = {"role": "user", "content": {"type": "text", "text": text}}
+        return {
+            "description": tool.description,
+            "messages": [message],
+            "resultType": "complete",
+        }
+
+    async def _read(
+        self, _: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
+    ) -> dict[str, JSON]:
+        told = self.advertised.resources.get(params.uri)
+        text = None if told is None else resource_text(self.registry, params.uri)
+        if told is None or text is None:
+            words = f"there is no resource {params.uri[:200]!r}"
+            raise MCPError(INVALID_PARAMS, words, {"uri": params.uri})
+        content = {"uri": params.uri, "mimeType": told["mimeType"], "text": text}
+        return {"contents": [content], **LIST_FIELDS}
+
     async def _call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> dict[str, JSON]:
-        reports = Reports(ctx, params.name)
-        elicitation = Elicitation(ctx, params, self.registry)
+        name, arguments = params.name, params.arguments
+        told = self.advertised
+        if told.is_searching and name in told.modern:
+            if name == SEARCH:
+                found = found_tools(self.registry, told.hidden, arguments or {})
+                return call_result(found, told, is_wrapping=False)
+            name, arguments = called(arguments or {})
+        reports = Reports(ctx, name)
+        elicitation = Elicitation(ctx, params, name, self.registry)
         try:
             result = await self.tooler.call(
-                params.name, params.arguments, on_event=reports.add, on_elicit=elicitation.ask
+                name, arguments, on_event=reports.add, on_elicit=elicitation.ask
             )
             await reports.finish()
         except asyncio.CancelledError:
@@ -207,9 +292,11 @@ class McpServer:
             return question
         finally:
             reports.give_up()
-        if result.error is not None and result.error.kind == "unknown_tool":
+        is_unknown = result.error is not None and result.error.kind == "unknown_tool"
+        # by call_tool it is a wrong argument, which the model can correct
+        if result.error is not None and is_unknown and name == params.name:
             raise MCPError(INVALID_PARAMS, result.error.message)
-        return call_result(result, self.advertised, is_wrapping=not is_modern(ctx))
+        return call_result(result, told, is_wrapping=not is_modern(ctx))
 
     async def _set_level(
         self, ctx: ServerRequestContext[Any, Any], params: SetLevelRequestParams
@@ -220,7 +307,7 @@ class McpServer:
     async def _connected(self, ctx: ServerRequestContext[Any, Any], _: NotificationParams) -> None:
         """Remember a client of the handshake era until its connection ends."""
         connection = connection_of(ctx)
-        self._connections.setdefault(connection, False)
+        self._connections.setdefault(connection, set())
         connection.exit_stack.callback(self._connections.pop, connection, None)
 
     @asynccontextmanager
@@ -247,29 +334,40 @@ class McpServer:
         """
         with self._lock:
             before, self._told = self._told, self.advertised
-            is_same = self._told.is_same(before)
+            kinds = self._told.changes(before)
         self.server.instructions = self.registry.prompt_instructions() or None
-        if not is_same:
+        if kinds:
             with suppress(RuntimeError):  # the loop is closed: nobody is connected any more
-                loop.call_soon_threadsafe(self._tell)
+                loop.call_soon_threadsafe(self._tell, kinds)
 
-    def _tell(self) -> None:
-        """Tell every client that the list has changed; each at its own pace."""
-        self._begin(self._bus.publish(ToolsListChanged()))
-        for connection, is_due in self._connections.items():
+    def _tell(self, kinds: frozenset[Kind]) -> None:
+        """Tell every client which lists have changed; each at its own pace."""
+        for kind in kinds:
+            self._begin(self._bus.publish(EVENTS[kind]()))
+        for connection, due in self._connections.items():
             # one who has not read the last notice yet will find today's list after it
-            if not is_due:
-                self._connections[connection] = True
-                self._begin(self._tell_one(connection))
+            due.update(kinds)
+            if connection not in self._busy:
+                self._busy.add(connection)
+                self._begin(self._tell_one(connection, due))
 
-    async def _tell_one(self, connection: Connection) -> None:
+    async def _tell_one(self, connection: Connection, due: set[Kind]) -> None:
+        """Tell a client of the lists of these kinds, and of those that are added meanwhile."""
         try:
-            await connection.send_tool_list_changed()
+            while due:
+                await connection.notify(f"notifications/{due.pop()}/list_changed", None)
         finally:
-            if connection in self._connections:
-                self._connections[connection] = False
+            self._busy.discard(connection)
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._telling.add(task)  # the loop holds tasks weakly
         task.add_done_callback(self._telling.discard)
+
+
+EVENTS: dict[Kind, Callable[[], ServerEvent]] = {
+    "tools": ToolsListChanged,
+    "prompts": PromptsListChanged,
+    "resources": ResourcesListChanged,
+}
+"""What subscribers of today's protocol are told of each kind of list."""

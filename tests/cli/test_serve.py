@@ -85,3 +85,23 @@ async def test_a_client_of_the_sdk_starts_it_and_calls_a_tool(
         assert [each.name for each in (await client.list_tools()).tools] == ["echo"]
         call = await client.call_tool("echo", {"text": "hi"})
     assert [each.type for each in call.content] == ["text"]
+
+
+def test_two_tools_stand_for_all_and_procedures_are_tools(
+    write: Write, tmp_path: Path, run: Run
+) -> None:
+    write("echo")
+    (tmp_path / "steps").mkdir()
+    (tmp_path / "steps" / "greet.yaml").write_text(
+        "name: greet\ndescription: Greet.\nsteps:\n"
+        "  - {action: tool, tool: echo, arguments: {text: hi}}\n"
+    )
+    done = run("serve", "--no-watch", "--search-tools", stdin=said(("tools/list", {})))
+    assert "serving 1 tool by search_tools and call_tool over standard input" in done.err
+    [_, listed] = [json.loads(line) for line in done.out.splitlines()]
+    names = [each["name"] for each in listed["result"]["tools"]]
+    assert names == ["call_tool", "search_tools"]
+    done = run("serve", "--no-watch", "--procedures", "steps", stdin=said(("tools/list", {})))
+    [_, listed] = [json.loads(line) for line in done.out.splitlines()]
+    assert [each["name"] for each in listed["result"]["tools"]] == ["echo", "greet"]
+    assert run("serve", "--procedures", "nowhere").code == 2

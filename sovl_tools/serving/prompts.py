@@ -1,0 +1,114 @@
+"""What clients offer users beside tools: activation phrases as prompts, texts as resources."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.registry import ToolRegistry
+
+MANIFEST: Final = "sovl-tools://manifest/"
+INSTRUCTIONS: Final = "sovl-tools://instructions/"
+
+TEMPLATES: Final[tuple[dict[str, JSON], ...]] = (
+    {
+        "uriTemplate": f"{MANIFEST}{{name}}",
+        "name": "manifest",
+        "description": "The manifest of a tool.",
+        "mimeType": "application/json",
+    },
+    {
+        "uriTemplate": f"{INSTRUCTIONS}{{name}}",
+        "name": "instructions",
+        "description": "What a tool wants a system prompt to say.",
+        "mimeType": "text/markdown",
+    },
+)
+
+
+def prompts(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
+    """Return a prompt for each tool that has activation phrases, by name.
+
+    Its arguments are the tool's, all of them optional: what is not given the model asks for.
+    """
+    made = {}
+    for tool in tools:
+        if not tool.activation_phrases:
+            continue
+        prompt: dict[str, JSON] = {"name": tool.name, "title": tool.activation_phrases[0]}
+        prompt["description"] = tool.description
+        properties = tool.parameters.get("properties", {})
+        prompt["arguments"] = [_argument(name, each) for name, each in properties.items()]
+        made[tool.name] = prompt
+    return made
+
+
+def _argument(name: str, schema: JSON) -> dict[str, JSON]:
+    made: dict[str, JSON] = {"name": name, "required": False}
+    description = schema.get("description") if isinstance(schema, dict) else None
+    if isinstance(description, str):
+        made["description"] = description
+    return made
+
+
+def prompt_text(tool: ToolDefinition, arguments: Mapping[str, str]) -> str:
+    """Return what the user says with a prompt."""
+    said = f"{tool.activation_phrases[0]}\n\nUse the tool {tool.name}"
+    if not arguments:
+        return f"{said}."
+    return f"{said} with {json.dumps(dict(arguments), ensure_ascii=False)}."
+
+
+def resources(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
+    """Return the manifests of the tools, and their instructions, by address."""
+    made: dict[str, dict[str, JSON]] = {}
+    for tool in tools:
+        _add(made, MANIFEST, tool.name, "application/json")
+        if tool.instructions:
+            _add(made, INSTRUCTIONS, tool.name, "text/markdown")
+    return made
+
+
+def _add(made: dict[str, dict[str, JSON]], kind: str, name: str, media_type: str) -> None:
+    word = kind.split("/")[2]
+    uri = f"{kind}{name}"
+    made[uri] = {"uri": uri, "name": f"{name} {word}", "mimeType": media_type}
+
+
+def resource_text(registry: ToolRegistry, uri: str) -> str | None:
+    """Return the text at an address; None if there is nothing."""
+    for kind, text in ((MANIFEST, _manifest), (INSTRUCTIONS, _instructions)):
+        if uri.startswith(kind):
+            tool = registry.get(uri[len(kind) :])
+            return None if tool is None else text(tool)
+    return None
+
+
+def _manifest(tool: ToolDefinition) -> str:
+    resolved = tool.resolve()
+    manifest = {
+        "name": resolved.name,
+        "title": resolved.title,
+        "description": resolved.description,
+        "parameters": resolved.parameters,
+        "output_schema": resolved.output_schema,
+        "category": resolved.category,
+        "tags": list(resolved.tags),
+        "version": resolved.version,
+        "activation_phrases": list(resolved.activation_phrases),
+        "instructions": resolved.instructions,
+        "examples": list(resolved.examples),
+        "annotations": dict(resolved.annotations),
+        "execution": dict(resolved.execution),
+        "metadata": dict(resolved.metadata),
+    }
+    return json.dumps(
+        {key: value for key, value in manifest.items() if value}, indent=2, ensure_ascii=False
+    )
+
+
+def _instructions(tool: ToolDefinition) -> str | None:
+    return tool.instructions
