@@ -15,6 +15,7 @@ from sovl_tools.cli.command import (
     entry_points_option,
     is_quiet,
     locked_option,
+    mode_option,
     timeout_option,
     tools_option,
 )
@@ -22,7 +23,7 @@ from sovl_tools.cli.load_tools import complete_names, one_tool
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.model.call import LogMessage, Progress
+from sovl_tools.model.call import LogMessage, Mode, Progress
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.plain import plain
 from sovl_tools.schema.dynamic import without_functions
@@ -31,7 +32,8 @@ EXAMPLES = """\b
 Examples:
   sovl-tools call example_tool number1=5 number2=3
   sovl-tools call example_tool --args '{"number1": 5, "number2": 3}'
-  echo '{"number1": 5, "number2": 3}' | sovl-tools call example_tool --args -"""
+  echo '{"number1": 5, "number2": 3}' | sovl-tools call example_tool --args -
+  sovl-tools call example_tool number1=5 number2=3 --mode process --timeout 10"""
 EXITS = {
     1: "The tool did not load, fails, takes too long, or returns what is no JSON.",
     2: "There is no such tool, or the arguments do not fit.",
@@ -45,6 +47,7 @@ EXITS = {
 @entry_points_option
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @timeout_option("How long the call may take.")
+@mode_option
 @locked_option
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
 @click.option(
@@ -63,6 +66,7 @@ def call(
     entry_points: bool,
     text: str | None,
     timeout: float | None,
+    mode: Mode | None,
     locked: bool | None,
     lenient: bool,
     events: str | None,
@@ -96,8 +100,8 @@ def call(
             None if quiet else click.echo(plain(describe_event(event)), err=True)
         ),
     )
-    with log or nullcontext():
-        result = tooler.call_sync(name, arguments)
+    with tooler, log or nullcontext():
+        result = tooler.call_sync(name, arguments, mode=mode)
     for repair in result.repairs:
         click.echo(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
     if result.error is not None:

@@ -14,6 +14,7 @@ import click
 
 from sovl_tools.cli.output import clean_output
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, load_configuration
+from sovl_tools.model.call import MODES
 from sovl_tools.model.diagnostic import internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
@@ -119,6 +120,16 @@ def tools_option(function: _F) -> _F:
 def timeout_option(words: str) -> Callable[[_F], _F]:
     """Add ``--timeout SECONDS``, with what it limits."""
     return click.option("--timeout", type=SECONDS, metavar="SECONDS", help=words)
+
+
+def mode_option(function: _F) -> _F:
+    """Add ``--mode``, which wins over what a manifest says."""
+    return click.option(
+        "--mode",
+        type=click.Choice(MODES),
+        help="Where the tool runs. Default: what its manifest says. A process can be ended with all"
+        " that it has started; it needs sovl-tools[process].",
+    )(function)
 
 
 def import_timeout_option(function: _F) -> _F:

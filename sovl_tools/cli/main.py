@@ -24,6 +24,7 @@ COMMANDS = {
     "list": ("sovl_tools.cli.list:list_tools", "List the tools."),
     "show": ("sovl_tools.cli.show:show", "Show one tool."),
     "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
+    "map": ("sovl_tools.cli.map:map_tool", "Call a tool with each of many inputs."),
     "run": ("sovl_tools.cli.run:run", "Run a procedure and print its result as JSON."),
     "runs": ("sovl_tools.cli.runs:runs", "List the runs in a journal, or show one."),
     "graph": ("sovl_tools.cli.graph:graph", "Draw the steps of a procedure."),

@@ -11,26 +11,35 @@ from sovl_tools.cli.command import is_quiet
 from sovl_tools.reporting.plain import plain
 
 _DELAY = 1.0
+_PAUSE = 0.05
 _WIDTH = 30
 
 
 class Progress:
     """Counts what is done; appears on the error output after a second and vanishes at the end."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, *, done: int = 0) -> None:
         self._total = total
-        self._done = 0
+        self._done = done
+        self._drawn = 0.0
         self._shown = False
         self._started = perf_counter()
         # in the log of a workflow a bar would be a line for each tool
         self._active = sys.stderr.isatty() and not is_quiet()
 
+    @property
+    def left(self) -> int:
+        """How many are not done yet, if the total was known."""
+        return max(self._total - self._done, 0)
+
     def advance(self, name: str) -> None:
         """Count what is done, and show its name."""
         self._done += 1
-        if self._active and perf_counter() - self._started > _DELAY:
+        now = perf_counter()
+        if self._active and now - self._started > _DELAY and now - self._drawn > _PAUSE:
+            self._drawn = now
             self._shown = True
-            filled = _WIDTH * self._done // max(self._total, 1)
+            filled = _WIDTH * min(self._done, self._total) // max(self._total, 1)
             bar = "█" * filled + "·" * (_WIDTH - filled)
             sys.stderr.write(f"\r\x1b[2K{bar} {self._done}/{self._total} {plain(name):.40}")
             sys.stderr.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Executor
+from functools import partial
 from importlib import import_module
 from typing import Any, Self, cast
 
@@ -18,6 +19,7 @@ from sovl_tools.dispatch.call import (
 )
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.mapping import Mapped, map_calls
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import Engine, Observer, Settings
 from sovl_tools.dispatch.runner import is_async
@@ -165,6 +167,43 @@ class Tooler(Caller):
 
         pairs = [(name, given) for name, given in calls]
         return await gather_calls(self.call, pairs, limit=limit, options=options)
+
+    def map(
+        self,
+        name: str,
+        inputs: Iterable[Arguments],
+        *,
+        limit: int | None = None,
+        ordered: bool = False,
+        **options: Any,
+    ) -> Iterator[Mapped]:
+        """Call one tool with each of many inputs and yield what comes of them, as it comes.
+
+        The inputs are read as they are needed: there may be any number of them.
+
+            for place, arguments, result in tooler.map("resize", inputs):
+                print(place, result.value or result.error)
+
+        Args:
+            name: the tool's name.
+            inputs: the arguments of each call.
+            limit: how many calls are under way at a time; None for as many as there may be worker
+                processes.
+            ordered: whether results come in the order of the inputs, a few at most being held
+                back.
+            options: for each call; see ``call_sync``.
+
+        Raises:
+            ValueError: the limit is less than 1, or an option makes no sense.
+            TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
+        """
+        check_options(options)
+        if "call_id" in options:
+            raise TypeError("several calls can't have one call_id")
+        _check_least("limit", limit)
+        limit = limit or self._engine.settings.workers.limit
+        call = partial(self.call_sync, name, **options)
+        return map_calls(call, self.cancel, inputs, limit=limit, ordered=ordered)
 
     def stream(self, name: str, arguments: Arguments = None, **options: Any) -> ToolStream:
         """Return the items of a tool that is a generator, as it makes them.

@@ -47,12 +47,13 @@ class Workers:
 
     Attributes:
         executor: somebody's, in the place of processes of our own.
+        limit: how many processes of our own there may be.
     """
 
     def __init__(self, executor: Executor | None = None, limit: int | None = None) -> None:
         """Start nothing yet; there will be at most ``limit`` processes, by default one a core."""
         self.executor = executor
-        self._limit = limit or os.cpu_count() or 1
+        self.limit = limit or os.cpu_count() or 1
         self._lock = threading.Lock()
         self._pool: Pool | None = None
         self._is_closed = False
@@ -76,7 +77,7 @@ class Workers:
             if self._pool is None:
                 from sovl_tools.dispatch.processes import ProcessPool  # noqa: PLC0415 - the extra
 
-                self._pool = ProcessPool(self._limit)
+                self._pool = ProcessPool(self.limit)
         return self._pool.submit(task, receive, is_patient=is_patient)
 
     def close(self) -> None:

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sovl_tools.cli.command import Misuse
+from sovl_tools.cli.map_files import read_earlier, read_inputs
+from tests.conftest import Run, Write, clean_environment, manifest_of
+from tests.patience import PATIENCE, wait_until
+
+NUMBER = {"number": {"type": "integer", "description": "Which."}}
+PARAMETERS = {"type": "object", "properties": NUMBER, "required": ["number"]}
+DOUBLE = """
+import time
+
+def double(number: int):
+    time.sleep(0.002)
+    if number == 13:
+        raise ValueError("unlucky\\nindeed")
+    return {"doubled": 2 * number}
+"""
+
+
+@pytest.fixture
+def double(write: Write) -> Path:
+    return write("double", manifest_of("double", parameters=PARAMETERS), DOUBLE)
+
+
+def put(path: Path, count: int) -> None:
+    path.write_text("".join(f'{{"number": {number}}}\n' for number in range(count)))
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_each_input_has_one_result(run: Run, double: Path, tmp_path: Path) -> None:
+    put(tmp_path / "in.jsonl", 20)
+    done = run("map", "double", "--inputs", "in.jsonl", "--mode", "thread", "--ordered")
+    assert done.code == 1
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert [each["index"] for each in found] == [*range(20)]
+    assert found[3]["value"] == {"doubled": 6}
+    error = {"kind": "tool_error", "message": "ValueError: unlucky\nindeed"}
+    assert found[13]["error"] == error
+    assert done.err == "input 13: tool_error: ValueError: unlucky indeed\n1 call failed\n"
+
+
+def test_lines_that_are_no_arguments_fail_alone(run: Run, double: Path) -> None:
+    stdin = '{"number": 1}\n\n[1]\nnot json\n{"number": 2}\n'
+    command = ["map", "double", "--inputs", "-", "--mode", "inline", "--ordered"]
+    done = run(*command, stdin=stdin)
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert [each["index"] for each in found] == [0, 1, 2, 3]
+    assert ["value" in each for each in found] == [True, False, False, True]
+    assert done.code == 1
+
+
+def test_csv_in_and_out(run: Run, double: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("\ufeffnumber\n1\n13\n\n2\n", encoding="utf-8")
+    command = ["map", "double", "--inputs", "in.csv", "-o", "out.csv", "--mode", "thread"]
+    assert run(*command).code == 1
+    with (tmp_path / "out.csv").open(newline="") as file:
+        found = sorted(csv.DictReader(file), key=lambda row: row["index"])
+    assert [row["value"] for row in found] == ['{"doubled": 2}', "", '{"doubled": 4}']
+    assert found[1]["error"] == "ValueError: unlucky indeed"
+    done = run(*command, "--resume")
+    assert (done.code, done.err) == (1, "1 call failed, 1 of them before\n")
+
+
+def test_failing_fast_stops_at_the_first(run: Run, double: Path, tmp_path: Path) -> None:
+    put(tmp_path / "in.jsonl", 1000)
+    done = run("map", "double", "--inputs", "in.jsonl", "--mode", "thread", "--fail-fast")
+    assert done.code == 1
+    assert len(done.out.splitlines()) < 100
+
+
+def test_many_failures_are_summed_up(run: Run, double: Path) -> None:
+    done = run("map", "double", "--inputs", "-", "--mode", "inline", stdin="{}\n" * 30)
+    assert done.err.splitlines()[-2:] == ["… and 10 more", "30 calls failed"]
+
+
+def test_a_run_goes_on_where_it_was(run: Run, double: Path, tmp_path: Path) -> None:
+    put(tmp_path / "in.jsonl", 12)
+    command = ["map", "double", "--inputs", "in.jsonl", "-o", "out.jsonl", "--mode", "thread"]
+    assert run(*command).code == 0
+    whole = (tmp_path / "out.jsonl").read_bytes()
+    done = run(*command)
+    assert (done.code, done.err) == (
+        2,
+        "Error: out.jsonl is there already; --resume goes on with it\n",
+    )
+    for cut in (0, 5, len(whole) // 2, len(whole) - 1, len(whole)):
+        (tmp_path / "out.jsonl").write_bytes(whole[:cut])
+        assert run(*command, "--resume").code == 0
+        assert sorted(each["index"] for each in rows(tmp_path / "out.jsonl")) == [*range(12)]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--inputs", "none.jsonl"], "none.jsonl: No such file or directory"),
+        (["--inputs", "-", "--resume", "-o", "x"], "--resume needs -o FILE and --inputs FILE"),
+        (["--inputs", "in.jsonl", "--resume"], "--resume needs -o FILE and --inputs FILE"),
+        (["--inputs", "in.jsonl", "-o", "none/x"], "none/x: No such file or directory"),
+        (["--inputs", "bad.csv"], "bad.csv:1: each cell of the first row must name another"),
+        (["--inputs", "long.csv"], "long.csv:2: the row has 2 cells for 1 columns"),
+        (["--inputs", "bytes.csv"], "bytes.csv:1: this is no CSV"),
+    ],
+    ids=str,
+)
+def test_misuse_is_one_line(
+    run: Run, double: Path, tmp_path: Path, options: list[str], words: str
+) -> None:
+    put(tmp_path / "in.jsonl", 2)
+    (tmp_path / "bad.csv").write_text("number,number\n1,2\n")
+    (tmp_path / "long.csv").write_text("number\n1,2\n")
+    (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\n1\n")
+    done = run("map", "double", "--mode", "inline", *options)
+    assert done.code == 2
+    assert words in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_results_of_other_inputs_are_not_gone_on_with(
+    run: Run, double: Path, tmp_path: Path
+) -> None:
+    put(tmp_path / "in.jsonl", 3)
+    command = ["map", "double", "--inputs", "in.jsonl", "-o", "out.jsonl", "--mode", "thread"]
+    assert run(*command).code == 0
+    (tmp_path / "in.jsonl").write_text('{"number": 7}\n' * 3)
+    done = run(*command, "--resume")
+    assert done.code == 2
+    assert "it has a result of another input with the index 0" in done.err
+
+
+def test_a_tool_that_can_not_be_called_ends_the_run(run: Run, write: Write) -> None:
+    write("double", manifest_of("double", parameters=PARAMETERS, requires=ABSENT), DOUBLE)
+    done = run("map", "double", "--inputs", "-", stdin='{"number": 1}\n')
+    assert (done.code, done.out) == (1, "")
+    assert "the environment variable NEVER_SET is not set" in done.err
+
+
+ABSENT = {"env": ["NEVER_SET"]}
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
+def test_a_run_that_was_ended_goes_on(
+    run: Run, double: Path, tmp_path: Path, ending: signal.Signals
+) -> None:
+    put(tmp_path / "in.jsonl", 600)
+    command = ["map", "double", "--inputs", "in.jsonl", "-o", "out.jsonl", "--mode", "thread"]
+    out = tmp_path / "out.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sovl_tools", *command],
+        cwd=tmp_path,
+        env=clean_environment(),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with process:
+        wait_until(lambda: out.exists() and out.read_bytes().count(b"\n") > 5)
+        os.kill(process.pid, ending)
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == (1 if ending is signal.SIGINT else -signal.SIGKILL)
+    assert b"Traceback" not in said
+    assert out.read_bytes().count(b"\n") < 600
+    run(*command, "--resume")
+    assert sorted(each["index"] for each in rows(out)) == [*range(600)]
+
+
+HASH = "0123456789abcdef"
+LINES = [
+    {"index": 0, "input_hash": HASH, "value": 1},
+    {"index": 2, "input_hash": HASH, "error": {"kind": "timeout", "message": "x"}},
+]
+ODD = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers()),
+    st.dictionaries(st.text(), st.integers()),
+)  # fmt: skip
+
+
+@given(st.sampled_from([*LINES[0], *LINES[1]]), ODD)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_a_damaged_value_in_results_is_told(tmp_path: Path, key: str, value: Any) -> None:
+    check_results(tmp_path, "out.jsonl", json.dumps({**LINES[0], key: value}).encode() + b"\n")
+
+
+@given(st.binary(max_size=60))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_damaged_results_are_told(tmp_path: Path, data: bytes) -> None:
+    check_results(tmp_path, "out.jsonl", data + b"\n")
+    head = b"index,input_hash,value,error_kind,error\n"
+    check_results(tmp_path, "out.csv", head + data + b"\n")
+
+
+@contextmanager
+def only_misuse(name: str) -> Iterator[None]:
+    """Nothing else may be raised, and it names the place."""
+    try:
+        yield
+    except Misuse as error:
+        message = error.message
+        assert message.startswith(f"{name}:")
+
+
+def check_results(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    with io.FileIO(str(tmp_path / name), "r+") as file, only_misuse(name):
+        assert read_earlier(file, name, 5).count <= 5
+
+
+@given(st.binary(max_size=80), st.sampled_from(["in.jsonl", "in.csv"]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_inputs_of_any_bytes_are_inputs_or_misuse(tmp_path: Path, data: bytes, name: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with (tmp_path / name).open("rb") as file, only_misuse(name):
+        assert all(len(each.hash) == 16 for each in read_inputs(file, name, PARAMETERS))
