@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 from collections.abc import Collection
+from functools import cache
 from heapq import heappop, heappush
 from importlib.util import source_hash
 from stat import S_ISDIR, S_ISLNK, S_ISREG
@@ -44,11 +45,16 @@ _NUMBERED = rf"\.tmp[.\-_]?{_SERIAL}(?:[.\-]{_SERIAL})*"
 _SED = r"sed(?![A-Za-z]?[a-z]*\d*$)(?![A-Z]*\d*$)[A-Za-z0-9]{6}"
 """What ``sed -i`` writes to; a word, and a word with a number after it, is somebody's file."""
 
-_NOISE = re.compile(
+_NOISE = (
     r"\..*|__pycache__|node_modules|4913|~\$.*|#.*#|.*~|.*___jb_(?:tmp|old)___|"
-    rf".*\.(?i:{_ENDINGS})|.*{_NUMBERED}|{_SED}",
-    re.DOTALL,
-).fullmatch
+    rf".*\.(?i:{_ENDINGS})|.*{_NUMBERED}|{_SED}"
+)
+
+
+@cache
+def _noise() -> re.Pattern[str]:
+    # compiled when it is needed: that takes as long as looking at a hundred folders
+    return re.compile(_NOISE, re.DOTALL)
 
 
 def is_noise(name: str) -> bool:
@@ -57,7 +63,7 @@ def is_noise(name: str) -> bool:
     A name that is noise by mistake hides an edit; one that is not costs a look at a folder. So a
     name that somebody may have chosen is none. (``4913`` is how vim tries whether it may write.)
     """
-    return _NOISE(name) is not None
+    return _noise().fullmatch(name) is not None
 
 
 class Stamp(NamedTuple):
@@ -181,10 +187,13 @@ def _walked(
     is_bare: bool = False,
 ) -> Fingerprint:
     moment = time_ns()
-    walk = _Walk(location, suffixes)
-    if not (is_bare and walk.found_own()):
+    files: dict[str, Stamp] = _own_stamps(location) if is_bare else {}
+    folders: dict[str, Stamp] = {}
+    links: dict[str, str] = {}
+    if not files:
+        walk = _Walk(location, suffixes)
         walk.run()
-    files, folders = walk.files, walk.folders
+        files, folders, links = walk.files, walk.folders, walk.links
     newest = 0
     for stamp in (*files.values(), *folders.values()):
         newest = max(newest, stamp.modified, stamp.changed)
@@ -196,17 +205,37 @@ def _walked(
             if path in reading or not stamp.is_before(moment):
                 contents[path] = _content(location, path)
         is_listed = is_listed and all(each.is_before(moment) for each in folders.values())
-    return Fingerprint(location, suffixes, files, walk.links, folders, contents, is_listed, newest)
+    return Fingerprint(location, suffixes, files, links, folders, contents, is_listed, newest)
+
+
+def _own_names(location: str) -> tuple[str, str]:
+    name = location.rpartition(os.sep)[2]
+    return f"{name}.json", f"{name}.py"
+
+
+def _own_stamps(location: str) -> dict[str, Stamp]:
+    """Look at a tool's own two files alone; return none unless both are there, and no links."""
+    found: dict[str, Stamp] = {}
+    try:
+        if not S_ISDIR(os.lstat(location).st_mode):
+            return {}
+        for path in _own_names(location):
+            status = os.lstat(f"{location}/{path}")
+            if not S_ISREG(status.st_mode):
+                return {}
+            found[path] = Stamp.of(status)
+    except (OSError, ValueError):
+        return {}
+    return found
 
 
 class _Walk:
     """A walk over a folder and those below, real folders before linked ones, near before far."""
 
     def __init__(self, location: str, suffixes: tuple[str, ...]) -> None:
-        name = location.rpartition(os.sep)[2]
         self._location = location
         self._suffixes = suffixes
-        self._own = (f"{name}.json", f"{name}.py")
+        self._own = _own_names(location)
         self._folders: list[tuple[bool, int, str]] = []
         """A heap of the folders to look into: whether by a link, the level, path and a slash."""
         self._left = MAX_ENTRIES
@@ -214,17 +243,6 @@ class _Walk:
         self.files: dict[str, Stamp] = {}
         self.links: dict[str, str] = {}
         self.folders: dict[str, Stamp] = {}
-
-    def found_own(self) -> bool:
-        """Look at the tool's own files alone; tell whether they are there, and no links."""
-        try:
-            status = os.lstat(self._location)
-            own = {path: os.lstat(f"{self._location}/{path}") for path in self._own}
-        except (OSError, ValueError):
-            return False
-        if S_ISDIR(status.st_mode) and all(S_ISREG(each.st_mode) for each in own.values()):
-            self.files = {path: Stamp.of(each) for path, each in own.items()}
-        return bool(self.files)
 
     def run(self) -> None:
         self._folders = [(False, 0, "")]

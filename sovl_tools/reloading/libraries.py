@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module, invalidate_caches
 from importlib.util import cache_from_source, resolve_name
-from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import NamedTuple, TypeAlias
 
@@ -292,6 +291,7 @@ def _source(module: ModuleType) -> bytes | None:
     if not (isinstance(file, str) and file.endswith(".py")):
         return None
     try:
-        return Path(file).read_bytes()
+        with open(file, "rb") as source:
+            return source.read()
     except OSError:
         return None
