@@ -101,11 +101,13 @@ class Question(NamedTuple):
         message: what the user reads.
         schema: the JSON Schema of the answer: an object whose properties are texts, numbers,
             booleans or choices.
+        key: what a client that answers by calling again sends the answer under; "" for a number.
     """
 
     tool: str
     message: str
     schema: dict[str, JSON]
+    key: str = ""
 
 
 class Answer(NamedTuple):

@@ -138,13 +138,17 @@ class ToolContext:
         """Say something to whoever watches the call; the model does not see it."""
         self._listen(LogMessage(self.tool.name, self.call_id, level, message))
 
-    async def elicit(self, message: str, schema: dict[str, JSON] | None = None) -> Answer:
+    async def elicit(
+        self, message: str, schema: dict[str, JSON] | None = None, *, key: str = ""
+    ) -> Answer:
         """Ask the user something, and await the answer.
 
         Args:
             message: what the user reads.
             schema: the JSON Schema of the answer, an object whose properties are texts, numbers,
                 booleans or choices; None where all there is to say is yes or no.
+            key: names the question to clients since 2026-07-28, which see it beside the question;
+                without one they see a number.
 
         Raises:
             ElicitationError: nobody can be asked, or the answer does not fit; the message says
@@ -153,10 +157,12 @@ class ToolContext:
         """
         from asyncio import wrap_future  # noqa: PLC0415 - whoever awaits this has loaded it
 
-        answer: Answer = await wrap_future(self._asked(message, schema))
+        answer: Answer = await wrap_future(self._asked(message, schema, key))
         return answer
 
-    def elicit_sync(self, message: str, schema: dict[str, JSON] | None = None) -> Answer:
+    def elicit_sync(
+        self, message: str, schema: dict[str, JSON] | None = None, *, key: str = ""
+    ) -> Answer:
         """Ask the user something from a sync tool, and wait for the answer; see ``elicit``."""
         # whoever brings an answer has loaded both
         from asyncio import get_running_loop  # noqa: PLC0415
@@ -167,12 +173,12 @@ class ToolContext:
             words = "elicit_sync would stop the event loop that brings the answer"
             raise ElicitationError(f"{words}: await context.elicit in an async tool")
         try:
-            answer: Answer = self._asked(message, schema).result()
+            answer: Answer = self._asked(message, schema, key).result()
         except CancelledError:
             raise RunCancelledError from None
         return answer
 
-    def _asked(self, message: str, schema: dict[str, JSON] | None) -> Any:
+    def _asked(self, message: str, schema: dict[str, JSON] | None, key: str) -> Any:
         wanted: Any = {"type": "object", "properties": {}} if schema is None else schema
         if not isinstance(wanted, dict) or wanted.get("type") != "object":
             raise ValueError(
@@ -180,4 +186,4 @@ class ToolContext:
             )
         if self._ask is None:
             raise ElicitationError("nobody can be asked: no client that asks its user is connected")
-        return self._ask(Question(self.tool.name, message, wanted))
+        return self._ask(Question(self.tool.name, message, wanted, str(key)))

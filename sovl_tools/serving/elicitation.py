@@ -34,10 +34,12 @@ class Answered(NamedTuple):
     Attributes:
         digest: of the question; another one in its place is asked anew.
         answer: the client's own form of the answer, or None while it is waited for.
+        key: what the client sends the answer under.
     """
 
     digest: str
     answer: dict[str, JSON] | None
+    key: str
 
 
 class Elicitation:
@@ -106,7 +108,7 @@ class Elicitation:
             del self._answered[number:]
         if self.pending is None and self._task is not None:
             self.pending = question
-            self._answered.append(Answered(digest, None))
+            self._answered.append(Answered(digest, None, question.key or str(number + 1)))
             self._task.cancel()
         # until the call has ended
         await asyncio.Event().wait()
@@ -136,7 +138,7 @@ class Elicitation:
         }
         return {
             "resultType": "input_required",
-            "inputRequests": {str(len(self._answered)): request},
+            "inputRequests": {self._answered[-1].key: request},
             "requestState": json.dumps(self._answered),
         }
 
@@ -158,18 +160,17 @@ def _answered(params: CallToolRequestParams) -> list[Answered]:
         return []
     try:
         found = json.loads(params.request_state)
-        answered = [Answered(str(digest), answer) for digest, answer in found]
+        answered = [Answered(str(digest), answer, str(key)) for digest, answer, key in found]
         for each in answered[:-1]:
             ElicitResult.model_validate(each.answer)
     except (ValueError, TypeError, RecursionError) as error:
         raise MCPError(INVALID_PARAMS, "requestState is none of this server's") from error
-    response = (params.input_responses or {}).get(str(len(answered)))
-    if answered and isinstance(response, ElicitResult):
-        answered[-1] = Answered(
-            answered[-1].digest, response.model_dump(by_alias=True, mode="json", exclude_none=True)
-        )
-    elif answered:
-        answered.pop()
+    if answered:
+        last = answered.pop()
+        response = (params.input_responses or {}).get(last.key)
+        if isinstance(response, ElicitResult):
+            answer = response.model_dump(by_alias=True, mode="json", exclude_none=True)
+            answered.append(last._replace(answer=answer))
     return answered
 
 

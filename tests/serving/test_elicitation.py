@@ -182,3 +182,18 @@ async def test_a_schema_must_be_one_of_an_object() -> None:
     registry = ToolRegistry()
     registry.register(wrong)
     assert (await Tooler(registry).call("wrong")).value == "done"
+
+
+async def test_a_question_has_the_key_that_its_tool_gives_it() -> None:
+    @tool(annotations={"idempotent": True})
+    async def named(context: ToolContext) -> str:
+        """Ask under a name."""
+        return (await context.elicit("Really?", key="sure")).action
+
+    callback = answering([], accepted())
+    server = server_of(named)
+    async with client_of(server, "2026-07-28", elicitation_callback=callback) as client:
+        asked = await client.session.call_tool("named", {}, allow_input_required=True)
+        assert isinstance(asked, types.InputRequiredResult)
+        assert [*(asked.input_requests or {})] == ["sure"]
+        assert result(await client.call_tool("named", {})) == (False, None, "accept")

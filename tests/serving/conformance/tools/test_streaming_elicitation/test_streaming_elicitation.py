@@ -1,0 +1,13 @@
+from sovl_tools import ToolContext
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+}
+
+
+async def test_streaming_elicitation(context: ToolContext) -> str:
+    context.report_progress(1, 2)
+    answer = await context.elicit("What is your name?", SCHEMA)
+    return f"Hello, {answer.content['name']}!" if answer.content else "Hello!"
