@@ -67,6 +67,7 @@ class Elicitation:
         self._registry = registry
         self._loop = asyncio.get_running_loop()
         self._answered = _answered(params)
+        self._given = params.input_responses or {}
         self._count = 0
         self._task = asyncio.current_task()
         self._cancelling = 0 if self._task is None else self._task.cancelling()
@@ -106,6 +107,10 @@ class Elicitation:
                 return _fitting(question, ElicitResult.model_validate(answered.answer))
             # the tool asks something else than before: what follows is no answer to it either
             del self._answered[number:]
+        given = self._given.get(question.key) if question.key else None
+        if isinstance(given, ElicitResult):  # the client knows the question by its key
+            self._answered.append(Answered(digest, _form(given), question.key))
+            return _fitting(question, given)
         if self.pending is None and self._task is not None:
             self.pending = question
             self._answered.append(Answered(digest, None, question.key or str(number + 1)))
@@ -169,9 +174,12 @@ def _answered(params: CallToolRequestParams) -> list[Answered]:
         last = answered.pop()
         response = (params.input_responses or {}).get(last.key)
         if isinstance(response, ElicitResult):
-            answer = response.model_dump(by_alias=True, mode="json", exclude_none=True)
-            answered.append(last._replace(answer=answer))
+            answered.append(last._replace(answer=_form(response)))
     return answered
+
+
+def _form(answer: ElicitResult) -> dict[str, JSON]:
+    return answer.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 def _fitting(question: Question, result: ElicitResult) -> Answer:

@@ -197,3 +197,6 @@ async def test_a_question_has_the_key_that_its_tool_gives_it() -> None:
         assert isinstance(asked, types.InputRequiredResult)
         assert [*(asked.input_requests or {})] == ["sure"]
         assert result(await client.call_tool("named", {})) == (False, None, "accept")
+        answers: dict[str, Any] = {"sure": types.ElicitResult(action="decline"), "else": accepted()}
+        call = await client.session.call_tool("named", {}, input_responses=answers)
+        assert result(call) == (False, None, "decline")
