@@ -314,7 +314,9 @@ def commands(scripts: Path, tools: Path, port: int | None) -> dict[str, list[str
     """Return what starts each server."""
     place = ["stdio", "0"] if port is None else ["http", str(port)]
     transport = [] if port is None else ["--transport", "http", "--port", str(port)]
-    ours = ["-m", "sovl_tools", "-q", "serve", "--tools", str(tools), *transport]
+    # the others list all tools, however many there are
+    options = ["--no-search-tools", "--tools", str(tools), *transport]
+    ours = ["-m", "sovl_tools", "-q", "serve", *options]
     found = {"sovl-tools": [sys.executable, *ours]}
     for name, text in (("fastmcp", FASTMCP), ("sdk", SDK)):
         if name == "sdk" or find_spec("fastmcp"):

@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import click
 
 from sovl_tools.cli.command import Command, Misuse, is_quiet, settings, tools_option
 from sovl_tools.cli.output import write
+from sovl_tools.cli.serve import serve
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.plain import plain
 from sovl_tools.serving.clients import CLIENTS, Client, System
@@ -36,7 +38,8 @@ Examples:
   sovl-tools install claude-desktop
   sovl-tools install vscode --project
   sovl-tools install cursor --name weather --env WEATHER_KEY=abc --tools weather/tools
-  sovl-tools install mcp-json              print the entry, for any other client
+  sovl-tools install cursor -- --procedures procedures    with options of serve
+  sovl-tools install mcp-json                             print it, for any other client
   sovl-tools install claude-desktop --undo"""
 EXITS = {2: "The client's configuration can't be read or written, or has another such server."}
 
@@ -60,6 +63,7 @@ def _name(_: click.Context, __: click.Parameter, value: str) -> str:
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("client", type=click.Choice(list(CLIENTS)), metavar="CLIENT")
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF SERVE]")
 @click.option(
     "--user/--project",
     "is_user",
@@ -102,6 +106,7 @@ def _name(_: click.Context, __: click.Parameter, value: str) -> str:
 def install(
     *,
     client: str,
+    options: tuple[str, ...],
     is_user: bool,
     name: str,
     variables: dict[str, str],
@@ -126,11 +131,13 @@ def install(
     is kept beside it.
     """
     known = CLIENTS[client]
+    _check_options(options)
     place = path or _place(known, is_user=is_user)
     if undo:
         _undo(known, place, name, dry_run=dry_run)
         return
     server = _server(known, name, tools, {**_file_of(env_file), **variables}, is_user=is_user)
+    server = replace(server, arguments=(*server.arguments, *options))
     if place is None:
         write(_shown(known, name, server.entry(known)))
         _warn()
@@ -145,6 +152,20 @@ def install(
         return
     write(plain(place))
     _tell(known, change, _undo_command(client, name, path, is_user=is_user))
+
+
+def _check_options(options: Sequence[str]) -> None:
+    """Refuse what serve would refuse, before a client finds that out.
+
+    Raises:
+        UsageError: an option is none of serve's, or has a value that it can't have.
+        Misuse: the server would not talk to the client that starts it.
+    """
+    chosen = serve.make_context("serve", list(options))
+    if chosen.params["transport"] != "stdio":
+        raise Misuse("a client that starts the server talks to it over stdio, not over HTTP")
+    if chosen.params["tools"]:
+        raise Misuse("--tools stands before --")
 
 
 def _place(client: Client, *, is_user: bool) -> str | None:

@@ -96,6 +96,13 @@ def test_what_is_not_set_is_told(run: Run, home: Path, tmp_path: Path) -> None:
     assert "it says so already" in install(run, home, "cursor").err
 
 
+def test_options_of_serve_are_handed_on(run: Run, home: Path) -> None:
+    done = install(run, home, "cursor", "--", "--search-tools", "--timeout", "5")
+    assert done.code == 0
+    entry = entry_in(home / ".cursor" / "mcp.json")
+    assert entry["args"][-3:] == ["--search-tools", "--timeout", "5"]
+
+
 def test_any_other_client_gets_it_printed(run: Run, home: Path, tmp_path: Path) -> None:
     done = install(run, home, "mcp-json", "--name", "mine", WEATHER_KEY="s3cret")
     assert json.loads(done.out)["mcpServers"]["mine"]["env"] == {"WEATHER_KEY": "s3cret"}
@@ -132,6 +139,9 @@ def test_a_dry_run_writes_nothing_and_shows_no_secret(run: Run, home: Path) -> N
         (["cursor", "--env-file", "nowhere"], "nowhere: it can't be read"),
         (["cursor", "--tools", "nowhere"], "there is no 'nowhere'"),
         (["cursor", "--file", "."], "it is a directory"),
+        (["cursor", "--", "--wrong"], "No such option"),
+        (["cursor", "--", "--transport", "http"], "talks to it over stdio"),
+        (["cursor", "--", "--tools", "other"], "--tools stands before --"),
     ],
 )
 def test_misuse_is_one_line(run: Run, home: Path, arguments: list[str], words: str) -> None:
