@@ -188,8 +188,12 @@ def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
             found = from_object(value_of(annotation))
         except (InexpressibleError, RecursionError):
             found = _UNKNOWN
+    try:
+        is_json = is_plain(annotation)
+    except RecursionError:
+        is_json = False  # who asks for its schema or its conversion is told
     _, optional, is_context, value, _ = found
-    return Annotation(annotation, optional, is_context, value, is_plain(annotation))
+    return Annotation(annotation, optional, is_context, value, is_json)
 
 
 def _any_of(answers: typing.Iterable[bool | None]) -> bool | None:
