@@ -97,8 +97,9 @@ def test_a_reload_that_fails_changes_nothing_and_says_so(
     registry = ToolRegistry.from_directory("tools")
     before = registry.catalog
     monkeypatch.chdir(tools)
-    monkeypatch.setattr("sovl_tools.loading.discovery.collect", None)
+    # first, since it may be imported by this, and would keep the other's None
     monkeypatch.setattr("sovl_tools.reloading.reload_state.collect", None)
+    monkeypatch.setattr("sovl_tools.loading.discovery.collect", None)
     change = registry.reload()
     assert [each.code for each in change.diagnostics] == ["ST001"]
     assert registry.catalog is before

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from sovl_tools.loading.rules.folder import missing_directory, no_tools
-from sovl_tools.model.catalog import Catalog, LoadReport
+from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
 from sovl_tools.model.diagnostic import Deferred, Diagnostic, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
@@ -136,8 +136,9 @@ def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport
     """Return the report of a load: of the paths, of each folder, and between tools."""
     known = (*diagnostics, *catalog.diagnostics)
 
-    def found() -> tuple[Diagnostic, ...]:
-        every = [*known, *chain.from_iterable(each.diagnostics for each in catalog.candidates)]
-        return in_order(every)
+    def found(candidates: Iterable[Candidate]) -> tuple[Diagnostic, ...]:
+        return in_order([*known, *chain.from_iterable(each.diagnostics for each in candidates)])
 
-    return LoadReport(catalog.candidates, Deferred(found))
+    every = catalog.candidates
+    flawed = [each for each in every if each.status != "loaded"]
+    return LoadReport(every, Deferred(lambda: found(every)), Deferred(lambda: found(flawed)))

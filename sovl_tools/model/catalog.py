@@ -94,11 +94,14 @@ class LoadReport:
 
     folders: tuple[Candidate, ...] = ()
     diagnostics: Sequence[Diagnostic] = ()
+    # those that may be errors, so that who asks for errors need not wait for all warnings
+    _severe: Sequence[Diagnostic] | None = field(default=None, repr=False, compare=False)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics that kept a tool from loading."""
-        return tuple(each for each in self.diagnostics if each.severity == "error")
+        among = self.diagnostics if self._severe is None else self._severe
+        return tuple(each for each in among if each.severity == "error")
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
