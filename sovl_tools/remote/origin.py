@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTool, read_definition
@@ -27,6 +28,7 @@ from sovl_tools.remote.session import McpServer, RemoteError, session_of
 
 _PATIENCE = 3
 """A list may take so many limits: to connect, to ask, and to ask again after the server died."""
+_STEP = 0.2
 _QUIET = 0.05
 """How long changes are gathered before the server is asked, in seconds."""
 _LONGEST = 60
@@ -58,18 +60,27 @@ class RemoteTools(NamedTuple):
     def look(self) -> OriginLoad:
         """Ask for the list; a tool of which all is as before stays the tool that it is."""
         unit = str(self.server)
-        limit = _PATIENCE * self.server.timeout
-        work = remote_loop().submit(session_of(self.server).list_tools())
         try:
-            listed = work.result(limit)
-        except (RemoteError, FutureTimeoutError) as error:
-            work.cancel()
-            words = str(error) or f"{unit} did not answer in {limit:g} s"
-            found = unavailable(f"the tools of an MCP server can't be had: {words}", unit)
+            listed = self._listed()
+        except RemoteError as error:
+            found = unavailable(f"the tools of an MCP server can't be had: {error}", unit)
             return OriginLoad({}, (found,), {unit: found})
         if not listed:
             return OriginLoad({unit: ()}, (no_tools_found(Unit("the MCP server", unit, "")),))
         return OriginLoad({unit: tuple(self._candidates(listed))})
+
+    def _listed(self) -> list[JSON]:
+        limit = _PATIENCE * self.server.timeout
+        work = remote_loop().submit(session_of(self.server).list_tools())
+        end = time.monotonic() + limit
+        try:
+            while time.monotonic() < end:
+                # in short steps: a look that is given up ends between two of them
+                with suppress(FutureTimeoutError):
+                    return work.result(_STEP)
+        finally:
+            work.cancel()
+        raise RemoteError(f"{self.server} did not answer in {limit:g} s")
 
     def _candidates(self, listed: list[JSON]) -> Iterable[Candidate]:
         definitions = read_tools(listed)

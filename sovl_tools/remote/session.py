@@ -45,6 +45,7 @@ class McpServer:
             ``PATH`` and ``HOME``, are passed on anyway.
         timeout: how long it has to answer when it is connected to or lists its tools, in seconds.
         header_values: further headers, with their values.
+        call_timeout: how long one call may take, in seconds, if no Tooler ends it before.
 
     Raises:
         ValueError: the address is none, or what is said beside it is for servers of the other kind.
@@ -55,6 +56,7 @@ class McpServer:
     env: tuple[tuple[str, str | None], ...] = ()
     timeout: float = TIMEOUT
     header_values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    call_timeout: float = 600.0
 
     def __post_init__(self) -> None:
         if self.is_url:
@@ -170,7 +172,10 @@ class McpSession:
 
         async def send(client: Any) -> dict[str, Any]:
             found: dict[str, Any] = await client.session.send_request(
-                request, adapter, progress_callback=report
+                request,
+                adapter,
+                request_read_timeout_seconds=self.server.call_timeout,
+                progress_callback=report,
             )
             return found
 

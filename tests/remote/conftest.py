@@ -33,7 +33,9 @@ class Raw:
         """Answer like this from now on: with a list of tools, and to each call."""
         result = call or {"content": [{"type": "text", "text": "called"}]}
         listed = {"tools": list(tools) if isinstance(tools, tuple) else tools}
-        self.file.write_text(json.dumps({"tools/list": listed, "tools/call": result, **more}))
+        draft = self.file.with_suffix(".draft")
+        draft.write_text(json.dumps({"tools/list": listed, "tools/call": result, **more}))
+        draft.replace(self.file)  # a server may be reading it
 
 
 class Offer:

@@ -36,7 +36,7 @@ OWN = [
          icons=[{"src": "https://example.com/a.png"}],
          outputSchema={"type": "object", "properties": {"said": TEXT, "pid": {"type": "integer"}}}),
     tool("many-kinds"), tool("fail"), tool("hang"), tool("die"), tool("change"),
-    tool("progress"), tool("env"), tool("rubbish"),
+    tool("progress"), tool("env"), tool("rubbish"), tool("ask"),
 ]  # fmt: skip
 
 
@@ -110,6 +110,13 @@ async def variable(_: Any, text: str) -> Any:
     return text_result(os.environ.get(text, "nothing"))
 
 
+async def ask(_: Any, text: str) -> Any:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    params = {"mode": "form", "message": "Which?", "requestedSchema": schema}
+    requests = {"which": {"method": "elicitation/create", "params": params}}
+    return {"resultType": "input_required", "inputRequests": requests, "requestState": "x"}
+
+
 async def rubbish(_: Any, text: str) -> Any:
     os.write(1, b"this is no JSON\n")
     return text_result("after rubbish")
@@ -117,7 +124,7 @@ async def rubbish(_: Any, text: str) -> Any:
 
 CALLS: Mapping[str, Callable[[Any, str], Awaitable[Any]]] = {
     "echo": echo, "many-kinds": many_kinds, "fail": fail, "hang": hang, "die": die,
-    "change": change, "progress": progress, "env": variable, "rubbish": rubbish,
+    "change": change, "progress": progress, "env": variable, "rubbish": rubbish, "ask": ask,
 }  # fmt: skip
 BUS = InMemorySubscriptionBus()
 SERVER: Server[Any] = Server(

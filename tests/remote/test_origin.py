@@ -61,7 +61,7 @@ class Changes:
 def test_a_servers_tools_join_the_registry(offer: Offer, registry: ToolRegistry) -> None:
     change = registry.load_mcp(offer.command, timeout=PATIENCE)
     assert sorted(change.added) == sorted(registry.catalog.tools)
-    assert len(registry) == 9
+    assert len(registry) == 10
     found = registry["echo"]
     assert (found.title, dict(found.annotations)) == ("Echo", {"read_only": True})
     assert found.metadata == {"icons": [{"src": "https://example.com/a.png"}]}

@@ -21,7 +21,7 @@ from sovl_tools.remote.mcp_results import value_of
 from sovl_tools.remote.session import McpServer, RemoteError, session_of
 from tests.conftest import is_running
 from tests.patience import PATIENCE
-from tests.remote.conftest import Offer, eventually, http_server
+from tests.remote.conftest import Offer, Raw, eventually, http_server
 
 
 def call(server: McpServer, tool: str, *, repeatable: bool = False, **arguments: Any) -> Any:
@@ -40,7 +40,7 @@ def test_all_threads_and_loops_share_one_session(server: McpServer) -> None:
 def test_all_pages_are_listed_as_they_were_sent(server: McpServer) -> None:
     tools = asyncio.run(server.list_tools())
     assert [each["name"] for each in tools][:2] == ["echo", "many-kinds"]
-    assert len(tools) == 9
+    assert len(tools) == 10
     assert tools[0]["icons"] == [{"src": "https://example.com/a.png"}]
 
 
@@ -60,6 +60,11 @@ def test_content_keeps_its_types(server: McpServer) -> None:
 def test_a_tool_that_fails_says_why(server: McpServer) -> None:
     with pytest.raises(ToolError, match=r"^it does not work$"):
         call(server, "fail")
+
+
+def test_a_tool_that_asks_for_input_says_so(server: McpServer) -> None:
+    with pytest.raises(ToolError, match="asks for input"):
+        call(server, "ask")
 
 
 def test_rubbish_on_the_way_disturbs_nobody(server: McpServer) -> None:
@@ -122,7 +127,7 @@ def test_a_server_over_http_may_be_started_again(kind: str, offer: Offer) -> Non
     with http_server(offer, kind) as url:
         server = McpServer(url, timeout=PATIENCE)
         assert call(server, "echo", text="a")["said"] == "a"
-        assert len(asyncio.run(server.list_tools())) == 9
+        assert len(asyncio.run(server.list_tools())) == 10
     with pytest.raises(ToolError):
         call(server, "echo")
 
@@ -159,6 +164,33 @@ print(asyncio.run(McpServer({offer.command!r}, timeout=60).call("echo", {{}}))["
 def test_an_answer_that_is_none_is_an_error_of_the_tool(answer: dict[str, Any], words: str) -> None:
     with pytest.raises(ToolError, match=words):
         value_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"tools/call": 3}, "timed out"),
+        ({"tools/call": {"content": 3}}, "no result of the protocol"),
+        ({"tools/call": {"content": [{"type": "image", "data": 3}]}}, "no result of the protocol"),
+        ({"tools/list": 3}, "timed out"),
+        ({"tools/list": {"tools": 3}}, "sends no list"),
+        ({"tools/list": {"tools": [], "nextCursor": "x"}}, "pages of tools that do not end"),
+        ({"initialize": {}}, "can't be reached"),
+        ({"initialize": None}, "did not answer in"),
+    ],
+)
+def test_an_answer_that_is_rubbish_is_told_in_one_line(
+    said: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    raw = Raw(tmp_path / "says.json")
+    raw.says(**said)
+    timeout = 3 if 3 in said.values() or None in said.values() else PATIENCE
+    server = McpServer(raw.command, timeout=timeout, call_timeout=timeout)
+    work = server.list_tools() if "tools/list" in said else server.call("echo", {})
+    with pytest.raises((ToolError, RemoteError), match=words) as caught:
+        asyncio.run(work)
+    assert "\n" not in str(caught.value)
+    asyncio.run(run_remotely(session_of(server).close()))
 
 
 def test_structured_content_is_the_value() -> None:
