@@ -40,14 +40,12 @@ IN_PROCESSES = {"test", "validate"}
 SLOW = tuple(
     Path(__file__).parent / name
     for name in (
-        *("agent", "cli", "docs", "serving", "testing", "tools"),
+        *("agent", "cli", "docs", "process", "remote", "serving", "testing", "tools"),
         *("formats/test_mcp.py", "formats/test_messages.py", "formats/test_sdk_types.py"),
         *("loading/test_isolation.py", "loading/test_generations.py"),
         *("dispatch/test_giving_up.py", "dispatch/test_hostile_tools.py"),
         *("procedures/test_hostile_templates.py", "procedures/test_journal_processes.py"),
         "procedures/test_resuming.py",
-        *("serving/test_generated_client.py", "serving/test_mcp_http.py"),
-        "serving/test_run_http.py",
         *("test_distribution.py", "test_reload_stress.py"),
     )
 )
