@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client, StdioServerParameters
 
 from sovl_tools.serving.clients import CLIENTS
 from tests.conftest import Done, Run, Write, manifest_of
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
 
@@ -156,3 +158,19 @@ def test_commands_run_as_if_started_elsewhere(run: Run, home: Path, tmp_path: Pa
     done = run("-C", str(tmp_path), "list", "--format", "json", cwd=home)
     assert [each["name"] for each in json.loads(done.out)] == ["echo"]
     assert run("--directory", "nowhere", "list").code == 2
+
+
+async def test_a_client_that_knows_the_entry_alone_calls_a_tool(
+    run: Run, home: Path, tmp_path: Path
+) -> None:
+    done = install(run, home, "mcp-json", WEATHER_KEY="s3cret")
+    entry = json.loads(done.out)["mcpServers"]["sovl-tools"]
+    (tmp_path / "elsewhere").mkdir()
+    # a module of the directory that the client is in must not pass for one of Python's
+    (tmp_path / "elsewhere" / "json.py").write_text("raise SystemExit\n")
+    started = StdioServerParameters(**entry, cwd=tmp_path / "elsewhere")
+    async with Client(started, read_timeout_seconds=PATIENCE) as client:
+        tools = [each.name for each in (await client.list_tools()).tools]
+        assert tools == ["echo", "weather"]
+        result = await client.call_tool("weather", {"text": "Oslo"})
+        assert result.content[0].model_dump()["text"] == "Oslo"
