@@ -10,7 +10,7 @@ from typing import Any, cast
 from mcp.server import Server
 from starlette.types import Receive, Scope, Send
 
-from sovl_tools.serving.mcp_sessions import SessionManager
+from sovl_tools.serving.mcp_sessions import MAX_SESSIONS, SessionManager
 
 
 class McpEndpoint:
@@ -25,6 +25,7 @@ class McpEndpoint:
             answer it. Clients up to 2025-11-25 then hear of no changes and can't be asked anything.
         is_json: whether answers are JSON and never streams: calls then tell of no progress.
         max_body_bytes: how long a request may be.
+        max_sessions: how many sessions are kept; a new one ends the one that is idle longest.
     """
 
     def __init__(
@@ -34,11 +35,13 @@ class McpEndpoint:
         is_stateless: bool = False,
         is_json: bool = False,
         max_body_bytes: int,
+        max_sessions: int = MAX_SESSIONS,
     ) -> None:
         self._server = server
         self._is_stateless = is_stateless
         self._is_json = is_json
         self._max_body_bytes = max_body_bytes
+        self._max_sessions = max_sessions
         self._manager: SessionManager | None = None
         self._running: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
@@ -53,6 +56,7 @@ class McpEndpoint:
             # hosts and origins have been checked
             security_settings=None,
             max_request_body_size=self._max_body_bytes,
+            max_sessions=self._max_sessions,
         )
         async with manager.run():
             self._manager = manager

@@ -8,6 +8,7 @@ message or a question opens the stream, and so does a call that takes longer tha
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, TypeAlias, cast
@@ -42,6 +43,9 @@ PROMPT = 0.5
 PING = 15.0
 """How often a silent stream says that it is alive, in seconds; proxies close others."""
 
+MAX_SESSIONS = 1_000
+"""How many sessions are kept, at about 45 kB each; a new one ends the one that is idle longest."""
+
 _BUFFER = 16
 _SILENCE = EventMessage(JSONRPCNotification(jsonrpc="2.0", method="silence"))
 """In a stream of messages: nothing has come for a while."""
@@ -54,6 +58,8 @@ class SessionManager(StreamableHTTPSessionManager):
     """The SDK's manager of sessions, whose sessions answer as this module says."""
 
     def _admit_session(self, requestor: Any) -> StreamableHTTPServerTransport | None:
+        if self.max_sessions is not None and len(self._server_instances) >= self.max_sessions:
+            self._end_idlest()
         # the SDK's own, with another class
         if self.json_response or self.event_store is not None:
             return super()._admit_session(requestor)
@@ -65,6 +71,20 @@ class SessionManager(StreamableHTTPSessionManager):
             self._session_owners[name] = requestor
         self._server_instances[name] = session
         return session
+
+    def _end_idlest(self) -> None:
+        """Make room: most clients vanish without a word."""
+        deadlines = {
+            name: each.idle_scope.deadline
+            for name, each in self._server_instances.items()
+            if each.idle_scope is not None
+        }
+        name = min(deadlines, key=deadlines.__getitem__)
+        # those with a request under way have none
+        if deadlines[name] < math.inf:
+            scope = self._server_instances.pop(name).idle_scope
+            self._session_owners.pop(name, None)
+            cast("anyio.CancelScope", scope).cancel()
 
 
 class Session(StreamableHTTPServerTransport):

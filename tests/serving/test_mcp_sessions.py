@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import mcp_types as types
+import pytest
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from starlette.applications import Starlette
@@ -58,7 +59,7 @@ class Conversation:
 
 
 @asynccontextmanager
-async def conversation() -> AsyncIterator[Conversation]:
+async def conversation(**options: Any) -> AsyncIterator[Conversation]:
     async def call_tool(ctx: ServerRequestContext[Any], params: Any) -> types.CallToolResult:
         if params.name == "report":
             await ctx.session.report_progress(1, 2, "half")
@@ -68,7 +69,7 @@ async def conversation() -> AsyncIterator[Conversation]:
         return types.CallToolResult(content=[types.TextContent(type="text", text="done")])
 
     registry = registry_of()
-    endpoint = McpEndpoint(Server("test", on_call_tool=call_tool), max_body_bytes=1_000)
+    endpoint = McpEndpoint(Server("test", on_call_tool=call_tool), max_body_bytes=1_000, **options)
     app = make_app(registry, tooler_of(registry), mcp=endpoint)
     async with endpoint.run(), client_of(app, timeout=PATIENCE) as client:
         made = Conversation(app, client)
@@ -154,3 +155,31 @@ async def test_a_request_that_asks_wrongly_is_refused() -> None:
             answer = await client.client.post("/mcp", content=content, headers=headers)
             assert answer.status_code == 400
             assert answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("options", [{}, {"is_json": True}])
+async def test_a_new_session_ends_the_one_that_is_idle_longest(options: dict[str, bool]) -> None:
+    async with conversation(max_sessions=2, **options) as first:
+        others = [Conversation(first.app, first.client) for _ in range(2)]
+        answering = asyncio.create_task(first.call("wait"))
+        await first.started.wait()
+        for each in others:
+            await each.open()
+        # the first one is busy, so that the second had to go
+        assert (await others[0].call("add")).status_code == 404
+        assert (await others[1].call("add")).status_code == 200
+        first.gate.set()
+        assert (await answering).status_code == 200
+
+
+async def test_where_all_sessions_are_busy_there_is_no_other() -> None:
+    async with conversation(max_sessions=1) as client:
+        answering = asyncio.create_task(client.call("wait"))
+        await client.started.wait()
+        body = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
+        headers = {**client.headers}
+        del headers["mcp-session-id"]
+        refused = await client.client.post("/mcp", json=body, headers=headers)
+        assert refused.status_code == 503
+        client.gate.set()
+        assert (await answering).status_code == 200
