@@ -11,7 +11,7 @@ import os
 import sys
 from _socket import AF_UNIX, SCM_RIGHTS, SOL_SOCKET, socket
 
-_PASSED_ON = (_signal.SIGABRT, _signal.SIGINT, _signal.SIGTERM)
+_PASSED_ON = (_signal.SIGABRT, _signal.SIGCONT, _signal.SIGINT, _signal.SIGTERM)
 
 
 def main(path: str) -> None:

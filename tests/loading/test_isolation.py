@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +18,10 @@ from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Write, code_of, is_running
+from tests.forked_commands import Forker
 from tests.patience import wait_until
 
+PYTHON = sys.executable
 GIL_HOLDER = "import re\n\nre.match('(a+)+$', 'a' * 60 + '!')\n"
 STOPPED = (
     "import os, signal, threading\n\n"
@@ -51,6 +54,12 @@ ENDINGS = {
     "a library taken away": ("import json\n\njson.dumps = None\n", "what validate reports with", 1),
     "a closed report": ("import os\n\nos.closerange(3, 64)\n", "process", 1),
 }
+
+
+@pytest.fixture(autouse=True)
+def forked(forks: Forker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the children be forks: a process that starts takes ten times as long."""
+    monkeypatch.setattr(sys, "executable", forks.python)
 
 
 @pytest.fixture
@@ -109,8 +118,9 @@ def test_an_endless_loop_is_rejected_at_its_line_by_the_child_itself(
 
 
 def test_a_loop_that_lets_no_other_thread_run_is_ended_from_outside(
-    write: Write, load: Load
+    write: Write, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sys, "executable", PYTHON)  # signals without a go-between
     write("a_first")
     write("b_odd", code=GIL_HOLDER)
     write("c_last")
