@@ -281,6 +281,54 @@ def test_references_in_circles_and_to_nowhere_are_flaws_of_their_operation() -> 
     assert len(api.definitions) == 5
 
 
+@pytest.mark.parametrize(
+    ("operation", "words"),
+    [
+        ({"parameters": [{}]}, "the parameter has no name"),
+        ({"parameters": [{"name": "a", "in": "body"}]}, "'a' is in no part of a request"),
+        ({"parameters": [{"name": "a", "in": "query", "style": "x"}]}, "style 'x' is not known"),
+        ({"parameters": [{"name": "a", "in": "query", "schema": 3}]}, "a schema must be an object"),
+        ({"requestBody": {}}, "the body is of no media type"),
+        ({"security": 3}, "must be a list, not 'integer'"),
+        ({"security": [3]}, "must be a list of objects"),
+        ({"security": [{"odd": []}]}, "must be an object, not 'null'"),
+        ({"security": [{"tls": []}]}, "'tls' is of a kind that can't be used"),
+        ({"operationId": 3}, "must be a text, not 'integer'"),
+        ({"servers": [3]}, "the first server has no address"),
+        (3, "must be an object, not 'integer'"),
+    ],
+)
+def test_an_operation_that_can_not_be_a_tool_is_told(operation: Any, words: str) -> None:
+    document = {
+        "openapi": "3.1.0",
+        "servers": [{"url": "http://localhost"}],
+        "paths": {"/a": {"get": operation}, "/b": {"get": {}}},
+        "components": {"securitySchemes": {"tls": {"type": "mutualTLS"}}},
+    }
+    flaw, other = read_api(document).definitions
+    assert isinstance(flaw, Flaw)
+    assert words in flaw.message
+    assert not isinstance(other, Flaw)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words"),
+    [
+        ({"type": "oauth2", "flows": {}}, "set API_1: the bearer token"),
+        ({"type": "http", "scheme": "Basic"}, "set API_1: user:password"),
+        ({"type": "apiKey", "in": "query", "name": "k"}, "set API_1: the API key (query 'k')"),
+    ],
+)
+def test_secrets_have_names_without_a_title(scheme: Any, words: str) -> None:
+    document = {
+        "openapi": "3.1.0",
+        "paths": {"/a": {"get": {"security": [{"other": []}, {"1": []}]}}},
+        "components": {"securitySchemes": {"1": scheme}},
+    }
+    api = read_api(document, base_url="http://localhost")
+    assert words in api.notes
+
+
 @settings(moderate, max_examples=examples(2000))
 @given(change=changes(PETSTORE))
 def test_a_wrong_value_in_a_document_is_told_or_makes_sound_tools(
