@@ -37,6 +37,8 @@ HEALTHY = "zz_healthy"
 IMPORTS_NEEDED = (
     "ST001",
     "ST309-unconvertible",
+    "ST408-required-left-out",
+    "ST412-left-out",
     "ST412-refused-values",
     "ST413",
     "ST501-e",

@@ -283,6 +283,22 @@ class _Anything(Kind):
 _ANYTHING = _Anything()
 
 
+def is_in_format(value: JSON, schema_format: str) -> bool:
+    """Tell whether the type of a format can be made of a text; of others nothing is known."""
+    named = next(
+        (each for each in _NAMED.items() if each[1].schema.get("format") == schema_format), None
+    )
+    if named is None or not isinstance(value, str):
+        return True
+    path, scalar = named
+    module, _, name = path.partition(".")
+    try:
+        scalar.read(getattr(import_module(module), name), value)
+    except Exception:  # noqa: BLE001 - each type has its own way to refuse
+        return False
+    return True
+
+
 def scalar_of(annotation: Any) -> Kind | None:
     """Return the kind of an annotation that is one JSON value, or any JSON; None for others."""
     return _ANYTHING if annotation is Any or annotation is object else _find(annotation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from sovl_tools.configuration import Configuration
@@ -80,7 +80,7 @@ class Selection:
 
     def of(self, report: LoadReport) -> LoadReport:
         """Return a report with nothing but what is shown."""
-        return replace(report, diagnostics=tuple(filter(self.shows, report.diagnostics)))
+        return report.showing(tuple(filter(self.shows, report.diagnostics)))
 
 
 def selection_of(
@@ -119,4 +119,4 @@ def _longest(code: str, beginnings: Iterable[str]) -> int:
 def strict(report: LoadReport) -> LoadReport:
     """Return a report with every warning made an error."""
     found = tuple(each._replace(severity="error") for each in report.diagnostics)
-    return replace(report, diagnostics=found)
+    return report.showing(found)

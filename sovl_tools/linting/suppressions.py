@@ -12,7 +12,6 @@ import re
 import tokenize
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from io import StringIO
 from typing import NamedTuple
 
@@ -103,7 +102,7 @@ def suppress_findings(
         if each not in used and not is_excused:
             (verdict,) = ask((unused_suppression,), each.words)
             shown.append(verdict.at(each.path, each.line, each.column, tool=each.tool))
-    return replace(report, diagnostics=in_order(shown))
+    return report.showing(in_order(shown))
 
 
 def _places_of(found: Diagnostic) -> Iterator[tuple[str, int]]:

@@ -108,6 +108,10 @@ class LoadReport:
         """The diagnostics of tools that loaded all the same."""
         return tuple(each for each in self.diagnostics if each.severity == "warning")
 
+    def showing(self, diagnostics: Sequence[Diagnostic]) -> LoadReport:
+        """Return the report of the same folders with other diagnostics."""
+        return LoadReport(self.folders, diagnostics)
+
     def raise_if_errors(self) -> None:
         """Raise ToolLoadError with all errors if there are any."""
         if self.errors:

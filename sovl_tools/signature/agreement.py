@@ -16,12 +16,21 @@ from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.annotations.hints import Names, names_of, resolved, without_none
 from sovl_tools.annotations.jsonvalues import is_plain as is_json
 from sovl_tools.annotations.kind import EMPTY
+from sovl_tools.annotations.scalars import is_in_format
 from sovl_tools.annotations.schemas import SchemaBuilder
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.schema.applicators import combinator_of, kinds, values_of
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.keywords import COMBINING
 from sovl_tools.schema.subschemas import follow
-from sovl_tools.signature.pairs import Matcher, Pair, exclude_each_other, is_wider, pairs
+from sovl_tools.signature.pairs import (
+    ANNOTATIONS,
+    Matcher,
+    Pair,
+    exclude_each_other,
+    is_wider,
+    pairs,
+)
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parameter, Signature
 
 Kind: TypeAlias = Literal[
@@ -132,7 +141,7 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iter
                 found.append(("default", ("default",), said, other))
         if "$ref" not in pair.schema:
             # Where the types differ, so does everything about values of those types.
-            found += [*_types(pair, matcher)] or _inner(pair)
+            found += [*_types(pair, matcher)] or [*_open_alternatives(pair, matcher), *_inner(pair)]
         for kind, where, said, other in found:
             yield Difference(kind, pair.name, None, (*pair.path, *where), said, other)
 
@@ -181,13 +190,26 @@ def _foreign_alternatives(pair: Pair, matcher: Matcher) -> Iterator[Path]:
                 yield (key, index) if key else ()
 
 
+def _open_alternatives(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
+    """Yield the alternatives that admit any value where the function does not."""
+    (_, _, schema, own, _), root = pair, matcher.own
+    key = combinator_of(schema)
+    if key is None:
+        return
+    for index, match in enumerate(matcher.matches(schema, own)):
+        is_open = type(match.schema) is dict and match.schema.keys() <= ANNOTATIONS
+        if is_open and match.own is None and kinds(own, root) is not None:
+            yield "omitted", (key, index), None, ("type", types_of(own, root))
+
+
 def _inner(pair: Pair) -> Iterator[_Finding]:
     """Yield differences in members, listed values and bounds."""
     schema, own = pair.schema, pair.own
     for name in unknown_properties(schema, own):
         yield "superfluous", ("properties", name), name, None
     known = {*schema.get("properties", ())} & {*schema.get("required", ())}
-    for name in own.get("required", ()) if "properties" in schema else ():
+    is_listed = "properties" in schema or schema.get("additionalProperties") is False
+    for name in own.get("required", ()) if is_listed else ():
         if name not in known:
             yield "missing", (), None, name
     values = values_of(schema) or []
@@ -205,7 +227,10 @@ def _inner(pair: Pair) -> Iterator[_Finding]:
         yield "bounds", (keyword,), schema[keyword], (other, own[other])
     is_plain_schema = combinator_of(schema) is None and values_of(schema) is None
     if is_plain_schema and combinator_of(own) is None and not contrary:
-        for keyword in _omitted(schema, own):
+        omitted = [*_omitted(schema, own)]
+        if not omitted and not pair.is_property and "type" in own and "type" not in schema:
+            omitted = ["type"]  # of a property another rule says it
+        for keyword in omitted:
             yield "omitted", (), schema.get(keyword), (keyword, own[keyword])
 
 
@@ -214,6 +239,13 @@ def _omitted(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> Iterator[st
     for keyword in own.keys() & _NARROWING:
         if keyword not in schema:
             yield keyword
+    others = own.get("additionalProperties")
+    # who says nothing of members beside those that are listed means to invite none
+    is_meant = schema.get("additionalProperties", others is not False)
+    if (type(others) is dict and is_meant is True) or (others is False and is_meant is not False):
+        yield "additionalProperties"
+    if own.get("required") and schema.keys().isdisjoint({"properties", "additionalProperties"}):
+        yield "required"
     for lower, upper in _BOUNDS:
         if lower in own and (lower not in schema or schema[lower] < own[lower]):
             yield lower
@@ -239,10 +271,16 @@ def unknown_properties(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> l
 
 
 def unknown_values(values: list[JSON], own: Mapping[str, JSON]) -> list[JSON]:
-    """Return those of a manifest's values that are not among the function's, null apart."""
+    """Return those of a manifest's values that the function surely refuses, null apart."""
     listed = values_of(own)
-    known = None if listed is None else {canonical(each) for each in [*listed, None]}
-    return [] if known is None else [each for each in values if canonical(each) not in known]
+    if listed is not None:
+        known = {canonical(each) for each in [*listed, None]}
+        return [each for each in values if canonical(each) not in known]
+    limits = {key: each for key, each in own.items() if key in _NARROWING or key in _LIMITING}
+    if not values or not limits:
+        return []
+    schema_format, is_valid = str(limits.get("format")), compile_schema(limits).is_valid
+    return [each for each in values if not (is_valid(each) and is_in_format(each, schema_format))]
 
 
 def canonical(value: JSON) -> str:

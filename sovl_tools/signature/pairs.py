@@ -149,7 +149,7 @@ def _items(name: str, path: Path, schema: dict[str, JSON], own: dict[str, JSON])
         yield _Step(f"{name}[]", (*path, "items"), rest, others)
 
 
-_ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
+ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
 
 
 def agreed(found: Iterable[Pair]) -> list[Pair]:
@@ -162,7 +162,7 @@ def agreed(found: Iterable[Pair]) -> list[Pair]:
     for pair in every:
         if "anyOf" not in pair.own:
             others = said.setdefault(id(pair.schema), [])
-            plain = {key: each for key, each in pair.own.items() if key not in _ANNOTATIONS}
+            plain = {key: each for key, each in pair.own.items() if key not in ANNOTATIONS}
             if plain not in others:
                 others.append(plain)
     shared = {key for key, others in said.items() if len(others) > 1}

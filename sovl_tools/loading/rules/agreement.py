@@ -152,7 +152,7 @@ class AgreementCase(NamedTuple):
         return difference.kind in _REFUSED and argument_of(difference) in self.converted
 
 
-_REFUSED = frozenset({"types", "alternative", "value", "superfluous", "missing"})
+_REFUSED = frozenset({"types", "alternative", "value", "bounds", "superfluous", "missing"})
 
 
 def argument_of(difference: Difference) -> str:
@@ -315,9 +315,9 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     manifest admits values that the annotation does not: a number for an ``int``, a value that is
     not in the ``Enum``, a member that the dataclass lacks, and likewise within lists, objects,
     alternatives and whatever a ``$ref`` leads to. What an annotation does not say is not compared;
-    what it says and the manifest leaves out, such as a format, counts where a call would refuse
-    the argument: ``sovl-tools sync`` adds it. Where the manifest names outright what a call
-    refuses, see ST412.
+    what it says and the manifest leaves out, such as a format or members that are required, counts
+    where a call would refuse the argument: ``sovl-tools sync`` adds most of that. Where the
+    manifest names outright what a call refuses, see ST412.
     """
     for each in case.differences:
         # what is left out may be meant, where the function looks at the value itself
@@ -356,6 +356,9 @@ def _listed(types: Iterable[str]) -> str:
 PRUNE = "or remove it: sovl-tools sync --prune"
 
 
+_BY_HAND = {"type", "additionalProperties"}
+
+
 def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | None:
     """Return what is said of a difference in values, and advised; None of any other."""
     match each.kind:
@@ -371,9 +374,10 @@ def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | Non
             message = f"{each.name!r} is here none of the alternatives that the function takes"
             advice = f"write {_listed(each.own)} in the manifest, or change the annotation"
         case "value":
-            words = one_of(shown(value) for value in each.own or (None,))
             message = f"{shown(each.said)} is no value that the function takes for {each.name!r}"
-            advice = f"the function takes {words}; add it there, {PRUNE}"
+            advice = "correct it, or leave it out"
+            if each.own is not None:
+                advice = f"the function takes {one_of(map(shown, each.own))}; add it there, {PRUNE}"
         case "bounds":
             keyword, (other, bound) = each.path[-1], each.own
             message = f"{each.name!r} has the {keyword} {shown(each.said)}, but {other}"
@@ -389,6 +393,7 @@ def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | Non
             keyword, limit = each.own
             message = f"the function takes {each.name!r} only with {keyword!r}: {shown(limit)}"
             advice = "write that in the manifest: sovl-tools sync"
+            advice = "write that in the manifest" if keyword in _BY_HAND else advice
         case _:
             return None
     return message, advice
@@ -400,7 +405,8 @@ def refused_values(case: AgreementCase) -> Iterator[Finding]:
 
     Arguments become instances of ``date``, ``Enum``, dataclasses and the like before the function
     runs, and what doesn't fit is refused: a number for a ``date``, a value that the ``Enum`` lacks,
-    a member that the dataclass lacks, or an object without one that it needs. A model follows the
+    or that is no date, a bound that contradicts the function's, a member that the dataclass lacks,
+    or an object that can't have one that it needs. A model follows the
     manifest and is refused. The help names the parameter's line; make the two agree.
     """
     for each in case.differences:

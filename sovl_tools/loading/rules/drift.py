@@ -73,12 +73,7 @@ def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
 
 def _told_places(case: AgreementCase) -> Iterator[Path]:
     """Yield the places of changes that findings of other rules are about."""
-    yield from (("description",), _DEFINITIONS)
-    for node in nodes(case.parameters, PARAMETERS):
-        if any(missing_description.check(node)):
-            yield (*node.path, "description")
-        if any(missing_items.check(node)):
-            yield from ((*node.path, "items"), (*node.path, "prefixItems"))
+    yield from (("description",), _DEFINITIONS, *_told_of_schemas(case))
     for each in case.differences:
         if each.kind == "not_sent":
             yield (*PROPERTIES, each.name)
@@ -88,10 +83,24 @@ def _told_places(case: AgreementCase) -> Iterator[Path]:
             if near is not None:
                 yield (*PROPERTIES, near)
         elif each.kind == "missing":
-            yield (*each.path, "properties", each.own)
-            yield (*each.path, "required", each.own)
+            yield from _member_places(each.path, each.own)
         elif each.kind == "omitted" and argument_of(each) in case.converted:
             yield (*each.path, each.own[0])
+            for name in each.own[1] if each.own[0] == "required" else ():
+                yield from _member_places(each.path, name)
+
+
+def _told_of_schemas(case: AgreementCase) -> Iterator[Path]:
+    for node in nodes(case.parameters, PARAMETERS):
+        if any(missing_description.check(node)):
+            yield (*node.path, "description")
+        if any(missing_items.check(node)):
+            yield from ((*node.path, "items"), (*node.path, "prefixItems"))
+
+
+def _member_places(path: Path, name: str) -> Iterator[Path]:
+    """Yield where a member that an object needs may have to be added."""
+    yield from ((*path, "properties"), (*path, "properties", name), (*path, "required", name))
 
 
 def _change_in_words(change: Change) -> str:

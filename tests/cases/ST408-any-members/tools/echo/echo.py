@@ -1,0 +1,5 @@
+from datetime import date
+
+
+def echo(days: dict[str, date]):
+    return days

@@ -1,0 +1,5 @@
+from datetime import date
+
+
+def echo(day: date):
+    return day
