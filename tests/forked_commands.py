@@ -21,7 +21,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +30,7 @@ from typing import IO, Literal, NamedTuple, TextIO
 _STAND_IN = Path(__file__).parent / "forked_python.py"
 _PYTHON, _SOCKET = "python", "socket"
 _READY = b"ready\n"
+_FLAGS = {"-P", "-S"}
 _COMMAND = ("-P", "-m", "sovl_tools")
 _EVERYDAY = (
     "sovl_tools.cli.child_checks",
@@ -113,8 +114,8 @@ def _written(file: IO[bytes]) -> bytes:
 
 
 @contextmanager
-def forker(environment: Mapping[str, str]) -> Iterator[Forker]:
-    """Start the process, and end it when it is needed no more."""
+def forker(environment: Mapping[str, str], modules: Iterable[str] = ()) -> Iterator[Forker]:
+    """Start the process, which imports these modules besides ours, and end it at the end."""
     with tempfile.TemporaryDirectory() as directory:
         forks = Forker(directory)
         source = _STAND_IN.read_text(encoding="utf-8")
@@ -122,7 +123,7 @@ def forker(environment: Mapping[str, str]) -> Iterator[Forker]:
         program.write_text(f"#!{sys.executable} -ISE\n{source}\n\nmain({forks.address!r})\n")
         program.chmod(0o700)
         with subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, directory],
+            [sys.executable, "-P", "-m", __name__, directory, *modules],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -136,8 +137,8 @@ def forker(environment: Mapping[str, str]) -> Iterator[Forker]:
 
 def main() -> None:
     """Fork for each request in the parent; do one of them in each child."""
-    directory = sys.argv[1]
-    _import_commands()
+    directory, *modules = sys.argv[1:]
+    _import_commands(modules)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(os.path.join(directory, _SOCKET))
@@ -232,12 +233,12 @@ class _Server:
         connection.close()
 
 
-def _import_commands() -> None:
-    """Import what commands need."""
+def _import_commands(modules: Iterable[str]) -> None:
+    """Import what commands need, and these modules."""
     module = import_module("sovl_tools.cli.main")
     for place, _ in module.COMMANDS.values():
         import_module(place.partition(":")[0])
-    for name in _EVERYDAY:
+    for name in (*_EVERYDAY, *modules):
         import_module(name)
     del sys.modules[module.__name__]  # it asks for the width of the terminal as it is imported
     _keep_modules()
@@ -269,14 +270,17 @@ def _become(request: Request, descriptors: list[int]) -> None:
 
 
 def _do(arguments: Sequence[str]) -> None:
-    """Do what Python does with these arguments."""
-    option, what, *others = arguments[1:]
+    """Do what Python does with these arguments: run a module, a program or a file."""
+    option, *others = [each for each in arguments if each not in _FLAGS]
     if option == "-m":
-        sys.argv[1:] = others
-        runpy.run_module(what, run_name="__main__", alter_sys=True)
+        sys.argv[1:] = others[1:]
+        runpy.run_module(others[0], run_name="__main__", alter_sys=True)
+    elif option == "-c":
+        sys.argv[:] = [option, *others[1:]]
+        exec(compile(others[0], "<string>", "exec"), {"__name__": "__main__"})
     else:
         sys.argv[:] = [option, *others]
-        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
+        runpy.run_path(option, run_name="__main__")
 
 
 def _anew(stream: TextIO, mode: Literal["r", "w"], buffering: int = -1) -> TextIO:

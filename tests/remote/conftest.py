@@ -15,6 +15,8 @@ import pytest
 
 from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer
+from tests.conftest import clean_environment
+from tests.forked_commands import forker
 from tests.patience import PATIENCE
 
 SCRIPT = Path(__file__).parent / "mcp_server.py"
@@ -41,13 +43,14 @@ class Raw:
 class Offer:
     """A server's file: what it offers, and how it is started."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, python: str) -> None:
         self.file = file
+        self.python = python
         self.put()
 
     @property
     def command(self) -> str:
-        return shlex.join([sys.executable, str(SCRIPT), str(self.file)])
+        return shlex.join([self.python, str(SCRIPT), str(self.file)])
 
     def put(self, tools: Any = None) -> None:
         """Offer these tools from now on; None for the script's own."""
@@ -60,10 +63,18 @@ def _no_connection_is_left() -> Iterator[None]:
     remote_loop().close()
 
 
+@pytest.fixture(scope="session")
+def python() -> Iterator[str]:
+    """The path of a Python whose processes are forks: importing an SDK takes a second."""
+    modules = ("mcp.server.stdio", "mcp.server.subscriptions", "mcp.server.streamable_http_manager")
+    with forker(clean_environment(), (*modules, "uvicorn")) as forks:
+        yield forks.python
+
+
 @pytest.fixture(scope="module")
-def offer(tmp_path_factory: pytest.TempPathFactory) -> Offer:
+def offer(tmp_path_factory: pytest.TempPathFactory, python: str) -> Offer:
     """What the module's server offers."""
-    return Offer(tmp_path_factory.mktemp("server") / "offer.json")
+    return Offer(tmp_path_factory.mktemp("server") / "offer.json", python)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +90,7 @@ def http_server(offer: Offer, *more: str) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, str(SCRIPT), str(offer.file), "http", *more, str(port)]
+        [offer.python, str(SCRIPT), str(offer.file), "http", *more, str(port)]
     )
     try:
         eventually(lambda: _listens(port))
