@@ -14,6 +14,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sovl_tools.formats.messages import content_of
 from sovl_tools.model.call import LogMessage, Progress
+from sovl_tools.model.content import encodable
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 from sovl_tools.serving.advertised import RESULT, Advertised
@@ -82,14 +83,15 @@ class Reports:
             if self._messages:
                 message = self._messages.popleft()
                 params = LoggingMessageNotificationParams(
-                    level=message.level, logger=message.tool, data=message.message
+                    level=message.level, logger=message.tool, data=encodable(message.message)
                 )
                 await session.send_notification(LoggingMessageNotification(params=params), request)
             progress, self._progress = self._progress, None
             # the protocol wants it to grow
             if progress is not None and progress.done > self._furthest:
                 self._furthest = progress.done
-                await session.report_progress(progress.done, progress.total, progress.message)
+                words = None if progress.message is None else encodable(progress.message)
+                await session.report_progress(progress.done, progress.total, words)
 
     async def finish(self) -> None:
         """Send what is left: after the result nobody may hear of the call any more."""

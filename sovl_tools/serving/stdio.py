@@ -21,7 +21,6 @@ from typing import Any, Final, Self
 
 from mcp.shared.message import SessionMessage
 from mcp_types import (
-    INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
@@ -112,13 +111,7 @@ class Writer:
     async def send(self, item: SessionMessage) -> None:
         """Write a message as soon as the client has read enough of those before."""
         message = item.message
-        try:
-            line = encoded(message)
-        except PydanticSerializationError as error:
-            if not isinstance(message, JSONRPCResponse):
-                raise
-            problem = ErrorData(code=INTERNAL_ERROR, message=f"the result is no JSON: {error}")
-            line = encoded(JSONRPCError(jsonrpc="2.0", id=message.id, error=problem))
+        line = encoded(message)
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self.settle(message.id)
         await self._room.wait()
@@ -188,8 +181,13 @@ class Writer:
 
 
 def encoded(message: JSONRPCMessage) -> bytes:
-    """Return a message as a line."""
-    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    """Return a message as a line; half a surrogate pair becomes a question mark."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    except PydanticSerializationError:
+        found = message.model_dump(by_alias=True, exclude_unset=True)
+        text = json.dumps(found, ensure_ascii=False, default=str)
+        return text.encode("utf-8", "replace") + b"\n"
 
 
 class Reader:
@@ -350,13 +348,14 @@ class Reader:
 def _refusal(line: bytes, error: ValidationError) -> tuple[RequestId | None, int, str]:
     """Return the answer to a line that is no message: its id, as far as it has one, and why."""
     problem = error.errors(include_url=False, include_input=False)[0]
-    if problem["type"] == "json_invalid":
-        return None, PARSE_ERROR, f"this is no JSON: {problem['ctx']['error']}"
     request_id = None
+    # Python reads more than the SDK: half a surrogate pair, for one, and whoever sent it waits
     with suppress(ValueError, RecursionError):
         found = json.loads(line)
         known = found.get("id") if isinstance(found, dict) else None
         request_id = known if type(known) in (str, int) else None
+    if problem["type"] == "json_invalid":
+        return request_id, PARSE_ERROR, f"this is no JSON: {problem['ctx']['error']}"
     return request_id, INVALID_REQUEST, _NO_MESSAGE
 
 

@@ -1,0 +1,158 @@
+"""Every wrong value at every place of every request: the right error, and the others are served."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
+from sovl_tools.serving.mcp_server import McpServer
+from tests.serving.lines import ENVELOPE, INITIALIZE, Lines, lines
+
+HALF = "\ud800"
+WRONG: list[Any] = [
+    *(None, True, 0, -1, 1.5, 10**40, "", "x", "sovl-tools://", [], [[]], [None], {}, {"": None}),
+    *({"$ref": "#"}, HALF, "\x00", "a" * 10_000),
+]
+GONE = object()
+CODES = {-32700, -32600, -32601, -32602, -32020, -32021, -32022}
+"""What a client may have done wrong; a mistake of the server's would be another code."""
+
+REQUESTS: list[tuple[str, dict[str, Any]]] = [
+    ("tools/list", {"cursor": "after:a"}),
+    ("tools/call", {"name": "echo", "arguments": {"text": "hi"}}),
+    ("tools/call", {"name": "call_tool", "arguments": {"name": "echo", "arguments": {}}}),
+    ("tools/call", {"name": "search_tools", "arguments": {"query": "echo", "limit": 1}}),
+    ("prompts/list", {}),
+    ("prompts/get", {"name": "echo", "arguments": {"text": "hi"}}),
+    ("resources/list", {}),
+    ("resources/templates/list", {}),
+    ("resources/read", {"uri": "sovl-tools://manifest/echo"}),
+    ("completion/complete", {"ref": {"type": "ref/prompt", "name": "echo"}}),
+]
+LEGACY = [
+    *REQUESTS,
+    ("initialize", INITIALIZE),
+    ("ping", {}),
+    ("logging/setLevel", {"level": "info"}),
+    ("tools/call", {"name": "ask", "_meta": {"progressToken": 1}}),
+    ("resources/subscribe", {"uri": "sovl-tools://manifest/echo"}),
+]
+ANSWER = {"action": "accept", "content": {}}
+MODERN = [
+    *REQUESTS,
+    ("server/discover", {}),
+    (
+        "tools/call",
+        {"name": "ask", "inputResponses": {"1": ANSWER}, "requestState": '[["x", null]]'},
+    ),
+]
+
+
+@tool(activation_phrases=["say"])
+def echo(text: str) -> str:
+    """Say it."""
+    return text
+
+
+@tool(annotations={"idempotent": True})
+async def ask(context: ToolContext) -> str:
+    """Ask and report."""
+    context.report_progress(1)
+    return (await context.elicit("Sure?")).action
+
+
+@pytest.fixture(scope="module")
+def server() -> McpServer:
+    registry = ToolRegistry()
+    for each in (echo, ask):
+        registry.register(each)
+    return McpServer(registry, Tooler(registry), search_tools=True)
+
+
+def places(value: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every value in a JSON value, but for its own."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value)
+    for step, inner in steps:
+        yield (step,)
+        if isinstance(inner, dict | list):
+            yield from ((step, *rest) for rest in places(inner))
+
+
+def with_wrong(message: dict[str, Any], path: tuple[Any, ...], wrong: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(message)
+    holder: Any = changed
+    for step in path[:-1]:
+        holder = holder[step]
+    if wrong is GONE:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = wrong
+    return changed
+
+
+async def check(client: Lines, message: dict[str, Any]) -> None:
+    """Send a message and read its answer, if it has to have one."""
+    await client.say(message)
+    request_id = message.get("id")
+    if "id" not in message:
+        return
+    is_valid = type(request_id) in (int, str)
+    while True:
+        answer = await client.hear()
+        assert answer is not None, message
+        # what the server tells of running calls is no answer
+        if "method" not in answer:
+            break
+    if is_valid:
+        assert answer["id"] == ("?" if request_id == HALF else request_id), message
+    else:
+        assert answer["id"] is None, message
+    if "error" in answer:
+        assert answer["error"]["code"] in CODES, (message, answer)
+        assert len(answer["error"]["message"]) < 1_000
+        assert "Traceback" not in answer["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "params"), LEGACY, ids=[f"{each}-{index}" for index, (each, _) in enumerate(LEGACY)]
+)
+async def test_every_wrong_value_at_every_place_in_the_handshake_era(
+    server: McpServer, method: str, params: dict[str, Any]
+) -> None:
+    await _check_all(server, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+
+
+@pytest.mark.parametrize(
+    ("method", "params"), MODERN, ids=[f"{each}-{index}" for index, (each, _) in enumerate(MODERN)]
+)
+async def test_every_wrong_value_at_every_place_today(
+    server: McpServer, method: str, params: dict[str, Any]
+) -> None:
+    full = {**copy.deepcopy(ENVELOPE), **params}
+    await _check_all(server, {"jsonrpc": "2.0", "id": 1, "method": method, "params": full})
+
+
+async def _check_all(server: McpServer, message: dict[str, Any]) -> None:
+    is_modern = "_meta" in message["params"] and len(message["params"]["_meta"]) > 1
+    async with lines(server) as client:
+        if is_modern:
+            assert "result" in await client.ask("server/discover", ENVELOPE)
+        else:
+            await client.greet()
+        for path in places(message):
+            for wrong in (*WRONG, GONE):
+                changed = with_wrong(message, path, wrong)
+                if changed.get("method") != "subscriptions/listen":
+                    await check(client, changed)
+        for wrong in WRONG:
+            await client.write(json.dumps(wrong).encode() + b"\n")
+            assert (await client.hear())["error"]["code"] in CODES
+        call = {"name": "echo", "arguments": {"text": "still there"}}
+        answer = await client.ask("tools/call", {**(ENVELOPE if is_modern else {}), **call}, "last")
+        assert "result" in answer, answer
+        assert answer["result"]["content"][0]["text"] == "still there"
