@@ -25,6 +25,7 @@ from sovl_tools import CatalogChange
 from sovl_tools.cli.output import clean_output
 from sovl_tools.cli.watch import Moment, document, follow, text
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
+from tests.forked_commands import Forker
 from tests.loading.plugins import decorated
 from tests.patience import PATIENCE
 from tests.reporting.findings import ODD, WRONG
@@ -248,13 +249,15 @@ Start = Callable[..., Watching]
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
+def start(tmp_path: Path, forks: Forker) -> Iterator[Start]:
     """Start ``sovl-tools`` with the arguments in ``tmp_path``."""
     started: list[Watching] = []
 
     def command(*arguments: str, **environment: str) -> Watching:
+        # a fork does not ask what Python reads as it starts
+        python = sys.executable if "PYTHONPATH" in environment else forks.python
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "sovl_tools", *arguments],
+            [python, "-P", "-m", "sovl_tools", *arguments],
             cwd=tmp_path,
             env={**clean_environment(), **environment},
             stdin=subprocess.DEVNULL,
