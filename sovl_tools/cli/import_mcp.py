@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -73,10 +74,7 @@ def import_mcp(
     headers: tuple[tuple[str, str], ...],
     env: tuple[tuple[str, str | None], ...],
     timeout: float | None,
-    tools: tuple[str, ...],
-    output: str | None,
-    force: bool,
-    dry_run: bool,
+    **options: Any,
 ) -> None:
     """Write a folder for each tool of an MCP server, which calls that server.
 
@@ -84,7 +82,7 @@ def import_mcp(
     when the server has died. The functions need the extra [mcp]. registry.load_mcp does the same
     without files.
     """
-    target = target_of(output, tools, force=force, dry_run=dry_run)
+    target = target_of(**options)
     try:
         server = McpServer(address, headers, env, timeout or TIMEOUT)
         listed = asyncio.run(server.list_tools())
@@ -94,7 +92,7 @@ def import_mcp(
     requires = {key: each for key, each in said.items() if each}
     definitions = [
         each._replace(requires=requires) if isinstance(each, ForeignTool) else each
-        for each in read_tools(listed)
+        for each in read_tools(listed, target.selection)
     ]
 
     def module(name: str, tool: ForeignTool) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from sovl_tools.cli.command import Command, is_quiet
@@ -29,16 +31,14 @@ OpenAI (both APIs), Anthropic, Gemini, Bedrock, MCP, or name, description and pa
 @click.command("openai", cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("file")
 @target_options
-def import_openai(
-    *, file: str, tools: tuple[str, ...], output: str | None, force: bool, dry_run: bool
-) -> None:
+def import_openai(*, file: str, **options: Any) -> None:
     """Write a folder for each definition in a file: a manifest, and a function to be written.
 
     The function takes what the schema says and raises NotImplementedError until you write it. A
     name that no folder may have becomes one that it may.
     """
-    target = target_of(output, tools, force=force, dry_run=dry_run)
-    definitions = definitions_in(parsed(read_source(file), file))
+    target = target_of(**options)
+    definitions = definitions_in(parsed(read_source(file), file), target.selection)
     write_all(import_tools(definitions, stub), target, source=file)
-    if not dry_run and not is_quiet():
+    if not target.dry_run and not is_quiet():
         click.echo("next: write the functions, then: sovl-tools validate", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ from sovl_tools.formats.foreign import ForeignTool
 from sovl_tools.loading.jsontext import line_and_column
 from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.procedures.parse.yaml import NotYamlError, load
-from sovl_tools.remote.openapi import DocumentError, Selection, is_address, read_api
+from sovl_tools.remote.openapi import DocumentError, is_address, read_api
 from sovl_tools.remote.operation import Operation
 from sovl_tools.reporting.plain import plain
 from sovl_tools.scaffolding.imported import import_tools
@@ -40,23 +41,12 @@ _SECONDS = 30
 @click.command("openapi", cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("source", metavar="FILE|URL")
 @click.option("--base-url", metavar="URL", help="Where the API is, unless the document says it.")
-@click.option(
-    "--include", multiple=True, metavar="PATTERN", help="Only such operations; may be repeated."
-)
-@click.option(
-    "--exclude", multiple=True, metavar="PATTERN", help="No such operations; may be repeated."
-)
 @target_options
 def import_openapi(
     *,
     source: str,
     base_url: str | None,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    tools: tuple[str, ...],
-    output: str | None,
-    force: bool,
-    dry_run: bool,
+    **options: Any,
 ) -> None:
     """Write a folder for each operation of an OpenAPI 3 document, which calls the API.
 
@@ -64,7 +54,7 @@ def import_openapi(
     destructive, PUT as idempotent. An answer that is an error is an error of the tool. The
     functions need the extra [http].
     """
-    target = target_of(output, tools, force=force, dry_run=dry_run)
+    target = target_of(**options)
     if base_url is not None and not is_address(base_url):
         raise Misuse(f"--base-url: {base_url!r} is no http or https address")
     is_remote = is_address(source)
@@ -72,7 +62,7 @@ def import_openapi(
     try:
         api = read_api(
             _document(data, source),
-            selection=Selection(include, exclude),
+            selection=target.selection,
             base_url=base_url,
             source=source if is_remote else "",
         )

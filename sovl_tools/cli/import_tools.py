@@ -11,7 +11,7 @@ import click
 from sovl_tools.cli.command import FINDINGS, Misuse, is_quiet, tools_option
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
-from sovl_tools.formats.foreign import Flaw
+from sovl_tools.formats.foreign import Flaw, Selection
 from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.model.document import JSON, json_path, parse_json
 from sovl_tools.reporting.outcome import counted
@@ -31,15 +31,16 @@ _MOST_SHOWN = 20
 
 
 class Target(NamedTuple):
-    """Where folders go, and how."""
+    """Which folders are written, where they go, and how."""
 
     directory: str
     force: bool
     dry_run: bool
+    selection: Selection
 
 
 def target_options(function: _F) -> _F:
-    """Add ``-o DIR``, ``--force`` and ``--dry-run``."""
+    """Add ``--include``, ``--exclude``, ``-o DIR``, ``--force`` and ``--dry-run``."""
     for option in (
         click.option("--dry-run", is_flag=True, help="Write nothing; print what would be written."),
         click.option("--force", is_flag=True, help="Write over the files of tools that are there."),
@@ -51,12 +52,26 @@ def target_options(function: _F) -> _F:
             help="The directory for the folders. Default: the first tools directory.",
         ),
         tools_option,
+        click.option(
+            "--exclude", multiple=True, metavar="PATTERN", help="No such tools; may be repeated."
+        ),
+        click.option(
+            "--include", multiple=True, metavar="PATTERN", help="Only such tools; may be repeated."
+        ),
     ):
         function = option(function)
     return function
 
 
-def target_of(output: str | None, tools: Sequence[str], *, force: bool, dry_run: bool) -> Target:
+def target_of(
+    *,
+    output: str | None,
+    tools: Sequence[str],
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    force: bool,
+    dry_run: bool,
+) -> Target:
     """Return where folders go.
 
     Raises:
@@ -69,7 +84,7 @@ def target_of(output: str | None, tools: Sequence[str], *, force: bool, dry_run:
         raise Misuse(f"{directory!r} is no directory")
     if tool_folder(directory, os.path.abspath(directory)) is not None:
         raise Misuse(f"{directory!r} is a tool; name the directory around it")
-    return Target(directory, force, dry_run)
+    return Target(directory, force, dry_run, Selection(include, exclude))
 
 
 def read_source(path: str) -> bytes:
@@ -143,4 +158,5 @@ class ImportFailure(click.ClickException):
         lines = [f"{source}: {json_path(each.place)}: {each.message}" for each in flaws]
         more = len(lines) - _MOST_SHOWN
         shown = [*lines[:_MOST_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]
-        super().__init__("\n".join([*map(plain, shown), "nothing is written"]))
+        last = "nothing is written; --exclude PATTERN leaves tools out"
+        super().__init__("\n".join([*map(plain, shown), last]))

@@ -7,7 +7,8 @@ OpenAI (Chat Completions and Responses), Anthropic, Gemini, Bedrock, MCP, and th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -92,13 +93,39 @@ class ProviderTool(NamedTuple):
 Definition: TypeAlias = ForeignTool | ProviderTool | Flaw
 
 
-def definitions_in(document: JSON) -> list[Definition]:
+class Selection(NamedTuple):
+    """Shell patterns of the tools that are wanted, by name and whatever else they go by."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def wants(self, names: Iterable[JSON]) -> bool:
+        """Tell whether a tool of these names is wanted; what is no text is no name."""
+        texts = [name for name in names if isinstance(name, str)]
+        if self.include and not _matches(texts, self.include):
+            return False
+        return not _matches(texts, self.exclude)
+
+    def wants_definition(self, value: JSON) -> bool:
+        """Tell whether a definition is wanted, by its name."""
+        return self.wants([value.get("name") if isinstance(value, dict) else None])
+
+
+def _matches(names: Iterable[str], patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def definitions_in(
+    document: JSON,
+    selection: Selection = Selection(),  # noqa: B008 - immutable
+) -> list[Definition]:
     """Return what a document defines, in its order, with what is wrong in it."""
     if depth(document) > _DEEPEST:
         return [Flaw((), f"it is nested more than {_DEEPEST} levels deep")]
     return [
         each if isinstance(each, Flaw) else read_definition(each, place)
         for place, each in _entries(document, ())
+        if selection.wants_definition(each)
     ]
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 from unicodedata import normalize
 from urllib.parse import urljoin, urlsplit
 
-from sovl_tools.formats.foreign import Definition, ForeignTool, UnfitDefinition
+from sovl_tools.formats.foreign import Definition, ForeignTool, Selection, UnfitDefinition
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, kind
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.remote.operation import Argument, Credential, Operation, Where
@@ -58,23 +57,6 @@ class Api(NamedTuple):
     definitions: list[Definition]
     operations: dict[Path, Operation]
     notes: list[str]
-
-
-class Selection(NamedTuple):
-    """Patterns of the operations that are wanted, by id, name of a tag, or ``GET /pets``."""
-
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-    def wants(self, names: list[str]) -> bool:
-        """Tell whether an operation of these names is wanted."""
-        if self.include and not _matches(names, self.include):
-            return False
-        return not _matches(names, self.exclude)
-
-
-def _matches(names: list[str], patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def read_api(
@@ -159,7 +141,7 @@ class _Reader:
                 tags = value.get("tags") if isinstance(value, dict) else None
                 own = value.get("operationId") if isinstance(value, dict) else None
                 names = [f"{method.upper()} {path}", *(tags if isinstance(tags, list) else [])]
-                if selection.wants([each for each in [own, *names] if isinstance(each, str)]):
+                if selection.wants([own, *names]):
                     yield (*place, method), self._reading(path, method, item)
 
     def _reading(self, path: str, method: str, item: dict[str, JSON]) -> Read:

@@ -11,7 +11,14 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTool, read_definition
+from sovl_tools.formats.foreign import (
+    Definition,
+    Flaw,
+    ForeignTool,
+    ProviderTool,
+    Selection,
+    read_definition,
+)
 from sovl_tools.loading.definitions import checked, rejected
 from sovl_tools.loading.import_errors import Unit, no_tools_found, unavailable
 from sovl_tools.loading.origins import PACKAGES, Origin, OriginLoad
@@ -111,9 +118,16 @@ class RemoteTools(NamedTuple):
         return candidate._replace(path=path, line=1, column=1, diagnostics=tuple(diagnostics))
 
 
-def read_tools(listed: Iterable[JSON]) -> list[Definition]:
+def read_tools(
+    listed: Iterable[JSON],
+    selection: Selection = Selection(),  # noqa: B008 - immutable
+) -> list[Definition]:
     """Return what a server's list defines; one that has no schema is a flaw."""
-    found = [read_definition(each, ("tools", index)) for index, each in enumerate(listed)]
+    found = [
+        read_definition(each, ("tools", index))
+        for index, each in enumerate(listed)
+        if selection.wants_definition(each)
+    ]
     return [
         Flaw(each.place, "there is no 'inputSchema'") if isinstance(each, ProviderTool) else each
         for each in found

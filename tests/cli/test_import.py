@@ -91,7 +91,9 @@ def test_one_bad_definition_keeps_all_from_being_written(run: Run, tmp_path: Pat
     first, second, last = done.err.splitlines()
     assert first.startswith("Error: tools.json: $[1]: 'get_time': 'parameters.type'")
     assert second == "tools.json: $[2]: a definition must be an object, not 'integer'"
-    assert last == "nothing is written"
+    assert run("import", "openai", "tools.json", "--exclude", "*").code == 1
+    assert run("import", "openai", "tools.json", "--include", "*-*", "--dry-run").code == 0
+    assert last == "nothing is written; --exclude PATTERN leaves tools out"
     assert not (tmp_path / "tools").exists()
 
 

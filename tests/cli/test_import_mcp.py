@@ -30,7 +30,7 @@ server.run()
 
 @pytest.fixture(scope="module")
 def offer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offer]:
-    yield Offer(tmp_path_factory.mktemp("server") / "offer.json")
+    yield Offer(tmp_path_factory.mktemp("server") / "offer.json", sys.executable)
     remote_loop().close()
 
 
@@ -81,6 +81,7 @@ def test_one_broken_tool_is_told_and_nothing_is_written(run: Run, tmp_path: Path
     assert (done.code, done.out) == (1, "")
     assert "$.tools[1].inputSchema: a schema must be an object, not 'integer'" in done.err
     assert not (tmp_path / "tools").exists()
+    assert run("import", "mcp", raw.command, "--exclude", "odd").code == 0
 
 
 @pytest.mark.parametrize(

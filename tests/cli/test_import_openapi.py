@@ -106,7 +106,7 @@ def test_a_wrong_operation_keeps_all_from_being_written(run: Run, tmp_path: Path
     assert (done.code, done.out) == (1, "")
     assert done.err == (
         "Error: api.json: $.paths['/odd'].get.parameters: must be a list, not 'integer'\n"
-        "nothing is written\n"
+        "nothing is written; --exclude PATTERN leaves tools out\n"
     )
     assert not (tmp_path / "tools").exists()
     assert run("import", "openapi", "api.json", "--exclude", "* /odd").code == 0
