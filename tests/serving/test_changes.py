@@ -45,14 +45,21 @@ class Listener:
 
 
 @asynccontextmanager
-async def listening(server: McpServer, era: str) -> AsyncIterator[Listener]:
+async def listening(server: McpServer | str, era: str, **options: Any) -> AsyncIterator[Listener]:
+    """Yield a client, of a server in this process or of the one at an address, that hears."""
     heard: asyncio.Queue[Any] = asyncio.Queue()
 
     async def on_message(message: Any) -> None:
         if era == "legacy" and isinstance(message, types.ToolListChangedNotification):
             heard.put_nowait(message)
 
-    async with client_of(server, era, message_handler=on_message) as client:
+    options["message_handler"] = on_message
+    made = (
+        Client(server, mode=era, cache=None, **options)
+        if isinstance(server, str)
+        else client_of(server, era, **options)
+    )
+    async with made as client:
         if era == "legacy":
             yield Listener(client, heard)
             return
