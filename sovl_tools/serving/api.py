@@ -208,6 +208,12 @@ async def _arguments(request: Request) -> bytes | Response:
     if asked.refusal is not None:
         return asked.refusal
     body = await request.body()
+    coding = request.headers.get("content-encoding", "identity")
+    if coding.strip().lower() != "identity":
+        headers = {"Accept-Encoding": "identity"}
+        return problem(
+            415, f"the arguments must be sent as they are, not as {coding[:80]!r}", headers
+        )
     given = request.headers.get("content-type")
     if body and (given is None or _JSON_TYPE.fullmatch(given) is None):
         found = "of no type" if given is None else f"{given[:80]!r}"

@@ -134,6 +134,7 @@ class _Server(uvicorn.Server):
         self._on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._traffic.begin()
         try:
             await super().startup(sockets)
         except SystemExit:

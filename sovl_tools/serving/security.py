@@ -202,6 +202,10 @@ class Traffic:
         finally:
             self.listeners.discard(task)
 
+    def begin(self) -> None:
+        """Take requests, of a server that may have ended before."""
+        self.is_ending = False
+
     def end(self) -> None:
         """Take no more requests, and end those that would never end by themselves."""
         self.is_ending = True

@@ -4,6 +4,7 @@ import asyncio
 import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
+from gzip import compress
 from typing import Any
 
 import httpx
@@ -164,6 +165,14 @@ def test_any_json_as_arguments_gets_a_value_or_a_problem(value: Any) -> None:
                     assert problem(response)["status"] in (400, 404, 500)
 
     asyncio.run(check())
+
+
+async def test_arguments_that_are_compressed_are_refused(client: httpx.AsyncClient) -> None:
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    response = await client.post("/tools/add", content=compress(b'{"first": 1}'), headers=headers)
+    assert (problem(response)["status"], response.headers["accept-encoding"]) == (415, "identity")
+    headers["content-encoding"] = "Identity"
+    assert (await client.post("/tools/add", json={"first": 1}, headers=headers)).json() == 3
 
 
 async def test_tools_are_listed_by_name_with_their_schemas(client: httpx.AsyncClient) -> None:

@@ -223,6 +223,14 @@ def test_what_takes_too_long_at_the_end_is_cut_off() -> None:
     wait_until(lambda: not OPEN)
 
 
+def test_an_application_can_be_served_again() -> None:
+    registry = registry_of()
+    app = make_app(registry, Tooler(registry))
+    for _ in range(2):
+        with running(app) as url:
+            assert is_served(url)
+
+
 def test_a_port_that_is_taken_is_one_clear_line() -> None:
     with listen("127.0.0.1", 0, Security()) as taken:
         port = taken.getsockname()[1]
