@@ -46,7 +46,7 @@ class Security:
     Attributes:
         tokens: bearer tokens, one of which each request must have; without any nobody needs one.
         hosts: names under which the server is known, such as ``tools.example.com``; with them
-            others are refused, whether there are tokens or not.
+            other names are refused, whether there are tokens or not.
         origins: pages that may call from a browser, such as ``https://chat.example.com``; ``*``
             for all.
         max_body_bytes: longer requests are refused before they are read.
@@ -127,10 +127,12 @@ class Security:
     def knows_host(self, given: str) -> bool:
         """Tell whether the server answers under the ``Host`` of a request."""
         name = _name_of(given)
+        # no name can be made to lead to an address; probes ask by it
+        if _is_local(name) or _is_address(name):
+            return True
         if self.hosts:
-            return name in {each.lower() for each in self.hosts} or _is_local(name)
-        # whoever has a token knows where he asks; no name leads to an address in place of another
-        return bool(name) and (bool(self.tokens) or _is_local(name) or _is_address(name))
+            return name in {each.lower() for each in self.hosts}
+        return bool(name) and bool(self.tokens)  # whoever has a token knows where to ask
 
     def knows_origin(self, origin: str, host: str) -> bool:
         """Tell whether pages of an origin may call under a host that is known."""

@@ -58,6 +58,7 @@ async def test_names_can_be_allowed() -> None:
     assert await status(security, {"host": "tools.example.com:443"}) == 200
     assert await status(security, {"host": "localhost"}) == 200
     assert await status(security, {"host": "example.com"}) == 421
+    assert await status(security, {"host": "10.0.0.7:8000"}, "/healthz") == 200
     assert await status(Security(tokens=(TOKEN,)), {"host": "tools.example.com"}) == 401
 
 
