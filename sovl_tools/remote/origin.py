@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.foreign import (
@@ -97,22 +98,27 @@ class RemoteTools(NamedTuple):
             for each, raw in zip(definitions, listed, strict=True)
         )
         for name, each, raw in zip(names, definitions, listed, strict=True):
-            location = f"{self.server}#{name}"
-            try:
-                yield self._candidate(name, location, each, raw)
-            except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
-                found = internal_diagnostic(error, str(self.server), name)
-                yield rejected(name, location, [found])
+            text, known = json.dumps(raw, sort_keys=True), _KNOWN.get((self, name))
+            # The same candidate as before, or each look would seem a change of the tool.
+            if known is None or known[0] != text:
+                known = _KNOWN[self, name] = text, self._made(name, each)
+            yield known[1]
 
-    def _candidate(self, name: str, location: str, found: Definition, raw: JSON) -> Candidate:
+    def _made(self, name: str, found: Definition) -> Candidate:
+        location = f"{self.server}#{name}"
+        try:
+            return self._candidate(name, location, found)
+        except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
+            return rejected(name, location, [internal_diagnostic(error, str(self.server), name)])
+
+    def _candidate(self, name: str, location: str, found: Definition) -> Candidate:
         path = str(self.server)
         if not isinstance(found, ForeignTool):
             message = found.message if isinstance(found, Flaw) else "there is no 'inputSchema'"
             (verdict,) = ask((code.invalid_definition,), CodeCase(message))
             return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
-        offered = _offered(self.server, name, found, raw)
-        definition = found.definition(name, offered.run)
-        object.__setattr__(definition, "source", path)
+        function = _Offered(self.server, found).run
+        definition = replace(found.definition(name, function), source=path)
         candidate = checked(definition, location)
         diagnostics = (each._replace(path=path, line=1, column=1) for each in candidate.diagnostics)
         return candidate._replace(path=path, line=1, column=1, diagnostics=tuple(diagnostics))
@@ -142,8 +148,7 @@ def _name_of(raw: JSON) -> str:
 class _Offered:
     """A tool of a server that can be called."""
 
-    def __init__(self, server: McpServer, tool: ForeignTool, text: str) -> None:
-        self.text = text
+    def __init__(self, server: McpServer, tool: ForeignTool) -> None:
         self._server = server
         self._name = tool.name
         hints = tool.annotations
@@ -156,16 +161,8 @@ class _Offered:
         )
 
 
-_OFFERED: dict[tuple[McpServer, str], _Offered] = {}
-"""By server and name, so that a look at a list that has not changed finds the same tools again."""
-
-
-def _offered(server: McpServer, name: str, tool: ForeignTool, raw: JSON) -> _Offered:
-    text, known = json.dumps(raw, sort_keys=True), _OFFERED.get((server, name))
-    # The same function as before, or each look would seem a change of the tool.
-    if known is None or known.text != text:
-        known = _OFFERED[server, name] = _Offered(server, tool, text)
-    return known
+_KNOWN: dict[tuple[RemoteTools, str], tuple[str, Candidate]] = {}
+"""What became of the text of a definition, by origin and name."""
 
 
 def remote_tools(
