@@ -508,8 +508,17 @@ class ToolRegistry:
         Args:
             tooler: what calls the tools; None for a Tooler without limits.
             options: see ``sovl_tools.serving.mcp_server.McpServer``.
+
+        Raises:
+            ImportError: the extra is not installed.
         """
-        return import_module(_MCP_SERVER).McpServer(self, tooler, **options)
+        try:
+            module = import_module(_MCP_SERVER)
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                f"a server needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
+            ) from error
+        return module.McpServer(self, tooler, **options)
 
     @property
     def step_handlers(self) -> Mapping[str, StepHandler]:

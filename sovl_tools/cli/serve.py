@@ -21,11 +21,10 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import results
 from sovl_tools.cli.serve_http import HttpOptions, http_options, serve_http
-from sovl_tools.cli.watch import Moment, moment_of, text
+from sovl_tools.cli.watch import moment_of, text
 from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.catalog import CatalogChange
-from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain
 
@@ -101,14 +100,17 @@ def serve(
     registry = all_tools(tools, entry_points=entry_points, locked=locked)
     for each in procedures:
         registry.load_procedures(each)
-    log = _log(registry, quiet=is_quiet())
-    watching: AbstractContextManager[object] = nullcontext()
-    if not no_watch:
-        registry.subscribe(log)
-        watching = registry.watch(poll=poll, libraries=found.watch)
+    quiet = is_quiet()
     observers = [_telemetry()] if otel else []
-    with watching, Tooler(registry, timeout=timeout, observers=observers) as tooler:
-        _serve(registry.mcp_server(tooler, search_tools=search_tools), http, quiet=is_quiet())
+    with Tooler(registry, timeout=timeout, observers=observers) as tooler:
+        server = registry.mcp_server(tooler, search_tools=search_tools)
+        watching: AbstractContextManager[object] = nullcontext()
+        if not no_watch:
+            if not quiet:
+                registry.subscribe(_log(server))
+            watching = registry.watch(poll=poll, libraries=found.watch)
+        with watching:
+            _serve(server, http, quiet=quiet)
 
 
 def _telemetry() -> Observer:
@@ -120,13 +122,17 @@ def _telemetry() -> Observer:
     return OpenTelemetry()
 
 
-def _log(registry: ToolRegistry, *, quiet: bool) -> Callable[[CatalogChange], None]:
+def _log(server: Any) -> Callable[[CatalogChange], None]:
     """Return what tells on the error output of each change, in the words of ``watch``."""
+    known = server.advertised.left_out
 
     def log(change: CatalogChange) -> None:
-        moment: Moment = moment_of(registry, change)
-        if not quiet:
-            click.echo(text(moment), err=True)
+        nonlocal known
+        click.echo(text(moment_of(server.registry, change)), err=True)
+        known, before = server.advertised.left_out, known
+        for each in known:
+            if each not in before:
+                click.echo(plain(str(each)), err=True)
 
     return log
 

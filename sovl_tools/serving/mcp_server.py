@@ -7,9 +7,10 @@ a session, and 2026-07-28, in which each request stands for itself.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
@@ -143,7 +144,7 @@ class McpServer:
         return self._advertised
 
     async def run_stdio(
-        self, descriptor_in: int, descriptor_out: int, *, signals: Iterable[signal.Signals] = ()
+        self, descriptor_in: int, descriptor_out: int, *, signals: Sequence[signal.Signals] = ()
     ) -> None:
         """Serve one client over two descriptors until it leaves, or one of the signals comes.
 
@@ -160,14 +161,19 @@ class McpServer:
 
         streams.start()
         loop = asyncio.get_running_loop()
-        for each in signals:
-            with suppress(NotImplementedError):  # on Windows
-                loop.add_signal_handler(each, leave)
+        # elsewhere asyncio has no handlers, and Ctrl-C ends the program at once
+        handled = signals if os.name == "posix" else ()
+        for each in handled:
+            loop.add_signal_handler(each, leave)
         try:
-            with suppress(asyncio.CancelledError):
-                await serving
+            await asyncio.wait([serving])
         finally:
+            serving.cancel()
+            for each in handled:
+                loop.remove_signal_handler(each)
             streams.writer.close()
+        if not serving.cancelled():
+            serving.result()
 
     def app(
         self,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
+import signal
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -58,9 +59,10 @@ class Lines:
             lambda: [json.loads(self._receive.readline()) for _ in range(count)]
         )
 
-    async def greet(self) -> None:
+    async def greet(self, **capabilities: Any) -> None:
         """Open a connection of the handshake era."""
-        answer = await self.ask("initialize", INITIALIZE, "greeting")
+        params = {**INITIALIZE, "capabilities": capabilities}
+        answer = await self.ask("initialize", params, "greeting")
         assert answer["result"]["protocolVersion"] == "2025-11-25"
         await self.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
@@ -71,6 +73,7 @@ class Lines:
         self._send = None
 
     def close(self) -> None:
+        """Close the side on which the client reads."""
         self._receive.close()
 
 
@@ -81,18 +84,20 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 @asynccontextmanager
-async def lines(server: McpServer) -> AsyncIterator[Lines]:
+async def lines(
+    server: McpServer, *, signals: Sequence[signal.Signals] = ()
+) -> AsyncIterator[Lines]:
     """Run a server on pipes; it ends when the client has left."""
     server_in, send = os.pipe()
     receive, server_out = os.pipe()
-    serving = asyncio.create_task(server.run_stdio(server_in, server_out))
+    serving = asyncio.create_task(server.run_stdio(server_in, server_out, signals=signals))
     client = Lines(send, receive, serving)
     try:
         yield client
     finally:
         client.leave()
         try:
-            await asyncio.wait_for(serving, PATIENCE)
+            await asyncio.wait_for(client.serving, PATIENCE)
         finally:
             client.close()
             os.close(server_out)

@@ -8,12 +8,15 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
 from sovl_tools.model.errors import ElicitationError
 from sovl_tools.serving.mcp_server import McpServer
 from tests.serving.conftest import client_of
+from tests.serving.lines import lines
+from tests.serving.servers import running
 from tests.serving.test_mcp_calls import server_of
 from tests.serving.test_mcp_server import result
 
@@ -200,3 +203,42 @@ async def test_a_question_has_the_key_that_its_tool_gives_it() -> None:
         answers: dict[str, Any] = {"sure": types.ElicitResult(action="decline"), "else": accepted()}
         call = await client.session.call_tool("named", {}, input_responses=answers)
         assert result(call) == (False, None, "decline")
+
+
+async def test_a_client_that_knows_addresses_alone_can_not_ask() -> None:
+    async with lines(server_of(greet)) as client:
+        await client.greet(elicitation={"url": {}})
+        answer = await client.ask("tools/call", {"name": "greet"})
+    assert answer["result"]["content"][0]["text"] == "the client can't ask its user"
+
+
+async def test_a_client_that_fails_to_ask_is_named_as_the_reason() -> None:
+    async def callback(_: Any, __: Any) -> types.ErrorData:
+        return types.ErrorData(code=types.INTERNAL_ERROR, message="the screen is dark")
+
+    async with client_of(server_of(greet), "legacy", elicitation_callback=callback) as client:
+        is_error, _, words = result(await client.call_tool("greet", {}))
+    assert (is_error, words) == (True, "the client did not ask its user: the screen is dark")
+
+
+async def test_a_connection_without_streams_carries_no_questions() -> None:
+    callback = answering([], accepted())
+    with running(server_of(greet).app(json_response=True)) as url:
+        async with Client(f"{url}/mcp", mode="legacy", elicitation_callback=callback) as client:
+            is_error, _, words = result(await client.call_tool("greet", {}))
+    assert is_error
+    assert words.startswith("the connection carries no questions to the client")
+
+
+async def test_a_schema_that_is_none_is_named(era: str) -> None:
+    @tool(annotations={"idempotent": True})
+    async def odd(context: ToolContext) -> str:
+        """Ask oddly."""
+        schema = {"type": "object", "properties": {"a": {"type": "nonsense"}}}
+        return (await context.elicit("What?", schema)).action
+
+    callback = answering([], accepted(a=1))
+    async with client_of(server_of(odd), era, elicitation_callback=callback) as client:
+        is_error, _, words = result(await client.call_tool("odd", {}))
+    assert is_error
+    assert words.startswith("the schema of the question can't be used: ")

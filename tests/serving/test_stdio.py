@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 
 import pytest
 
@@ -210,3 +212,43 @@ async def test_a_result_that_is_no_utf8_is_an_error_of_its_call(write: Write) ->
         assert (await client.hear())["id"] == 1
         await client.say(call(2))
         assert (await client.hear())["id"] == 2
+
+
+async def test_a_client_that_is_gone_ends_the_server(server: McpServer) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        client.close()
+        for each in range(3):
+            await client.say(call(each))
+        await client.say(call("waiting", "waiting"))
+    assert client.serving.done()
+
+
+async def test_a_signal_lets_calls_end_and_a_second_one_ends_them(write: Write) -> None:
+    write("waiting", code=WAITING)
+    code = "import time\n\n\ndef slow(text: str) -> str:\n    time.sleep(0.2)\n    return text\n"
+    server = served(ToolRegistry.from_directory(write("slow", code=code).parent))
+    async with lines(server, signals=[signal.SIGUSR1]) as client:
+        await client.greet()
+        await client.say(call(1, "slow"))
+        assert (await client.ask("ping", request_id=2))["id"] == 2
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert (await client.hear())["id"] == 1
+        await client.serving
+    async with lines(server, signals=[signal.SIGUSR1]) as client:
+        await client.greet()
+        await client.say(call(1, "waiting"))
+        assert (await client.ask("ping", request_id=2))["id"] == 2
+        os.kill(os.getpid(), signal.SIGUSR1)
+        await asyncio.sleep(0)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        await client.serving
+
+
+async def test_whoever_runs_a_server_may_cancel_it(server: McpServer) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        client.serving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await client.serving
+        client.serving = asyncio.create_task(asyncio.sleep(0))
