@@ -132,6 +132,8 @@ def install(
     """
     known = CLIENTS[client]
     _check_options(options)
+    if path == "":
+        raise Misuse("--file: there is no file ''")
     place = path or _place(known, is_user=is_user)
     if undo:
         _undo(known, place, name, dry_run=dry_run)

@@ -141,6 +141,7 @@ def test_a_dry_run_writes_nothing_and_shows_no_secret(run: Run, home: Path) -> N
         (["cursor", "--env-file", "nowhere"], "nowhere: it can't be read"),
         (["cursor", "--tools", "nowhere"], "there is no 'nowhere'"),
         (["cursor", "--file", "."], "it is a directory"),
+        (["cursor", "--file", ""], "--file: there is no file ''"),
         (["cursor", "--", "--wrong"], "No such option"),
         (["cursor", "--", "--transport", "http"], "talks to it over stdio"),
         (["cursor", "--", "--tools", "other"], "--tools stands before --"),
