@@ -250,9 +250,12 @@ def load_configuration(tools: Sequence[str] = ()) -> Configuration:
     They come before installed ones, but not before Python's own modules.
 
     Raises:
-        ConfigurationError: the configuration can't be read.
+        ConfigurationError: the configuration can't be read, or names a directory that is not there.
     """
     found = configuration(tools)
+    for each in found.pythonpath:
+        if not os.path.exists(each):
+            raise ConfigurationError(f"{found.file}: pythonpath", f"there is no {each!r}")
     places = [os.path.abspath(each) for each in found.module_paths]
     others = [each for each in sys.path if each not in places]
     installed = (at for at, each in enumerate(others) if each.endswith(_INSTALLED))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from sovl_tools.cli.command import Misuse, settings
-from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
 from sovl_tools.loading.discovery import Collected, collect, discover, is_tool_name, tool_folder
 from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.model.diagnostic import Diagnostic
@@ -42,6 +42,11 @@ class Places(NamedTuple):
     procedures: tuple[str, ...] = ()
     misplaced: tuple[Diagnostic, ...] = ()
     ignored: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to check, and nothing to say of that."""
+        return not (any(self.collected) or self.plugins or self.procedures or self.misplaced)
 
 
 def places_of(
@@ -150,7 +155,10 @@ def _configured_procedures(found: Configuration) -> Iterator[str]:
     for path in found.procedures:
         if not os.path.isdir(path):
             raise Misuse(f"there is no directory of procedures {path!r}")
-    for path in found.procedures or (DIRECTORY,) * os.path.isdir(DIRECTORY):
+    # beside the tools, where these are found from a directory below
+    beside = os.path.join(os.path.dirname(found.paths[0]), DIRECTORY)
+    default = beside if found.source == DEFAULT_SOURCE else DIRECTORY
+    for path in found.procedures or (default,) * os.path.isdir(default):
         yield from files_in(path)
         yield from find_procedures(path)
     # those among tools and plugins are told by their content

@@ -36,7 +36,7 @@ from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import Selection, SelectorError, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.discovery import report_of
+from sovl_tools.loading.discovery import report_of, tool_folder
 from sovl_tools.loading.isolation import Loaded, loaded_in_child
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import Settings, load_folder
@@ -190,6 +190,9 @@ def _check_once(asked: _Options) -> int:
     places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
     if asked.changed or asked.since is not None:
         places = changed_places(places, changed_files(asked.since))
+    elif not asked.paths and places.is_empty and places.configuration.exclude:
+        patterns = ", ".join(map(repr, places.configuration.exclude))
+        raise Misuse(f"nothing is left to check: all is excluded by {patterns}")
     found = places.configuration
     destinations = _known_destinations(asked, found)
     check = _Check.of(asked, places)
@@ -267,12 +270,17 @@ def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destinat
 
     Raises:
         ConfigurationError: the configuration names a format that there is not.
-        Misuse: statistics are asked for in a format that has none.
+        Misuse: statistics are asked for in a format that has none, or a file of a tool would be
+            replaced by a result.
     """
     try:
         destinations = asked.formats or destinations_of(found.format or ("text",))
     except ValueError as error:
         raise ConfigurationError(f"{found.file}: format", str(error)) from error
+    for file in (each.file for each in destinations if each.file is not None):
+        folder = os.path.dirname(file) or os.curdir
+        if tool_folder(folder, os.path.abspath(folder)) is not None:
+            raise Misuse(f"{file!r} would lie in a tool's folder; write the result elsewhere")
     unfit = [each.format for each in destinations if each.format not in {*_FOR_PEOPLE, "json"}]
     if asked.statistics and unfit:
         raise Misuse(f"--statistics has no {unfit[0]}; use --format text or json")

@@ -31,7 +31,8 @@ class PathPattern(NamedTuple):
         """
         line = text.rstrip()
         plain = line.removeprefix("!")
-        if not plain or line.startswith("#"):
+        # Git's [[:alpha:]] would mean something else to Python
+        if not plain or line.startswith("#") or "[:" in plain:
             return None
         body = plain.rstrip("/")
         is_anchored = "/" in body

@@ -133,3 +133,47 @@ def test_many_findings_are_counted_and_not_shown(run: Run, write: Write) -> None
         len(json.loads(run("validate", "--no-import", "--format", "json").out)["diagnostics"])
         == 1091
     )
+
+
+def test_a_result_replaces_no_file_of_a_tool(run: Run, write: Write) -> None:
+    file = write("other") / "other.json"
+    before = file.read_bytes()
+    for name in ("other.json", "result.json"):
+        done = run("validate", "--format", f"json=tools/other/{name}")
+        assert (done.code, done.out) == (2, "")
+        assert "would lie in a tool's folder; write the result elsewhere" in done.err
+    assert file.read_bytes() == before
+    assert not (file.parent / "result.json").exists()
+
+
+@check_each(
+    ("setting", "words"),
+    [
+        ("exclude = ['*']", "nothing is left to check: all is excluded by '*'"),
+        ("exclude = ['[[:alpha:]]*']", "'[[:alpha:]]*' is no pattern of paths"),
+        ("pythonpath = ['nowhere']", "pythonpath: there is no 'nowhere'"),
+    ],
+)
+def test_a_setting_that_can_not_be_meant_is_told(
+    run: Run, tmp_path: Path, write: Write, setting: str, words: str
+) -> None:
+    write("other")
+    (tmp_path / "sovl-tools.toml").write_text(setting)
+    done = run("validate")
+    assert done.code == 2
+    assert words in done.err
+    if setting.startswith("exclude = ['*']"):
+        assert run("validate", "tools/other/other.json").code == 0, "one file may be left out"
+
+
+def test_procedures_are_found_beside_the_tools_from_a_directory_below(
+    run: Run, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("other")
+    (tmp_path / "sovl-tools.toml").write_text("locked = false")
+    (tmp_path / "procedures").mkdir()
+    text = "name: rest\ndescription: Waits.\nsteps:\n  - action: wait\n    seconds: 0\n"
+    (tmp_path / "procedures" / "rest.yaml").write_text(text)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert "1 procedure and 3 tools checked" in run("validate", "--no-import").out
