@@ -12,6 +12,7 @@ from sovl_tools.cli.command import (
     MISUSE,
     Command,
     Misuse,
+    dask_option,
     entry_points_option,
     is_quiet,
     locked_option,
@@ -21,6 +22,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool
 from sovl_tools.cli.output import json_text, write
+from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Mode, Progress
@@ -48,6 +50,7 @@ EXITS = {
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @timeout_option("How long the call may take.")
 @mode_option
+@dask_option
 @locked_option
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
 @click.option(
@@ -67,6 +70,7 @@ def call(
     text: str | None,
     timeout: float | None,
     mode: Mode | None,
+    dask: str | None,
     locked: bool | None,
     lenient: bool,
     events: str | None,
@@ -80,6 +84,8 @@ def call(
     A value is read as the parameter's schema says: text for a string, anything else as JSON;
     where JSON does not fit but the text does, as text.
     """
+    if dask is not None and mode not in {None, "process"}:
+        raise Misuse("--dask runs the tool on the cluster; leave out --mode")
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
     quiet = is_quiet()  # tools say things in other threads, where click has no context
@@ -91,17 +97,19 @@ def call(
         log = None if events is None else JsonLines(events)
     except OSError as error:
         raise Misuse(f"--events {events}: {error.strerror}") from error
-    tooler = Tooler(
-        registry,
-        timeout=timeout,
-        coerce="lenient" if lenient else "strict",
-        observers=() if log is None else (log,),
-        on_event=lambda event: (
-            None if quiet else click.echo(plain(describe_event(event)), err=True)
-        ),
-    )
-    with tooler, log or nullcontext():
-        result = tooler.call_sync(name, arguments, mode=mode)
+    with log or nullcontext(), connected(dask) as cluster:
+        tooler = Tooler(
+            registry,
+            timeout=timeout,
+            executor=cluster.executor,
+            coerce="lenient" if lenient else "strict",
+            observers=() if log is None else (log,),
+            on_event=lambda event: (
+                None if quiet else click.echo(plain(describe_event(event)), err=True)
+            ),
+        )
+        with tooler:
+            result = tooler.call_sync(name, arguments, mode="process" if dask else mode)
     for repair in result.repairs:
         click.echo(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
     if result.error is not None:

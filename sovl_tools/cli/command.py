@@ -132,6 +132,16 @@ def mode_option(function: _F) -> _F:
     )(function)
 
 
+def dask_option(function: _F) -> _F:
+    """Add ``--dask ADDRESS``."""
+    return click.option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Run the tool on the Dask cluster of that scheduler, as tcp://10.0.0.1:8786; it needs"
+        " sovl-tools[dask].",
+    )(function)
+
+
 def import_timeout_option(function: _F) -> _F:
     """Add ``--import-timeout SECONDS``."""
     return click.option(

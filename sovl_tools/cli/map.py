@@ -15,6 +15,7 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    dask_option,
     entry_points_option,
     is_quiet,
     locked_option,
@@ -35,6 +36,7 @@ from sovl_tools.cli.map_files import (
 )
 from sovl_tools.cli.output import results
 from sovl_tools.cli.progress import Progress
+from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.mapping import Mapped
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.tooler import Tooler
@@ -49,7 +51,8 @@ EXAMPLES = """\b
 Examples:
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl
   sovl-tools map resize --inputs photos.csv -o sizes.csv --workers 8 --timeout 30
-  sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --resume"""
+  sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --resume
+  sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --dask tcp://10.0.0.1:8786"""
 EXITS = {
     1: "A call has failed, or the run was interrupted.",
     2: "There is no such tool, or a file can't be read or gone on with.",
@@ -83,6 +86,7 @@ _MOST_FAILURES = 20
     help="How many calls are made at a time. Default: one a core.",
 )
 @mode_option
+@dask_option
 @timeout_option("How long each call may take.")
 @locked_option
 @click.option("--ordered", is_flag=True, help="Write the results in the order of the inputs.")
@@ -99,6 +103,7 @@ def map_tool(
     output: str | None,
     workers: int | None,
     mode: Mode | None,
+    dask: str | None,
     timeout: float | None,
     locked: bool | None,
     ordered: bool,
@@ -116,6 +121,8 @@ def map_tool(
     the manifest says otherwise. After Ctrl-C or a crash --resume makes the calls that have no
     result yet, and no other: each input has exactly one.
     """
+    if dask is not None and mode not in {None, "process"}:
+        raise Misuse("--dask runs the tool on the cluster; leave out --mode")
     if resume and (output is None or inputs == "-"):
         raise Misuse("--resume needs -o FILE and --inputs FILE")
     registry = one_tool(tools, name, entry_points=entry_points, locked=locked)
@@ -125,8 +132,15 @@ def map_tool(
     total = None if inputs == "-" else _total(inputs)
     with ExitStack() as stack:
         file, written, earlier = _open(stack, inputs, output, total=total, resumes=resume)
+        cluster = stack.enter_context(connected(dask))
         tooler = stack.enter_context(
-            Tooler(registry, timeout=timeout, mode=by_default, max_processes=workers)
+            Tooler(
+                registry,
+                timeout=timeout,
+                mode=by_default,
+                max_processes=workers,
+                executor=cluster.executor,
+            )
         )
         run = _Run(written, earlier, {})
         progress = stack.enter_context(Progress(total or 0, done=earlier.count))
@@ -134,9 +148,10 @@ def map_tool(
         mapped = tooler.map(
             name,
             run.due(read_inputs(file, inputs, parameters)),
-            limit=workers,
+            # more than it can run at a time, so that no worker waits for the next
+            limit=workers or 2 * cluster.threads or None,
             ordered=ordered,
-            **({} if mode is None else {"mode": mode}),
+            mode="process" if dask else mode,
         )
         failures = _take(run, mapped, progress, fail_fast=fail_fast)
     _tell(failures, earlier)

@@ -89,6 +89,7 @@ class Task(NamedTuple):
         is_stream: whether the items of a generator are wanted as they come.
         is_traced: whether the traceback of a failure is wanted.
         drafts: the sources, where the worker's folder holds another version.
+        is_idempotent: whether an executor may make the call again.
     """
 
     reference: Reference
@@ -100,6 +101,7 @@ class Task(NamedTuple):
     is_stream: bool = False
     is_traced: bool = False
     drafts: Drafts = ()
+    is_idempotent: bool = False
 
 
 Event: TypeAlias = Progress | LogMessage

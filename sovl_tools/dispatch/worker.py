@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import pickle
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -11,9 +12,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import partial
 from importlib import import_module
 from multiprocessing.connection import Connection
-from pickle import PicklingError
 from typing import Any, NoReturn, Protocol, cast
 
+from sovl_tools.dispatch.drafts import keep_drafts, load_drafts
 from sovl_tools.dispatch.failure import failure_of, secrets_of, trace_of
 from sovl_tools.dispatch.reference import (
     CodeReference,
@@ -156,8 +157,14 @@ class _Sink:
         return self.put(item)
 
 
+def run_pickled(data: bytes) -> Outcome:
+    """Call the tool of a task that was pickled; this is what an executor is given."""
+    task: Task = pickle.loads(data)  # noqa: S301 - it comes as any call of an executor does
+    return run_task(task)
+
+
 def run_task(task: Task, channel: Channel | None = None) -> Outcome:
-    """Call the tool of a task, whatever comes of it; this is what an executor is given."""
+    """Call the tool of a task, whatever comes of it."""
     notes = _Notes()
     tool, name = None, task.reference.name
     try:
@@ -209,9 +216,11 @@ def _tool_of(reference: Reference, drafts: Drafts) -> _WorkerTool | None:
             if isinstance(reference, CodeReference):
                 definition = _import(reference)
             else:
-                found = drafts or _drafts_now(reference)
+                found = drafts or _drafts_now(reference) or load_drafts(digest)
                 if digest_of(reference.name, found, reference.revision) != digest:
                     return None
+                if drafts and not os.path.isdir(reference.location):
+                    keep_drafts(digest, drafts)
                 definition = _load(reference, found)
             known = _TOOLS[place] = _WorkerTool(digest, definition)
         return known
@@ -386,7 +395,11 @@ def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:
             sys.stderr.flush()
             try:
                 channel.send("done", outcome)
-            except (TypeError, AttributeError, PicklingError) as error:  # a class of the tool's own
+            except (
+                TypeError,
+                AttributeError,
+                pickle.PicklingError,
+            ) as error:  # its own class
                 words = f"its result can't leave the worker process: {error}"
                 failed = Outcome(failure=Failure("invalid_result", words))
                 channel.send("done", failed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -66,10 +67,8 @@ class Workers:
         Raises:
             UnavailableError: there are no processes.
         """
-        from sovl_tools.dispatch.worker import run_task  # noqa: PLC0415 - imports multiprocessing
-
         if self.executor is not None:
-            return self.executor.submit(run_task, task)
+            return _submit(self.executor, task)
         with self._lock:
             reason = "its Tooler is closed" if self._is_closed else processes_missing()
             if reason is not None:
@@ -87,6 +86,17 @@ class Workers:
             pool, self._pool = self._pool, None
         if pool is not None:
             pool.close()
+
+
+def _submit(executor: Executor, task: Task) -> Future[Outcome]:
+    """Begin a call on somebody's executor."""
+    from sovl_tools.dispatch import cluster, worker  # noqa: PLC0415 - imports multiprocessing
+
+    # as bytes, because Dask looks into the arguments for what it knows
+    data = pickle.dumps(task)
+    if cluster.is_dask(executor):
+        return cluster.submit(executor, data, is_idempotent=task.is_idempotent)
+    return executor.submit(worker.run_pickled, data)
 
 
 class RemoteTool:
@@ -138,6 +148,7 @@ class RemoteTool:
             scope.sink is not None,
             _LOGGER.isEnabledFor(logging.DEBUG),
             drafts if with_sources else (),
+            tool.annotations.get("idempotent") is True,
         )
         listen = self._listener(scope)
 

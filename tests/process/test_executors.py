@@ -8,8 +8,8 @@ import logging
 import os
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from multiprocessing import Pipe
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import Pipe, get_context
 from typing import Any
 
 import pytest
@@ -234,6 +234,21 @@ def test_limits_need_another_process(threads: Executor, execution: dict[str, Any
     assert error is not None
     assert error.kind == "unavailable"
     assert "its limits need another process" in error.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["standard", "loky"])
+def test_other_pools_run_folders(engine: str, write: Write) -> None:
+    registry = ToolRegistry.from_directory(write("echo").parent)
+    executor: Executor
+    if engine == "loky":
+        executor = pytest.importorskip("loky").ProcessPoolExecutor(1)
+    else:
+        executor = ProcessPoolExecutor(1, mp_context=get_context("forkserver"))
+    with executor:
+        calling = Tooler(registry, executor=executor)
+        assert calling.call_sync("echo", {"text": "a"}).value == "a"
+        assert asyncio.run(calling.call("echo", {"text": "b"})).value == "b"
 
 
 def test_an_executor_is_one() -> None:
