@@ -43,7 +43,7 @@ class Raw:
 class Offer:
     """A server's file: what it offers, and how it is started."""
 
-    def __init__(self, file: Path, python: str) -> None:
+    def __init__(self, file: Path, python: str = sys.executable) -> None:
         self.file = file
         self.python = python
         self.put()
