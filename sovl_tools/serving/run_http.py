@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.serving.problems import problem
 from sovl_tools.serving.security import Security, Traffic
+
+if sys.platform != "win32":
+    import resource
 
 KEEP_ALIVE = 65
 """How long a connection may be idle between requests, in seconds; longer than most proxies'."""
@@ -108,6 +112,8 @@ async def serve(
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        # so many are accepted in one go, before anything can be closed in their place
+        backlog=16,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=math.ceil(shutdown_timeout),
     )
@@ -139,8 +145,10 @@ class _Server(uvicorn.Server):
             await super().startup(sockets)
         except SystemExit:
             raise ListeningError("the application did not start; the log says why") from None
-        if self._on_start is not None and sockets:
-            self._on_start(url_of(sockets[0]))
+        for listening in sockets or ():
+            listening.listen(socket.SOMAXCONN)  # which asyncio has made as few as it accepts
+            if self._on_start is not None:
+                self._on_start(url_of(listening))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._traffic.end()
@@ -180,6 +188,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class _Protocol(H11Protocol):
     """HTTP/1.1 that gives up connections on which nothing happens that should."""
 
+    since = 0.0
+    """The time of the loop at which the connection, or its last answer, was complete."""
+
     _head: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
@@ -188,12 +199,29 @@ class _Protocol(H11Protocol):
         app = cast("Starlette", self.config.app)
         return cast("Security", app.state.security)
 
+    @property
+    def _cycle(self) -> RequestResponseCycle | None:
+        # before the first request there is none, whatever uvicorn's annotation says
+        return cast("RequestResponseCycle | None", self.cycle)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way."""
+        is_answered = self._cycle is None or self._cycle.response_complete
+        return is_answered and not self.transport.is_closing()
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection unless there are too many."""
+        """Take a connection; if there are too many, in the place of the one longest idle."""
         super().connection_made(transport)
-        if len(self.connections) > self._limits.max_connections:
-            transport.abort()
-            return
+        self.since = self.loop.time()
+        if len(self.connections) > _most_connections(self._limits.max_connections):
+            others = [
+                each
+                for each in self.connections
+                if isinstance(each, _Protocol) and each is not self and each.is_idle
+            ]
+            oldest = min(others, key=lambda each: each.since, default=self)
+            oldest.transport.abort()
         self._head = self.loop.call_later(self._limits.head_timeout, self._give_up)
 
     def data_received(self, data: bytes) -> None:
@@ -204,14 +232,13 @@ class _Protocol(H11Protocol):
     def on_response_complete(self) -> None:
         """Go on to the next request."""
         super().on_response_complete()
+        self.since = self.loop.time()
         self._watch()
 
     def _watch(self) -> None:
         """Wait only so long for the rest of a head, or of a body that nobody reads any more."""
-        # before the first request there is no cycle, whatever uvicorn's annotation says
-        cycle = cast("RequestResponseCycle | None", self.cycle)
         is_begun = self.conn.their_state is h11.SEND_BODY or bool(self.conn.trailing_data[0])
-        if cycle is not None and not (cycle.response_complete and is_begun):
+        if self._cycle is not None and not (self._cycle.response_complete and is_begun):
             _cancel(self._head)
             self._head = None
         elif self._head is None:
@@ -258,6 +285,14 @@ class _Protocol(H11Protocol):
         for part in parts:
             self.transport.write(self.conn.send(part))
         self.transport.close()
+
+
+def _most_connections(wanted: int) -> int:
+    """Return how many connections there may be: half of the descriptors are the tools'."""
+    if sys.platform == "win32":
+        return wanted
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return wanted if most == resource.RLIM_INFINITY else min(wanted, most // 2)
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:

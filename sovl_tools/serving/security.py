@@ -51,7 +51,8 @@ class Security:
             for all.
         max_body_bytes: longer requests are refused before they are read.
         max_concurrency: how many requests are under way at a time; more are told to come again.
-        max_connections: how many connections there may be; more are closed at once.
+        max_connections: how many connections there may be, and no more than half of the files that
+            the process may open; for another one that is closed which has been idle the longest.
         head_timeout: how long a client may take to say what it wants, in seconds.
         body_timeout: how long it may take to send the body.
         write_timeout: how long it may read nothing of what is there for it.

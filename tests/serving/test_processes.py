@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -22,14 +23,15 @@ from sovl_tools.serving.run_http import listen
 from sovl_tools.serving.security import Security
 from tests.conftest import REPOSITORY, Run, Write, clean_environment
 from tests.patience import PATIENCE
+from tests.serving.servers import connect
 
 TOKEN = "s3cret"
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
 
 
 @contextmanager
-def serving(*arguments: str, log: Path) -> Iterator[str]:
-    """Start a server on a free port, and yield its URL; at the end a signal stops it."""
+def serving(*arguments: str, log: Path) -> Iterator[tuple[str, int]]:
+    """Start a server on a free port, and yield its URL and its process; a signal stops it."""
     command = [sys.executable, "-m", "sovl_tools", "serve", "--transport", "http", "--port", "0"]
     environment = {**clean_environment(), "TOOLS_TOKEN": f"{TOKEN}\n"}
     with (
@@ -45,7 +47,7 @@ def serving(*arguments: str, log: Path) -> Iterator[str]:
     ):
         assert process.stdout is not None
         try:
-            yield process.stdout.readline().strip()
+            yield process.stdout.readline().strip(), process.pid
         finally:
             process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
@@ -73,7 +75,7 @@ async def test_any_of_several_processes_answers(tmp_path: Path) -> None:
     ]
     logs = [tmp_path / "first", tmp_path / "second"]
     with ExitStack() as stack:
-        urls = [stack.enter_context(serving(*arguments, log=log)) for log in logs]
+        urls = [stack.enter_context(serving(*arguments, log=log))[0] for log in logs]
         balancer = Balancer(urls)
         async with httpx2.AsyncClient(
             transport=balancer, headers=HEADERS, timeout=PATIENCE
@@ -107,13 +109,20 @@ async def test_any_of_several_processes_answers(tmp_path: Path) -> None:
 
 def test_an_edit_changes_what_is_served(tmp_path: Path, write: Write) -> None:
     folder = write("echo")
-    with serving("--tools", str(folder.parent), log=tmp_path / "log") as url:
+    log = tmp_path / "log"
+    with serving("--tools", str(folder.parent), log=log) as (url, process), ExitStack() as stack:
+        # and clients that only connect do not take the files that this needs
+        if sys.platform == "linux":
+            resource.prlimit(process, resource.RLIMIT_NOFILE, (256, 256))
+        for _ in range(400):
+            stack.enter_context(connect(url))
         tag = httpx.get(f"{url}/tools", timeout=PATIENCE).headers["etag"]
         write("other", code="def other(text: str) -> str:\n    return text\n")
         while httpx.get(f"{url}/tools", headers={"if-none-match": tag}).status_code == 304:
             pass
         response = httpx.post(f"{url}/tools/other", json={"text": "hello"}, timeout=PATIENCE)
         assert response.json() == "hello"
+    assert "Traceback" not in log.read_text()
 
 
 @pytest.mark.parametrize(

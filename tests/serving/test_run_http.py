@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from threading import Event
 from typing import IO
 
@@ -164,6 +165,15 @@ def test_more_connections_than_may_be_are_closed(url: str) -> None:
         with each:
             assert read_all(each) == b""
     assert is_served(url)
+
+
+def test_connections_that_are_idle_make_room_for_others() -> None:
+    registry = registry_of()
+    app = make_app(registry, Tooler(registry), security=Security(max_connections=5))
+    with running(app) as url, ExitStack() as stack:
+        first, *_ = [stack.enter_context(connect(url)) for _ in range(20)]
+        assert is_served(url)
+        assert read_all(first) == b""
 
 
 def started() -> subprocess.Popen[str]:
